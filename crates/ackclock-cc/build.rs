@@ -15,7 +15,7 @@ fn main() {
     let version = version.and_then(|output| String::from_utf8(output.stdout).ok()).unwrap_or_default();
     println!("cargo::rustc-env=ACKCLOCK_COMPILER={}", version.trim());
     let package = env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it");
-    let crates = Path::new(&package).parent().expect("the crates stand beside each other");
+    let crates = Path::new(&package).parent().expect("the crates are in one folder");
     for directory in sources::SHARED {
         println!("cargo::rerun-if-changed={}", crates.join(directory).display());
     }

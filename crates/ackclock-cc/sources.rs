@@ -4,11 +4,11 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-/// Folders whose types cross the border, beside each other.
+/// Folders whose types cross the border; all are in `crates`.
 pub const SHARED: [&str; 2] = ["ackclock-cc/src", "ackclock-units/src"];
 
 /// A hash of names and contents of the sources in `crates`: a guard against mistakes, not against forgers. Whether it is
-/// the same with another compiler does not matter, whose name is compared besides.
+/// the same with another compiler does not matter: its name is compared, too.
 ///
 /// # Panics
 /// When a source cannot be read: without it the number would say that two builds agree which do not.

@@ -58,7 +58,7 @@ fn main() {
 
 /// The controls, by the names of their files, sorted.
 fn names() -> Vec<String> {
-    let files = fs::read_dir("bpf").expect("it is beside this file").flatten();
+    let files = fs::read_dir("bpf").expect("it is in the folder of this file").flatten();
     let names = files.filter_map(|file| file.file_name().to_str()?.strip_suffix(ENDING).map(str::to_owned));
     let mut names: Vec<_> = names.collect();
     names.sort();

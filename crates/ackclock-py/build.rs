@@ -1,4 +1,4 @@
-//! The name of the engine: a hash of the sources that decide what a run gives. Pages of documentation and tests are
+//! The name of the engine: a hash of the sources that decide the results of a run. Pages of documentation and tests are
 //! not among them, so an edited page leaves results of earlier runs valid; a compiler or a machine is not either.
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! Lines of the network. Who does not know the token is neither heard nor believed, whatever it says. Who knows it may
+//! Lines of the network. An end without the token is neither heard nor believed, whatever it says. One with it may
 //! say anything: it is understood or not, and nothing else happens.
 #![no_main]
 
@@ -53,7 +53,7 @@ fn strange(bytes: &[u8], token: &Token) {
     }
 }
 
-/// A text of who knows the token: a request, an answer, and a line about a flow.
+/// A text of an end that knows the token: a request, an answer, and a line about a flow.
 fn known(text: &str, token: &Token) {
     let fits = text.len() <= LONGEST_LINE / 8;
     let client = Peer::new(|turn, heard| {

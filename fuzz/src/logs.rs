@@ -73,7 +73,7 @@ fn plan() -> Plan {
     }
 }
 
-/// Any manifest beside any log.
+/// Any manifest next to any log.
 fn campaign(manifest: &[u8], log: &[u8]) {
     let files = [("campaign.json", manifest), ("log.jsonl", log)];
     let contents = || files.map(|(name, _)| fs::read(PLACE.join(name)).expect("a file"));

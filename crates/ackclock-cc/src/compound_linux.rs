@@ -3,7 +3,7 @@
 //! The window is `cwnd + dwnd`, both whole packets. Once per round trip, at the first acknowledgement that may grow,
 //! with the packets w that the round trip delivered and its smallest RTT, `diff = w (1 - baseRTT/RTT)`:
 //! `dwnd += max(0, floor(w^(3/4))/8 - 1)` in whole packets while `diff < 30`, else `dwnd = max(0, dwnd - diff)`.
-//! What differs from the paper besides: dwnd begins at 0 after a loss event, and the first round trip after an episode
+//! Further differences from the paper: dwnd begins at 0 after a loss event, and the first round trip after an episode
 //! counts everything delivered since the last step, so that it begins with a large one; dwnd grows in slow start, too;
 //! there is no low_window.
 

@@ -39,7 +39,7 @@ crate::parameters! {
     pub struct CopaParams {
         /// weight of delay in the default mode: a flow keeps about 1/delta packets queued
         delta: f64 = 0.5, Domain::Number { minimum: 0.01, maximum: 10.0 };
-        /// become competitive beside flows that fill buffers
+        /// become competitive next to flows that fill buffers
         mode_switching: bool = true, Domain::Flag;
         /// how the velocity follows the direction
         velocity: Velocity = Velocity::Authors, Domain::Choice(Velocity::WORDS);

@@ -1,7 +1,7 @@
 //! Congestion controls behind one contract, for every driver in Rust.
 //!
 //! A driver (the simulator, a QUIC stack) tells a [`Controller`] what happened as [`Signal`]s and does what its
-//! [`Decision`] says. A control has no clock other than the times that it is told, draws no random numbers, does no I/O
+//! [`Decision`] says. A control has no clock other than the times of its signals, draws no random numbers, does no I/O
 //! and allocates nothing: the same signals give the same decisions anywhere.
 //!
 //! The Linux kernel runs none of this code, because eBPF has no floating point. The controls that it can load are
@@ -92,7 +92,7 @@ pub trait Controller: Clone + Debug + Send + Sync + 'static {
     /// The constants of its source, readable and writable by name.
     type Params: Parameters;
 
-    /// What the control asks of its driver besides acknowledgements and loss events.
+    /// What the control asks of its driver in addition to acknowledgements and loss events.
     const WANTS: Wants = Wants::NOTHING;
 
     /// A control at the start of a connection.
@@ -110,12 +110,12 @@ pub trait Controller: Clone + Debug + Send + Sync + 'static {
     }
 }
 
-/// What a control asks of its driver besides acknowledgements and loss events.
+/// What a control asks of its driver in addition to acknowledgements and loss events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wants {
     /// It reads [`Ack::rate`]; a driver measures delivery rates only for controls that do.
     pub rate: bool,
-    /// It is told of every lost packet ([`Signal::Lost`], [`Ack::lost`]) and of restarts ([`Signal::Restart`]); its
+    /// It learns of every lost packet ([`Signal::Lost`], [`Ack::lost`]) and of restarts ([`Signal::Restart`]); its
     /// delivery rates then know of losses, and of an application that was the limit.
     pub losses: bool,
     /// It reads [`Ack::marked`] and reacts to ECN marks by itself; a driver then signals no loss event for a mark.
@@ -165,7 +165,7 @@ impl Default for Start {
     }
 }
 
-/// What ends slow start besides loss events and ssthresh.
+/// What ends slow start in addition to loss events and ssthresh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HyStart {
     /// Nothing.

@@ -169,7 +169,7 @@ macro_rules! library {
                         ::std::cell::RefCell::new(::std::string::String::new())
                     };
                 }
-                // It becomes part of the failure, and is not printed besides.
+                // It becomes part of the failure, and is not also printed.
                 HOOK.call_once(|| {
                     ::std::panic::set_hook(::std::boxed::Box::new(|panic| SAID.set(panic.to_string())));
                 });

@@ -89,7 +89,7 @@ pub struct Entry {
     pub source: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// What its code in Linux 2.6 does besides setting the window.
+    /// What its code in Linux 2.6 does in addition to setting the window.
     pub linux_2_6: Kernel26,
     build: Option<&'static Build>,
     check: &'static Check,

@@ -87,8 +87,8 @@ fn what_says_nothing_about_the_rate() {
     assert_eq!(bandwidth(&bbr), 2000.0);
 }
 
-/// gain * 10/1 ms, gain * 10/100 ms with the first RTT, 0.99 of both in Linux. A rate of 50/s would be slower, 144.3: while
-/// the pipe is not full the pace does not fall, but rises to gain * 1000/s.
+/// gain * 10/1 ms, gain * 10/100 ms with the first RTT, each times 0.99 in Linux. A rate of 50/s would be slower,
+/// 144.3: while the pipe is not full the pace does not fall, but rises to gain * 1000/s.
 #[test]
 fn the_first_pace() {
     fn paces<C: Controller<Params = BbrParams>>(share: f64) {

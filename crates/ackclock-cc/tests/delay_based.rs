@@ -248,8 +248,8 @@ fn htcp_adapts() {
     near(window(&htcp), 1.75e5, 1.0);
 }
 
-/// What the recovery delivers does not count as throughput: the second epoch has three packets in recovery besides, and yet
-/// 0.7 is kept.
+/// What the recovery delivers does not count as throughput: the second epoch also has three packets in recovery, and
+/// yet 0.7 is kept.
 #[test]
 fn htcp_does_not_measure_in_recovery() {
     let mut htcp = Htcp::new(HtcpParams::default(), at(1e6));

@@ -82,7 +82,7 @@ fn a_panic_is_a_failure_that_can_be_asked_for() {
     assert_eq!(control.on(Time::ZERO, Signal::Loss { ecn: false }), before);
     let why = control.failure().unwrap().to_owned();
     assert!(why.starts_with("panicked at ") && why.ends_with(": a packet is lost"), "{why}");
-    // It is told nothing more, or it would panic with something else.
+    // It receives no further signal, or it would panic with something else.
     control.on(Time::ZERO, Signal::Ack(Ack::of_one_packet()));
     assert_eq!(control.duplicate().failure(), Some(why.as_str()));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
  * Additive increase, multiplicative decrease: per round trip W += INCREASE packets, per loss event it keeps the
- * fraction KEEP. Who includes it defines both, times 2^16.
+ * fraction KEEP. The file that includes it defines both, times 2^16.
  */
 #pragma once
 

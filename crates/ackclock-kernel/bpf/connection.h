@@ -25,7 +25,7 @@ struct sock_common {
 
 struct sock {
 	struct sock_common __sk_common;
-	/* Bytes per second; who paces. */
+	/* Bytes per second; set by controls that pace. */
 	u64 sk_pacing_rate;
 	u64 sk_max_pacing_rate;
 	u32 sk_pacing_status;

@@ -4,7 +4,7 @@
  * the reactions to losses and timeouts, as ackclock_cc::parts::Base has them.
  *
  * A control is written against signals, not against the kernel: kernel.h makes signals of the kernel's
- * callbacks, host.h lets other programs give them. So the very functions that run in the kernel can be
+ * callbacks, host.h lets other programs send them. So the very functions that run in the kernel can be
  * tried and simulated outside of it.
  *
  * Windows are packets times 2^32, factors and increases are numbers times 2^16, times are ticks of a
@@ -64,11 +64,11 @@ struct ack {
 	u32 delivered;
 	/* Those of them that came marked, as far as the peer has told; it may wrap. */
 	u32 marked;
-	/* Packets that it newly reports as received, also where no window may grow; told only to who defines FALLS. */
+	/* Packets that it newly reports as received, also where no window may grow; only set if FALLS is defined. */
 	u32 credit;
 	/* The acknowledgement before once more, now with its growth: the kernel tells them apart. */
 	u8 is_again;
-	/* A loss episode is going on: growth alone does not tell, it is 0 also when something else limits. */
+	/* A loss episode is in progress: growth alone does not tell, it is 0 also when something else limits. */
 	u8 recovering;
 	/* The first one of its round trip. */
 	u8 new_round;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* A control outside of the kernel: a table of functions that give it signals. */
+/* A control outside of the kernel: a table of functions that send it signals. */
 #pragma once
 
-/* Room for any control. The kernel gives as much as the first itself, the second in a map. */
+/* Room for any control. The kernel itself provides as much as the first, and the second in a map. */
 #define STATE_BYTES 104
 #define RATE_STATE_BYTES 640
 

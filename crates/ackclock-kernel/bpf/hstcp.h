@@ -2,7 +2,7 @@
 /*
  * a(W) and b(W) of HighSpeed TCP (RFC 3649, section 5), by a table that the build makes of the formulas:
  * eight rows per doubling of the window from LOWEST on, and straight lines between them. Beyond the last row
- * they stay. And what a loss event and a timeout do, which is b(W) and Reno's half. Who includes it defines
+ * they stay. And what a loss event and a timeout do, which is b(W) and Reno's half. The file that includes it defines
  * struct control before.
  */
 #pragma once

@@ -190,7 +190,7 @@ inline_always u32 control_keep(const struct control *control, u64 now)
 	return ratio < BETA_MIN ? BETA_MIN : ratio > BETA_MAX ? BETA_MAX : ratio;
 }
 
-/* What a loss event changes besides the window. */
+/* What a loss event changes in addition to the window. */
 inline_always void adapt(struct control *control, u32 now)
 {
 	control->beta = control_keep(control, now);

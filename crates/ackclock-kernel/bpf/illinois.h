@@ -3,7 +3,7 @@
  * TCP-Illinois, as in the paper or as in Linux. Per ACK W += alpha/W, per loss event W -= beta W, both once per
  * round trip from its mean queueing delay da and the largest seen, dm.
  *
- * Who includes it defines WINDOW_THRESHOLD, packets times 2^32, below which it is Reno; ALPHA(da, dm), times
+* The file that includes it defines WINDOW_THRESHOLD, packets times 2^32, below which it is Reno; ALPHA(da, dm), times
  * 2^16, for da above dm/100; and IS_LINUX.
  */
 #pragma once

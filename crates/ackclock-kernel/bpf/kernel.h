@@ -29,7 +29,7 @@ inline_always void count_marks(struct ack *ack, const struct tcp_sock *tp, const
 #endif
 }
 
-/* What a window that may fall is told of on this acknowledgement: all that has been delivered since the last time. */
+/* What this acknowledgement reports to a window that may fall: all that has been delivered since the last time. */
 inline_always void count_credit(struct ack *ack, const struct tcp_sock *tp, struct connection *connection)
 {
 #ifdef FALLS
@@ -41,7 +41,7 @@ inline_always void count_credit(struct ack *ack, const struct tcp_sock *tp, stru
 
 /*
  * The kernel overwrites any pacing rate after each ACK: twice the window per smoothed RTT below half of ssthresh, 1.2
- * times the window from there on. Who wants twice the window tells it of no ssthresh.
+ * times the window from there on. A control that wants twice the window passes no ssthresh.
  */
 inline_always u32 ssthresh_to_tell(const struct base *base)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * What a control that counts marks needs of the kernel besides. As receiver it tells with one bit how many packets came
+* What else a control that counts marks needs of the kernel. As receiver it reports with one bit how many packets came
  * marked (RFC 8257, section 3.2): the bit of an ACK is that of the packets that it acknowledges, so where it changes,
  * what came before is acknowledged at once. Where ECN was not agreed on, the connection is Reno's.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
-/* Every change of a window, for who listens: a ring of memory that all controls share, and whether anyone does. */
+/* Every change of a window, for any listener: a ring of memory that all controls share, and whether anyone does. */
 #pragma once
 
 #include "connection.h"

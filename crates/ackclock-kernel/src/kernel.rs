@@ -12,7 +12,7 @@ use libbpf_rs::{MapCore, ObjectBuilder};
 /// Where loaded controls are pinned: one file each, in the BPF file system, named after control and program. Without its
 /// file a control is unloaded when its last connection has ended.
 const HELD: &str = "/sys/fs/bpf/ackclock";
-/// Maps that all controls share, pinned beside them; named as in `bpf/trace.h`.
+/// Maps that all controls share, pinned next to them; named as in `bpf/trace.h`.
 const CHANGES: &str = "ack_changes";
 const LISTENING: &str = "ack_listening";
 const BPF: &str = "/sys/fs/bpf";
@@ -48,7 +48,7 @@ pub fn status() -> Result<Vec<Status>, String> {
         .collect())
 }
 
-/// The files of what all controls share: the ring of changes, and who listens.
+/// The files of what all controls share: the ring of changes, and its listeners.
 pub(crate) fn shared() -> [PathBuf; 2] {
     [held(CHANGES), held(LISTENING)]
 }

@@ -18,7 +18,7 @@ const KINDS: [&str; 7] = ["start", "ack", "loss", "timeout", "undo", "idle", "st
 const NUMBERS: usize = 4 + MOST_INTERNALS;
 const NAME_BYTES: usize = 16;
 const CHANGE_BYTES: usize = 8 * NUMBERS + 4 * 6 + 2 * 2 + 4 + NAME_BYTES;
-/// How often the trace checks whether to go on.
+/// How often the trace checks whether to continue.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The columns of the table that [`write`] writes.

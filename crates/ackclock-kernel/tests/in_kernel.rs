@@ -32,7 +32,7 @@ use ackclock_scenario::read_toml;
 use deadline::{ClearAtEnd, Lines, output, until, wait};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_ackclock-kernel");
-/// The user who may do nothing.
+/// The user without any permission.
 const NOBODY: u32 = 65534;
 
 /// Runs the program as a user who is not root, from a copy that everybody may run.

@@ -1,4 +1,4 @@
-//! BBR as the kernel has it, beside `bbr3-linux`, which it approximates, on the same paths in the simulator.
+//! The kernel's BBR compared with `bbr3-linux`, which it approximates, on the same paths in the simulator.
 
 use ackclock_cc::registry::{Catalogue, Entry};
 use ackclock_kernel::twin;
@@ -97,12 +97,12 @@ fn goodput_and_rtt_are_alike() {
     }
 }
 
-/// Beside one CUBIC single runs vary by 7 %: three standard errors of the difference of two means of 16 are 8 %. Losses of
-/// single acknowledgements alone would take four fifths of the link with a buffer of one BDP.
+/// Next to one CUBIC single runs vary by 7 %: three standard errors of the difference of two means of 16 are 8 %.
+/// Losses of single acknowledgements alone would take four fifths of the link with a buffer of one BDP.
 #[test]
 fn it_has_the_same_share_beside_cubic() {
     for buffer in [1.0, 2.0, 8.0] {
         let [ours, theirs] = [OURS, KERNELS].map(|control| means(&[control, "cubic"], buffer, 0.0, 16));
-        near(theirs.0, ours.0, 0.08, &format!("{buffer} BDP, beside CUBIC: goodput, Mbit/s"));
+        near(theirs.0, ours.0, 0.08, &format!("{buffer} BDP, next to CUBIC: goodput, Mbit/s"));
     }
 }

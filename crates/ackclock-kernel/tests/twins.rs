@@ -336,7 +336,7 @@ fn ledbat_plus_plus_agrees_but_for_acks_that_end_its_slow_start() {
 fn copa_agrees_where_its_extremes_do() {
     // dq and v are known to 2^-12, and so is where W reaches RTTst/(delta dq), around which it goes up and down by an
     // ACK's 1/(delta W). Where an ACK goes the other way, the direction of that round trip may differ, v and the mode after
-    // it: these connections are told apart, and counted.
+    // it: these connections are recognised, and counted.
     agree_on(&plateaus(), "copa", 1e-2, 100, f64::INFINITY);
 }
 

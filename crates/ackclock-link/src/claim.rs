@@ -42,7 +42,7 @@ impl Claim {
             let path = directory.join(&name);
             match File::create_new(&path) {
                 Ok(file) => {
-                    // Who tidies may have taken it in this instant: then the next name is free.
+                    // A process that tidies up may have taken it in this instant: then the next name is free.
                     if let Some(lock) = lock(&path, file) {
                         return Ok(Claim { name, path, _lock: lock });
                     }

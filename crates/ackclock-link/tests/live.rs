@@ -140,7 +140,7 @@ fn nothing_is_left_behind() {
     assert_eq!(namespaces_of(next.id()), 0);
 }
 
-/// What a path runs used to go on when the path was killed.
+/// What a path runs used to continue when the path was killed.
 #[test]
 #[ignore = "needs root, ip, ss and /dev/net/tun"]
 fn commands_end_with_a_path_that_is_killed() {

@@ -201,7 +201,7 @@ impl Campaign {
             write_plan(log.disk())?;
         }
         let elapsed_s = progress.latest.map_or(0.0, |(elapsed_s, unix_s)| {
-            // While no client ran, only the wall clock went on.
+            // While no client ran, only the wall clock advanced.
             elapsed_s + (clock::unix_s() - unix_s).max(0.0)
         });
         let origin_s = clock::boot_s() - elapsed_s;

@@ -23,7 +23,7 @@ pub trait Disk: Debug {
         file.sync_all()
     }
 
-    /// Gives a file another name, in place of what has that name.
+    /// Renames a file; it replaces whatever has the new name.
     ///
     /// # Errors
     /// What the system says.

@@ -1,4 +1,4 @@
-//! A log of records that are only appended: what was written is there, or somebody is told.
+//! A log of records that are only appended: what was written is there, or its loss is reported.
 //!
 //! A kill or a power cut leaves at most the beginning of one record at the end, and nothing but that is ever cut off. A
 //! record that was changed on the disk is an error that names its line, or is set aside where that is asked for.
@@ -18,7 +18,7 @@ use crate::record::{is_sealed, is_torn, seal, unseal};
 pub enum Damaged {
     /// Change nothing, and say where.
     Refuse,
-    /// Move them to a file beside the log, whose name ends with `.bad`.
+    /// Move them to a file next to the log, whose name ends with `.bad`.
     SetAside,
 }
 
@@ -55,7 +55,7 @@ fn each_line(file: &File, mut take: impl FnMut(RawLine<'_>) -> Result<(), String
     Ok(())
 }
 
-/// What a log holds besides whole records.
+/// What a log holds in addition to whole records.
 #[derive(Default)]
 struct Found {
     bad: Vec<Range<u64>>,

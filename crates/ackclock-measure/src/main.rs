@@ -199,9 +199,9 @@ fn run(verb: Verb, stop: &Arc<AtomicBool>) -> Result<(), Failure> {
         } => {
             let identity = quic.then(|| {
                 identity.unwrap_or_else(|| {
-                    let mut beside = token.clone().into_os_string();
-                    beside.push(".identity");
-                    beside.into()
+                    let mut identity = token.clone().into_os_string();
+                    identity.push(".identity");
+                    identity.into()
                 })
             });
             let token = Token::read(&token).map_err(bad)?;

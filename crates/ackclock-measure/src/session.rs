@@ -52,7 +52,7 @@ struct Arrived {
     _permit: Permit,
 }
 
-/// A slot: who asked for it, and its flows.
+/// A slot: the client that asked for it, and its flows.
 pub struct Session {
     /// Its name, which cannot be guessed.
     pub name: String,

@@ -126,8 +126,8 @@ fn keyed(key: &[u8]) -> Hmac<Sha256> {
     Hmac::new_from_slice(key).expect("any length is a key")
 }
 
-/// Marks lines in order, or checks them: who does not know the token can neither change nor add nor leave out nor repeat
-/// one without being noticed.
+/// Marks lines in order, or checks them: without the token nobody can change, add, leave out or repeat one without
+/// being noticed.
 #[derive(Clone)]
 pub struct LineMarks {
     mac: Hmac<Sha256>,

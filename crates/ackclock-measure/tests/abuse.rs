@@ -1,4 +1,4 @@
-//! Who does not know the token, or does not behave, gets nothing and harms nobody, whatever the transport. All over
+//! A client without the token, or that misbehaves, gets nothing and harms nobody, whatever the transport. All over
 //! loopback.
 
 use std::io::{ErrorKind, Read, Write};
@@ -100,12 +100,12 @@ fn strangers_hear_nothing_but_the_challenge() {
         let _ = stream.write_all(bytes);
         let mut heard = Vec::new();
         let _ = stream.read_to_end(&mut heard);
-        // One line: who it is, and its challenge.
+        // One line: its identity, and its challenge.
         assert!(heard.len() < 200 && heard.iter().filter(|byte| **byte == b'\n').count() <= 1);
     }
 }
 
-/// The token has 256 random bits: guessing is hopeless, and a limit on it would lock out who shares the address.
+/// The token has 256 random bits: guessing is hopeless, and a limit on it would lock out all that share the address.
 #[test]
 fn wrong_answers_do_not_lock_the_right_one_out() {
     for transport in BOTH {
@@ -196,7 +196,7 @@ fn a_server_that_does_not_know_the_token_is_not_believed() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever a client is told in place of the server's lines, it ends with a line and in time.
+    /// Whatever a client receives in place of the server's lines, it ends with a line and in time.
     #[test]
     fn a_client_survives_any_server(bytes in prop::collection::vec(any::<u8>(), 0..6000)) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -72,7 +72,7 @@ fn attempts_that_fail_are_counted_and_kept_apart() {
     let attempts = server.attempts.lock().unwrap();
     assert!(attempts[1] - attempts[0] >= Duration::from_secs(1));
     assert!(attempts[2] - attempts[1] >= Duration::from_secs(2));
-    // Without patience the first failure is told.
+    // Without patience the first failure is reported.
     let mut again = open(&place);
     assert_eq!(again.done(), 0);
     let problem = Unreachable::after(usize::MAX).run(&mut again, Duration::ZERO).unwrap_err();
@@ -88,7 +88,7 @@ fn attempts_that_fail_are_counted_and_kept_apart() {
     );
 }
 
-/// Time goes on while no client runs, also where a log knows the wall clock alone.
+/// Time continues while no client runs, also where a log knows the wall clock alone.
 #[test]
 fn time_goes_on_from_the_log() {
     let place = Place::new("time");

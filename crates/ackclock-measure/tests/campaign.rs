@@ -18,7 +18,7 @@ fn a_killed_campaign_is_resumed() {
 fn a_killed_campaign_over_quic_is_resumed() {
     let stand = Stand::new("killed-quic", &["--quic"]);
     kill_and_resume(&stand);
-    // The first answer has told who the server is, and another is none.
+    // The first answer has identified the server, and it accepts no other.
     let plan: Value =
         serde_json::from_str(&fs::read_to_string(stand.path("campaign/campaign.json")).unwrap()).unwrap();
     let identity = plan["identity"].as_str().unwrap().to_owned();
@@ -39,7 +39,7 @@ fn a_killed_campaign_over_quic_is_resumed() {
     assert!(text(&changed).contains("began with another server certificate"), "{}", text(&changed));
 }
 
-/// A server that is told to end does so in order: who is served is told, and the log says how far it came.
+/// A server that is asked to end does so in order: its clients learn of it, and the log says how far it came.
 #[test]
 fn a_server_ends_in_order() {
     for name in ["-TERM", "-INT"] {
@@ -178,7 +178,7 @@ fn a_clock_that_is_set_back_moves_no_slot() {
     assert!(again.status.success() && text(&again).starts_with("1 of 2 slots"), "{}", text(&again));
     let of = |name: &str| stand.log().iter().filter_map(|line| line[name].as_f64()).collect::<Vec<_>>();
     assert!(!of("unix_s").is_sorted(), "{:?}", of("unix_s"));
-    // Begin and end of both slots.
+    // The beginning and end of the two slots.
     assert!(of("elapsed_s").len() == 4 && of("elapsed_s").is_sorted(), "{:?}", of("elapsed_s"));
 }
 
@@ -196,10 +196,10 @@ fn a_changed_byte_is_told_and_can_be_set_aside() {
     assert!(text(&refused).contains("log.jsonl: line ") && text(&refused).contains("--set-aside"));
     assert_eq!(text(&refused).lines().count(), 1);
     assert_eq!(fs::read(&log).unwrap(), content);
-    let mended = output(stand.run("3s").arg("--set-aside"));
-    assert!(mended.status.success(), "{}", text(&mended));
+    let repaired = output(stand.run("3s").arg("--set-aside"));
+    assert!(repaired.status.success(), "{}", text(&repaired));
     let told = "lines that are not as they were written: 1; moved to ";
-    assert!(text(&mended).contains(told), "{}", text(&mended));
+    assert!(text(&repaired).contains(told), "{}", text(&repaired));
     let (mut complete, _) = progress(&stand.log());
     complete.sort_unstable();
     complete.dedup();

@@ -259,7 +259,7 @@ fn only_what_passes_is_tried_again() {
     assert_eq!(wire::read_line(Made::that(closed).as_ref(), DEADLINE), Err(gone("closed the connection")));
 }
 
-/// Who overhears the name of a session, or guesses it, gets nothing of it from elsewhere.
+/// A client elsewhere that overhears or guesses the name of a session gets nothing of it.
 #[test]
 fn a_flow_comes_from_where_its_session_does() {
     let door = Door::new(8);

@@ -195,7 +195,7 @@ fn a_forgotten_host_does_not_take_the_places_of_its_known_connections() {
     assert!(enter(&door, 1).is_none());
 }
 
-/// A connection that was ended for another was counted then; what it did is not a fault besides.
+/// A connection that was ended for another was counted then; what it did is not another fault.
 #[test]
 fn who_lost_its_place_has_no_fault() {
     let door = Door::new(4);
@@ -225,7 +225,7 @@ fn who_floods_takes_places_from_floods_alone() {
     let mut held: Vec<Permit> = (0..200).filter_map(|number| silent(2 + number % 30)).collect();
     // Strangers have three quarters of 64 places; 200 came.
     assert_eq!(closed.load(Ordering::Relaxed), 200 - 48);
-    // One who comes for the first time gets in, and stays while hundreds come after.
+    // A client that comes for the first time gets in, and stays while hundreds come after.
     let honest = enter(&door, 1).unwrap();
     held.extend((0..300_u16).filter_map(|number| silent((2 + number % 30) as u8)));
     let shut = Arc::new(AtomicUsize::new(0));
@@ -249,7 +249,7 @@ fn who_floods_takes_places_from_floods_alone() {
     let _most: Vec<_> = (0..16).map(|_| known().unwrap()).collect();
     assert_eq!(closed.load(Ordering::Relaxed), before + 16);
     assert!(known().is_none());
-    // Whose place is gone already is told at once.
+    // A connection whose place is gone already learns it at once.
     let gone = held.iter().position(|permit| {
         let told = Arc::new(AtomicBool::new(false));
         let own = Arc::clone(&told);
@@ -284,8 +284,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Everything at the door happens under one lock, so that what threads do is one order of these steps. Whatever the
-    /// order: places and shares are never exceeded, who has proved keeps its place, a known host loses none to another
-    /// host, and who is refused finds nothing but places that have been proved or belong to hosts that are known.
+    /// order: places and shares are never exceeded, a connection that has proved itself keeps its place, a known host
+    /// loses none to another host, and when one is refused there are no places but those that have been proved or
+    /// belong to hosts that are known.
     #[test]
     fn no_order_of_steps_exceeds_a_bound(steps in steps(), most in 2..9_usize) {
         let (door, seconds) = clocked(most);

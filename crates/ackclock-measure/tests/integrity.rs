@@ -1,4 +1,4 @@
-//! What a campaign has on disk is whole, or somebody is told: changed bits, torn lines, failing disks, two clients.
+//! What a campaign has on disk is whole, or reported as damaged: changed bits, torn lines, failing disks, two clients.
 
 use std::cell::Cell;
 use std::fs::{self, File};
@@ -178,7 +178,7 @@ fn a_log_on_a_failing_disk_holds_what_was_told_to_be_written() {
         |disk, written| {
             let (mut log, _) = Log::open(&place.log(), Box::new(disk), Damaged::Refuse, false, |_| ())?;
             let mut outcome = Ok(());
-            // Whoever goes on after an error must not make it worse.
+            // A program that continues after an error must not make it worse.
             for record in &all[begin..] {
                 let done = log.append(record).and_then(|()| log.sync());
                 if done.is_ok() {

@@ -1,4 +1,4 @@
-//! What only QUIC has to stand: forged addresses, floods of handshakes and of datagrams, and who stands between client
+//! What only QUIC has to stand: forged addresses, floods of handshakes and of datagrams, and hosts between client
 //! and server. The server is the program as a user has it, so that its memory can be looked at. All over loopback,
 //! whose many addresses are as many strangers.
 
@@ -43,7 +43,7 @@ impl Stand {
         self.address.parse().unwrap()
     }
 
-    /// Who knows the certificate.
+    /// A client that knows the certificate.
     fn trust(&self) -> ClientConfig {
         let pem = fs::read(self.path("token.identity")).unwrap();
         let mut roots = RootCertStore::empty();
@@ -167,8 +167,8 @@ fn a_stranger_who_stays_is_shown_out() {
     stand.wait_for("does not speak the protocol of ackclock measure");
 }
 
-/// A connection stays with its address (migration is off): who moves is not heard any more, and whoever steals a flow's
-/// keys cannot point it at others.
+/// A connection stays with its address (migration is off): a client that moves is not heard any more, and whoever
+/// steals a flow's keys cannot point it at others.
 #[test]
 fn a_connection_stays_with_its_address() {
     let stand = Stand::new("moves", &["--quic"]);

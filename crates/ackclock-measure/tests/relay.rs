@@ -16,7 +16,7 @@ use ackclock_measure::wire;
 
 use crate::running::{Running, TOKEN, slow};
 
-/// What becomes of line `number` of the first connection's server, counted from 0: greeting, answer, then what is told.
+/// What becomes of line `number` of the first connection's server, counted from 0: greeting, answer, then reports.
 type Change = fn(number: usize, line: String) -> Vec<String>;
 
 /// Stands between clients and `server`; returns its own address.

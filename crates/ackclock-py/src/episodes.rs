@@ -139,7 +139,7 @@ impl ErasedController for Outside {
 }
 
 thread_local! {
-    /// What the control that is made next listens to: a catalogue gives its controls parameters and nothing else.
+    /// What the control that is made next listens to: a catalogue passes parameters to its controls and nothing else.
     static NEXT: RefCell<Option<Arc<Line>>> = const { RefCell::new(None) };
 }
 
@@ -277,7 +277,7 @@ impl Episode {
     }
 }
 
-/// Several runs beside each other, each with a flow whose window is set from outside.
+/// Several runs in parallel, each with a flow whose window is set from outside.
 #[pyclass(frozen, module = "ackclock._native")]
 pub struct Episodes {
     runs: Mutex<Vec<Option<Episode>>>,

@@ -1,6 +1,6 @@
 //! Controls written in Python: a class behind the contract of `ackclock-cc`.
 //!
-//! What its methods raise leaves the engine as a panic that carries the exception; [`caught`] gives it back
+//! What its methods raise leaves the engine as a panic that carries the exception; [`caught`] returns it
 //! to Python with the user's own traceback.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -53,7 +53,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Stack of a thread that is waited for, bytes: that of a main thread.
 const STACK: usize = 8 << 20;
 
-/// Does `work` on a thread of its own, and gives it up at Ctrl-C. It must not use Python, which may end before it.
+/// Does `work` on a thread of its own, and abandons it at Ctrl-C. It must not use Python, which may end before it.
 fn waited_for<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
     type Done<T> = Result<T, Box<dyn Any + Send>>;
     let (sender, mut receiver) = channel::<Done<T>>();

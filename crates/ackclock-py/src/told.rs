@@ -1,8 +1,8 @@
-//! What a control written in Python is told, as objects that do not change.
+//! The signals of a control written in Python, as immutable objects.
 
 use pyo3::prelude::*;
 
-/// What a control written in Python is told when an acknowledgement arrives.
+/// The signal to a control written in Python when an acknowledgement arrives.
 #[pyclass(frozen, get_all, module = "ackclock")]
 pub struct Ack {
     pub now_s: f64,
@@ -32,7 +32,7 @@ pub struct RateSample {
     pub lost: u64,
 }
 
-/// What a control written in Python is told when a packet is considered lost.
+/// The signal to a control written in Python when a packet is considered lost.
 #[pyclass(frozen, get_all, module = "ackclock")]
 pub struct Lost {
     pub now_s: f64,
@@ -41,14 +41,14 @@ pub struct Lost {
     pub application_limited: bool,
 }
 
-/// What a control written in Python is told when a loss event begins.
+/// The signal to a control written in Python when a loss event begins.
 #[pyclass(frozen, get_all, module = "ackclock")]
 pub struct Loss {
     pub now_s: f64,
     pub ecn: bool,
 }
 
-/// What a control written in Python is told when the retransmission timer expires.
+/// The signal to a control written in Python when the retransmission timer expires.
 #[pyclass(frozen, get_all, module = "ackclock")]
 pub struct Timeout {
     pub now_s: f64,

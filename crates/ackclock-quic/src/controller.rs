@@ -77,7 +77,7 @@ impl Owned {
 /// The factory of a control with its default parameters, for `TransportConfig::congestion_controller_factory`.
 ///
 /// # Errors
-/// When there is no control of that name, or it needs what QUIC does not give.
+/// When there is no control of that name, or it needs what QUIC does not report.
 ///
 /// # Examples
 /// ```

@@ -1,6 +1,6 @@
 //! The congestion controls of ackclock over QUIC.
 //!
-//! [`factory`] gives any quinn 0.11 application any window control of ackclock:
+//! [`factory`] lets any quinn 0.11 application use any window control of ackclock:
 //!
 //! ```
 //! let mut transport = quinn::TransportConfig::default();

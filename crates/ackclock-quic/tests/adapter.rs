@@ -202,7 +202,7 @@ fn every_window_control_has_a_factory_and_others_say_why_not() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever is told, in whatever order: the window stays between 2 packets and what the pacer can count.
+    /// Whatever the signals, in whatever order: the window stays between 2 packets and what the pacer can count.
     #[test]
     fn windows_stay_within_bounds(
         name in prop::sample::select(

@@ -1,4 +1,4 @@
-//! Real QUIC endpoints in virtual time, beside the simulated TCP on the same path.
+//! Real QUIC endpoints in virtual time, compared with the simulated TCP on the same path.
 #![cfg(feature = "simulate")]
 
 use std::mem::ManuallyDrop;

@@ -96,7 +96,7 @@ pub fn events(
     Ok((events, written))
 }
 
-/// Who wants no rate at all wants an outage.
+/// Adds how to write an outage, which a rate of 0 was probably meant to be.
 fn hint_at_up(mut refusal: Refusal) -> Refusal {
     if refusal.problem == NO_RATE {
         refusal.problem += "; to stop the link, set its key up to false";

@@ -1,4 +1,4 @@
-//! The files that a scenario names: on disk beside it, or given with it where there is no disk. Whatever is on disk,
+//! The files that a scenario names: on disk next to it, or given with it where there is no disk. Whatever is on disk,
 //! reading ends, and soon.
 
 use std::cell::RefCell;

@@ -68,7 +68,7 @@ pub struct Draft {
 
 impl Draft {
     /// Reads a scenario from TOML; `file` is its name for messages, `-` for standard input. Files that it names are
-    /// looked for beside it.
+    /// looked for next to it.
     ///
     /// # Errors
     /// When `text` is not TOML.
@@ -97,7 +97,7 @@ impl Draft {
         Ok(Draft { file: file.to_owned(), node: node.map_err(refuse)?, files: None })
     }
 
-    /// Gives the files that it names, by their names: the disk is then not looked at. For drivers that have none.
+    /// Sets the files that it names, by their names: the disk is then not looked at. For drivers that have none.
     #[must_use]
     pub fn with_files(self, files: Files) -> Draft {
         Draft { files: Some(Arc::new(files)), ..self }

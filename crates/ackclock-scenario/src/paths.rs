@@ -126,7 +126,7 @@ pub fn supply(root: &mut Node) {
         _ => return,
     };
     let Some(path) = NamedPath::ALL.into_iter().find(|path| path.name() == name) else { return };
-    // Another topology beside it is refused by its reader.
+    // Another topology next to it is refused by its reader.
     root.supply("dumbbell", || Content::Table(Vec::new()));
     let (Some(dumbbell), Ok(Node { content: Content::Table(entries), .. })) =
         (root.get_mut("dumbbell"), Node::from_toml(path.dumbbell()))

@@ -58,7 +58,7 @@ words! {
 }
 
 words! {
-    /// What ends slow start besides loss events and ssthresh.
+    /// What ends slow start in addition to loss events and ssthresh.
     HyStart {
         /// Nothing.
         Off = "false",

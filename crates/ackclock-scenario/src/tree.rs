@@ -232,7 +232,7 @@ impl Node {
         entries.iter_mut().find(|(key, _)| key == name).map(|(_, node)| node)
     }
 
-    /// Gives a table the value of a key that it does not have.
+    /// Adds a key that a table does not have, with its value.
     pub fn supply(&mut self, name: &str, content: impl FnOnce() -> Content) {
         let origin = self.origin.clone();
         if let Content::Table(entries) = &mut self.content

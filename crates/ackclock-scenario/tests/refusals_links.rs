@@ -1,4 +1,4 @@
-//! What is refused about links, sources, topologies and events, and what is accepted beside it.
+//! What is refused about links, sources, topologies and events, and what is accepted next to it.
 
 use ackclock_cc::registry::BuiltIn;
 use ackclock_scenario::{Change, Event, Loss, When, read_toml};

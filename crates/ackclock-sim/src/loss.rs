@@ -128,7 +128,7 @@ mod tests {
 
     /// From good to bad 1 in 100 and back 1 in 4, losing everything in the bad state: bad for 0.01/(0.01 + 0.25) =
     /// 3.85 % of packets, in runs of 4 packets on average. Of a million packets 38 462 are lost, in about 9615 runs: 3 %
-    /// are three standard deviations of both and more.
+    /// are at least three standard deviations of either.
     #[test]
     fn gilbert_elliott_loses_in_runs() {
         let loss = Loss::GilbertElliott { to_bad: 0.01, to_good: 0.25, loss_good: 0.0, loss_bad: 1.0 };

@@ -179,7 +179,7 @@ impl Opportunities {
         }
     }
 
-    /// Goes on to the first opportunity at or after `now`.
+    /// Advances to the first opportunity at or after `now`.
     fn seek(&mut self, now: Time) {
         let period = self.period() * MILLISECOND;
         // The first entry of a cycle may be at 0 ms, which is the end of the cycle before.

@@ -1,4 +1,4 @@
-//! What rides on packets besides their numbers: selective acknowledgements, and what rate-based controls exchange.
+//! What packets carry in addition to their numbers: selective acknowledgements, and what rate-based controls exchange.
 
 use ackclock_units::Span;
 

@@ -10,15 +10,15 @@
 //! root, which ends where nothing changes. Two kinds of change, which are most, need no walk. A time that becomes later, as
 //! that of a retransmission timer does with every ACK, stays in the tournament as it was, a lower bound; a bound that has
 //! come to the root is made true there. And a sender that waits for microseconds before it sends comes before the whole
-//! tournament: it is written down beside it, while there is room, and keeps its bound in it.
+//! tournament: it is written down next to it, while there is room, and keeps its bound in it.
 
 use ackclock_units::Time;
 
 /// Components that are compared one by one: the links of a dumbbell and the paths to it and from it. With eight of
 /// them, a run of one flow costs as much more as one with many links costs less.
 const COMPARED: usize = 4;
-/// Components that are written down beside the tournament. A thousand senders on 2.5 Gbit/s that wait for 5 us each wait
-/// one or two at a time; with four places, looking through them costs what the walks did.
+/// Components that are written down next to the tournament. A thousand senders on 2.5 Gbit/s that wait for 5 us each
+/// wait one or two at a time; with four places, looking through them costs what the walks did.
 const EARLY: usize = 2;
 
 /// Times of next events, by component.

@@ -36,7 +36,7 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Run number `run` of `scenario`, at time 0. With `record`, tables are kept besides the summary.
+    /// Run number `run` of `scenario`, at time 0. With `record`, tables are kept in addition to the summary.
     ///
     /// # Errors
     /// When a flow names a control that `catalogue` does not have, or parameters that it refuses; a checked
@@ -224,8 +224,8 @@ impl Simulation {
         self.observer.after_sender(self.stage.now, flow, &self.ends);
     }
 
-    /// The tables by name, with what was recorded since the last call; none without recording. Who looks on while the
-    /// run goes on takes them away, so that no more is kept than it needs.
+    /// The tables by name, with what was recorded since the last call; none without recording. An observer takes
+    /// them away during the run, so that no more is kept than it needs.
     pub fn take_tables(&mut self) -> Vec<(&'static str, Table)> {
         match &mut self.stage.journal {
             Some(journal) => self.observer.take_tables(std::mem::take(journal)),

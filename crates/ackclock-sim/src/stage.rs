@@ -1,4 +1,4 @@
-//! Where ends act: what their packets go to, and who looks on.
+//! Where ends act: what their packets go to, and what observes them.
 
 use std::io;
 

@@ -353,8 +353,8 @@ mod tests {
         assert!((mean - 5.0).abs() < 0.21, "{mean}");
     }
 
-    /// Who sends, and how much, changes nothing: a flow that sends in every seventh interval meets the noise that another
-    /// meets there that sends all the time. In order, a packet may still have to wait for those before it.
+    /// Which flows send, and how much, changes nothing: a flow that sends in every seventh interval meets the noise
+    /// that another meets there that sends all the time. In order, a packet may still have to wait for those before it.
     #[test]
     fn held_noise_is_that_of_the_interval_whoever_sends() {
         let noise = Noise {

@@ -199,7 +199,7 @@ fn probes_come_by_rounds_where_the_path_is_small() {
     within(undisturbed, 62.0 * 0.03, 62.0 * 0.03 + 0.2, "wait");
 }
 
-/// On a path of 500 ms Startup takes twelve rounds: ProbeRTT interrupts it after 5 s, and it goes on.
+/// On a path of 500 ms Startup takes twelve rounds: ProbeRTT interrupts it after 5 s, and it resumes.
 #[test]
 fn probe_rtt_in_startup() {
     let states = Recorded::of(&path(&[("bbr3", 500)], 50, 40.0, 30)).states();
@@ -393,10 +393,10 @@ fn change(seconds: f64, change: Change) -> Event {
     Event { when: When::At(Span::from_seconds_f64(seconds)), link: 0, change }
 }
 
-/// The application gives 20 Mbit/s of 50, so that no rate says that the pipe is full: Startup goes on, but for `ProbeRTT`
-/// every 5 s. Then every fifth packet is lost, 13 of the 67 of a round trip: more than 2 % and more than six. Startup ends
-/// after a whole round of recovery, although all samples are limited by the application: two rounds, and as many before
-/// the first loss is known and for `RACK` to wait.
+/// The application provides 20 Mbit/s of 50, so that no rate says that the pipe is full: Startup continues, but for
+/// `ProbeRTT` every 5 s. Then every fifth packet is lost, 13 of the 67 of a round trip: more than 2 % and more than
+/// six. Startup ends after a whole round of recovery, although all samples are limited by the application: two rounds,
+/// and as many before the first loss is known and for `RACK` to wait.
 #[test]
 fn startup_when_the_application_limits_ends_by_loss_alone() {
     let mut scenario = path(&[("bbr3", 40)], 50, 4.0, 40);
@@ -413,9 +413,9 @@ fn startup_when_the_application_limits_ends_by_loss_alone() {
     within(states[end].1 - lossy, 0.04, 0.3, "Startup ends");
 }
 
-/// A link of 10 Mbit/s becomes one of 50 for an application that gives 20: UP finds these 20, after which all rates are
-/// limited by the application, so that UP ends by `ProbeRTT` alone. Then every tenth packet is lost, and UP ends within a few
-/// rounds; lt stays as it is, because it is learnt from packets that the application did not limit.
+/// A link of 10 Mbit/s becomes one of 50 for an application that provides 20: UP finds these 20, after which all rates
+/// are limited by the application, so that UP ends by `ProbeRTT` alone. Then every tenth packet is lost, and UP ends
+/// within a few rounds; lt stays as it is, because it is learnt from packets that the application did not limit.
 #[test]
 fn up_when_the_application_limits_ends_by_loss_alone() {
     let mut scenario = path(&[("bbr3", 40)], 10, 4.0, 60);

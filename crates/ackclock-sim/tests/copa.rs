@@ -53,7 +53,7 @@ const BOTH: &str = "velocity = \"paper\"";
 /// A flow steers W/R = 1/(delta dq), and the rates of N equal flows add up to the link's: dq = N/(delta C), so that N/delta
 /// packets wait at the set point. The queue swings between nothing and 2.5 times that, because the answer to a step is
 /// seen a round trip later; the mean is half of the swing, 1.25 N/delta. The packet in transmission is not waiting.
-/// 10 % for the packets that a flow sends at once where its window grows by a whole one, and one packet besides.
+/// 10 % for the packets that a flow sends at once where its window grows by a whole one, and one more packet.
 #[test]
 fn flows_keep_a_few_packets_each() {
     for number in [1, 2, 3, 4, 5, 10] {
@@ -95,8 +95,8 @@ fn random_loss_is_not_a_reason_to_slow_down() {
     }
 }
 
-/// Beside CUBIC in buffers of 0.5, 1, 2 and 8 BDP: the default mode starves, the competitive mode does not, but for the
-/// deepest buffer, where 100 packets, the most of 1/delta, are few. Numbers of the second simulator within 30 %.
+/// Next to CUBIC in buffers of 0.5, 1, 2 and 8 BDP: the default mode starves, the competitive mode does not, but for
+/// the deepest buffer, where 100 packets, the most of 1/delta, are few. Numbers of the second simulator within 30 %.
 #[test]
 fn beside_cubic_the_competitive_mode_holds_out() {
     for (buffer, alone, switching) in

@@ -1,5 +1,5 @@
 //! Window curves of every control on one reference path, in whole packets: they show what a change did. They
-//! prove nothing; the tests beside this one do. `make docs` rewrites and draws them.
+//! prove nothing; the tests next to this one do. `make docs` rewrites and draws them.
 
 use std::fmt::Write as _;
 use std::fs;

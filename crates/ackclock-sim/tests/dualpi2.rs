@@ -70,8 +70,8 @@ fn marks_are_the_root_of_drops_times_the_coupling() {
 
 /// 60 s of 1 Mbit/s in L are 5000 packets, and C has the other 9 Mbit/s, 45 000 packets, to one at each end of the time.
 /// C waits for the target, to the 1.2 ms of a packet. A packet of L comes every 12 ms and finds none of its own, so under
-/// the time-shifted FIFO it waits for what is left of the one in transmission, uniform on [0, 1.2 ms] if the times of both
-/// flows are out of step, and under weighted round robin for one of C besides where C is owed it: 2.4 ms at most. The
+/// the time-shifted FIFO it waits for what is left of the one in transmission, uniform on [0, 1.2 ms] if the times of
+/// the flows are out of step, and under weighted round robin for one more of C where C is owed it: 2.4 ms at most. The
 /// rates are out of step: 9.5 Mbit/s of C is a packet every 1.263 ms. Percentiles are known to 0.4 %.
 #[test]
 fn each_side_is_measured_by_itself() {
@@ -189,7 +189,7 @@ fn classic_flows_are_held_at_the_target() {
     }
 }
 
-/// Delays of the packets of L, milliseconds: they are a tenth of the link's rate as a Poisson process, beside a C that
+/// Delays of the packets of L, milliseconds: they are a tenth of the link's rate as a Poisson process, next to a C that
 /// always has packets waiting. They count from 10 s on, when the controller has settled.
 fn delays_beside_classic(scheduler: &str) -> Vec<f64> {
     let settings = ["dumbbell.delay=0 ms", &format!("dumbbell.queue.scheduler={scheduler}")];

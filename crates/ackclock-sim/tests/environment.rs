@@ -1,4 +1,4 @@
-//! The environment end to end: queues against their targets, rate-based controls beside TCP, events, topologies.
+//! The environment end to end: queues against their targets, rate-based controls next to TCP, events, topologies.
 
 use ackclock_scenario::{Scenario, read_toml};
 use ackclock_sim::BuiltIn;

@@ -1,4 +1,5 @@
-//! LEDBAT++ beside LEDBAT, whose faults it is to mend: 10 Mbit/s, 40 ms, packets of 1500 bytes, which take 1.2 ms.
+//! LEDBAT++ compared with LEDBAT, whose faults it should fix: 10 Mbit/s, 40 ms, packets of 1500 bytes, which take 1.2
+//! ms.
 
 use std::fmt::Write as _;
 

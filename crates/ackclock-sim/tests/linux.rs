@@ -56,13 +56,13 @@ fn agrees(controller: &str, in_kernel: &str) {
     assert!(!turns.is_empty(), "nobody measured {in_kernel}");
     let expected = mean(turns.iter().map(|turn| mean(turn[LEFT_OUT..].iter().copied())));
     let measured = summary.flows[0].mean_window.unwrap();
-    println!("{controller}: mean {measured:.2} beside {expected:.2}, {ours:?}");
-    assert!((measured / expected - 1.0).abs() < 0.015, "{controller}: mean {measured} beside {expected}");
+    println!("{controller}: mean {measured:.2} against {expected:.2}, {ours:?}");
+    assert!((measured / expected - 1.0).abs() < 0.015, "{controller}: mean {measured} against {expected}");
     for (index, extreme) in ["smallest", "largest"].into_iter().enumerate() {
         let theirs = mean(turns.iter().map(|turn| smallest_and_largest(&turn[LEFT_OUT..])[index]));
         assert!(
             (ours[index] - theirs).abs() <= 3.0,
-            "{controller}: {extreme} {} beside {theirs}",
+            "{controller}: {extreme} {} against {theirs}",
             ours[index]
         );
     }
@@ -93,7 +93,7 @@ flow = [{ controller = "dctcp", params = { grows_in_cut = false }, rtt = "40 ms"
 "#;
 
 /// Mean and largest window within 5 %. The kernel takes a round trip to bring its
-/// window down, packets go on being marked meanwhile, and it often cuts again, to 75 packets where one cut leaves 81; the
+/// window down, packets are still marked meanwhile, and it often cuts again, to 75 packets where one cut leaves 81; the
 /// mean moves by less than half of that.
 #[test]
 fn dctcp() {
@@ -107,15 +107,15 @@ fn dctcp() {
         let settled = &turn[LEFT_OUT..];
         let [_, largest] = smallest_and_largest(settled);
         let (measured, expected) = (flow.mean_window.unwrap(), mean(settled.iter().copied()));
-        println!("dctcp: mean {measured:.2} beside {expected:.2}");
-        assert!((measured / expected - 1.0).abs() < 0.05, "mean {measured} beside {expected}");
-        assert!((ours[1] / largest - 1.0).abs() < 0.05, "largest {} beside {largest}", ours[1]);
+        println!("dctcp: mean {measured:.2} against {expected:.2}");
+        assert!((measured / expected - 1.0).abs() < 0.05, "mean {measured} against {expected}");
+        assert!((ours[1] / largest - 1.0).abs() < 0.05, "largest {} against {largest}", ours[1]);
     }
     assert_eq!((summary.links[0].queue_drops, flow.whole_run.loss_events), (0, Some(0)));
 }
 
-/// DCTCP beside CUBIC with ECN, one flow of each or two, half a second apart: the share of DCTCP, from 15 s to 45 s, within
-/// 10 % of the mean of the kernel's turns.
+/// DCTCP next to CUBIC with ECN, one flow of each or two, half a second apart: the share of DCTCP, from 15 s to 45 s,
+/// within 10 % of the mean of the kernel's turns.
 #[test]
 fn dctcp_beside_cubic() {
     for flows in [2, 4] {
@@ -144,8 +144,8 @@ fn dctcp_beside_cubic() {
         let (all, own): (f64, f64) =
             ((0..flows).map(goodput).sum(), (0..flows).step_by(2).map(goodput).sum());
         let share = own / all;
-        println!("{flows} flows: share {share:.3} beside {expected:.3}");
-        assert!((share / expected - 1.0).abs() < 0.1, "{flows} flows: {share} beside {expected}");
+        println!("{flows} flows: share {share:.3} against {expected:.3}");
+        assert!((share / expected - 1.0).abs() < 0.1, "{flows} flows: {share} against {expected}");
     }
 }
 
@@ -184,8 +184,8 @@ fn bbr_alone_and_beside_cubic() {
     };
     let alone = goodputs(&flow("bbr-linux", 0, ""), 8, 0)[0] * 1448.0 / 1514.0;
     let expected = kernels(8, 1.0)[0];
-    println!("bbr alone: {alone:.3} beside {expected:.3} Mbit/s");
-    assert!((alone / expected - 1.0).abs() < 0.05, "{alone} beside {expected} Mbit/s");
+    println!("bbr alone: {alone:.3} against {expected:.3} Mbit/s");
+    assert!((alone / expected - 1.0).abs() < 0.05, "{alone} against {expected} Mbit/s");
     let share = |goodputs: &[f64]| goodputs[0] / (goodputs[0] + goodputs[1]);
     let measured = |buffer: u64, more: &str| {
         let both = [flow("bbr-linux", 0, ""), flow("cubic-linux", 1, more)].join(", ");

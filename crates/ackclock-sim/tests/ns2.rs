@@ -29,7 +29,7 @@ fn agrees(controller: &str, recovery: Recovery, case: &str) {
     let flow = common::run(&scenario(controller, recovery)).flows.remove(0);
     for (column, ours) in [("goodput_mbps", flow.goodput_mbps), ("mean_window", flow.mean_window)] {
         let (ours, reference) = (ours.unwrap(), reference(FLOWS, case, column));
-        assert!((ours / reference - 1.0).abs() < 0.02, "{controller}: {column} {ours} beside {reference}");
+        assert!((ours / reference - 1.0).abs() < 0.02, "{controller}: {column} {ours} against {reference}");
     }
 }
 
@@ -38,7 +38,7 @@ fn agrees(controller: &str, recovery: Recovery, case: &str) {
 fn agrees_to_the_last_drop(flow: &FlowSummary, case: &str) {
     for (column, ours) in [("goodput_mbps", flow.goodput_mbps), ("mean_window", flow.mean_window)] {
         let (ours, reference) = (ours.unwrap(), reference(FLOWS, case, column));
-        assert!((ours / reference - 1.0).abs() < 0.007, "{case}: {column} {ours} beside {reference}");
+        assert!((ours / reference - 1.0).abs() < 0.007, "{case}: {column} {ours} against {reference}");
     }
     assert_eq!(flow.counters.dropped_packets as f64, reference(RUNS, case, "drops"), "{case}: drops");
     // ns-2 counts a timeout among the cuts.
@@ -61,7 +61,7 @@ fn controls_of_linux_on_its_recovery() {
     }
 }
 
-/// Where both lose alike, and with ns-2's own agents and SACK beside `sack` and `newreno`.
+/// Where both lose alike, and with ns-2's own agents and SACK compared with `sack` and `newreno`.
 #[test]
 fn the_same_drops_and_cuts() {
     for (controller, recovery, case) in [

@@ -82,7 +82,7 @@ fn a_backoff_lasts_until_a_packet_is_timed() {
             ("packets", ours.packets, ns2.packets, tolerance.packets),
             ("coefficient of variation", ours.cov, ns2.cov, tolerance.cov),
         ] {
-            assert!((ours / ns2 - 1.0).abs() < tolerance, "{case}: {name} {ours} beside {ns2}");
+            assert!((ours / ns2 - 1.0).abs() < tolerance, "{case}: {name} {ours} against {ns2}");
         }
     }
 }

@@ -420,7 +420,7 @@ fn rounding_decides_who_is_first_in_ns2() {
 }
 
 /// RTTs of 1 : 2.7 and a buffer of a third of the longer path: where two packets come to the full queue at one instant,
-/// who is first decides the shares. Two microseconds on one RTT decide it, in ns-2 as here.
+/// the order of simultaneous packets decides the shares. Two microseconds on one RTT decide it, in ns-2 as here.
 #[test]
 fn who_comes_first_decides_between_unequal_rtts() {
     const EIGHTY: &str =
@@ -435,7 +435,7 @@ fn who_comes_first_decides_between_unequal_rtts() {
             let flows = rtts.map(|rtt| (control, rtt));
             let case = Case { path: EIGHTY, ..Case::new(name, "linux-2.6", &flows).poisson("4 Mbit/s") };
             // The one that is second has 1.5 to 40 of 76 Mbit/s, which a loss event more or less changes by a third, and ns-2
-            // has two seeds. Who is first changes these numbers by factors of 1.5 to 25.
+            // has two seeds. Their order changes these numbers by factors of 1.5 to 25.
             let second = usize::from(name.ends_with("short first"));
             case.run().agrees(What::Goodput, &[(&[1 - second], Fixed(0.20)), (&[second], Fixed(0.50))]);
         }

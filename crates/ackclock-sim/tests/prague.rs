@@ -1,4 +1,4 @@
-//! Prague in a DualPI2 queue, alone and beside CUBIC. "Measured" is by another simulator, written from the drafts.
+//! Prague in a DualPI2 queue, alone and next to CUBIC. "Measured" is by another simulator, written from the drafts.
 
 use ackclock_scenario::{Scenario, read_toml};
 use ackclock_sim::BuiltIn;
@@ -70,6 +70,6 @@ fn several_keep_the_delay_short() {
         let flows: Vec<_> = (0..low_latency).map(|_| PRAGUE).chain((0..classic).map(|_| CUBIC)).collect();
         let summary = common::run(&scenario(10, &flows.join(", "), 60));
         let delay = delay_p99(&summary);
-        assert!(delay < 2.0, "{low_latency} beside {classic}: {delay} ms");
+        assert!(delay < 2.0, "{low_latency} next to {classic}: {delay} ms");
     }
 }

@@ -60,8 +60,8 @@ fn it_is_the_port() {
     ] {
         let ours = measure("tfrc-2000", probability);
         let tolerance = if probability < 0.05 { 0.1 } else { 0.2 };
-        assert!((ours.0 / rate - 1.0).abs() < tolerance, "{probability}: {ours:?} beside {rate}");
-        assert!((ours.1 / cov - 1.0).abs() < 0.15, "{probability}: {ours:?} beside {cov}");
+        assert!((ours.0 / rate - 1.0).abs() < tolerance, "{probability}: {ours:?} against {rate}");
+        assert!((ours.1 / cov - 1.0).abs() < 0.15, "{probability}: {ours:?} against {cov}");
     }
 }
 
@@ -76,8 +76,8 @@ fn at_little_loss_it_is_that_of_ns2() {
     for (case, probability) in [("tfrc 0.01", 0.01), ("tfrc 0.02", 0.02)] {
         let ours = measure("tfrc-2000", probability);
         let (rate, cov) = (theirs(case, "packets"), theirs(case, "cov"));
-        assert!((ours.0 / rate - 1.0).abs() < 0.03, "{case}: {ours:?} beside {rate}");
-        assert!((ours.1 / cov - 1.0).abs() < 0.08, "{case}: {ours:?} beside {cov}");
+        assert!((ours.0 / rate - 1.0).abs() < 0.03, "{case}: {ours:?} against {rate}");
+        assert!((ours.1 / cov - 1.0).abs() < 0.08, "{case}: {ours:?} against {cov}");
     }
     for (case, probability, share) in [("tfrc 0.08", 0.08, 0.85), ("tfrc 0.2", 0.2, 0.4)] {
         let ours = measure("tfrc-2000", probability);

@@ -1,4 +1,4 @@
-//! What a run gives, described once: the JSON schema of its summary, and the columns of its tables.
+//! The output of a run, described once: the JSON schema of its summary, and the columns of its tables.
 
 use schemars::generate::SchemaSettings;
 use serde_json::Value;

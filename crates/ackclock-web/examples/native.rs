@@ -1,6 +1,6 @@
-//! What the engine outside of a page gives: `native digests` or `native buckets`. Reads one scenario per line of standard input,
-//! as JSON, and writes a line for each: its digest, or the extremes of its samples as JSON, or its refusal. Tests of the page
-//! compare what the page has.
+//! The results of the engine outside of a page: `native digests` or `native buckets`. Reads one scenario per line of
+//! standard input, as JSON, and writes a line for each: its digest, or the extremes of its samples as JSON, or its
+//! refusal. Tests of the page compare what the page has.
 
 use std::collections::BTreeMap;
 use std::env;

@@ -18,7 +18,7 @@ thread_local! {
     static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Notes what a panic says, for [`last_panic`]; the engine cannot go on after one.
+/// Notes what a panic says, for [`last_panic`]; the engine cannot continue after one.
 #[wasm_bindgen(start)]
 pub fn begin() {
     std::panic::set_hook(Box::new(|panic| PANIC.set(Some(panic.to_string()))));

@@ -14,13 +14,13 @@ const LONGEST_AGGREGATE_S: f64 = 0.1;
 const QUANTUM_S: f64 = 1.0 / 1024.0;
 const SLOW: f64 = 100.0;
 const LARGEST_QUANTUM: f64 = 127.0;
-/// Quanta beyond the product of rate and delay, and packets besides while the rate is probed.
+/// Quanta beyond the product of rate and delay, and packets added to that while the rate is probed.
 const QUANTA: f64 = 3.0;
 const PROBING: f64 = 2.0;
 /// Phases that the cycle may begin with: all but the one that drains.
 const FIRST: [usize; 7] = [2, 3, 4, 5, 6, 7, 0];
 
-/// What Linux remembers besides.
+/// What Linux remembers in addition.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details {
     /// What random phases are drawn from.

@@ -65,7 +65,7 @@ impl Default for Cycle {
 }
 
 impl Cycle {
-    /// What arrives from now on is no longer of a probe.
+    /// What arrives from now on no longer belongs to a probe.
     pub fn stop_feedback(&mut self) {
         self.feedback = Feedback::Stopping;
     }

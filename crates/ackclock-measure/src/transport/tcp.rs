@@ -95,7 +95,7 @@ impl Listener for TcpListener {
                         return Ok(None);
                     }
                 }
-                // Connections that were gone already, or too many open files: time mends it.
+                // Connections that were gone already, or too many open files: this passes with time.
                 Err(_) => sleep(left.min(Duration::from_millis(10))),
             }
         }
@@ -159,7 +159,7 @@ fn info(stream: &TcpStream) -> io::Result<Info> {
     })
 }
 
-/// Gives a connection its congestion control.
+/// Sets the congestion control of a connection.
 fn set_control(stream: &TcpStream, control: &str) -> io::Result<()> {
     setsockopt(stream, sockopt::TcpCongestion, &OsString::from(control)).map_err(io::Error::from)
 }

@@ -106,7 +106,7 @@ impl Running {
         until(&format!("{text:?} in the server's log"), || self.log().contains(text));
     }
 
-    /// It still serves who knows the token.
+    /// It still serves clients that know the token.
     pub fn still_serves(&self) {
         let (_, answer) = self.ask(TOKEN, &Request::Offer).unwrap();
         let controls = vec!["reno".to_owned(), "cubic".to_owned()];

@@ -81,7 +81,8 @@ fn lock(datagrams: &Mutex<Datagrams>) -> MutexGuard<'_, Datagrams> {
 /// Looks at what quinn says of the connection of `flow`.
 ///
 /// # Panics
-/// When it has given the connection up: there is no time limit here, so a run must not go on as if the flow were idle.
+/// When it has given the connection up: there is no time limit here, so a run must not continue as if the flow were
+/// idle.
 pub fn check(flow: u32, event: &Event) {
     if let Event::ConnectionLost { reason } = event {
         panic!("flow {flow}: its QUIC connection was lost: {reason}");

@@ -12,8 +12,8 @@ use quinn_proto::{Dir, StreamId};
 
 use super::peer::{HEADERS, Peer, check};
 
-/// What a full packet carries besides data of the stream, bytes: flags, connection id (8), packet number (2), the stream's
-/// frame (type, id, offset of 4 to 8, length of 2), authentication tag (16).
+/// What a full packet carries in addition to data of the stream, bytes: flags, connection id (8), packet number (2),
+/// the stream's frame (type, id, offset of 4 to 8, length of 2), authentication tag (16).
 const OVERHEAD: u16 = 1 + 8 + 2 + (1 + 1 + 6 + 2) + 16;
 
 /// Accepts, and reads all that comes as it comes: what waits for bytes before it would be kept by quinn, which gives a

@@ -100,7 +100,7 @@ impl Internals for Watched {
     }
 }
 
-/// Gives the one connection of a flow its control.
+/// Makes the control of a flow for its one connection.
 pub struct OneFactory(pub Watched);
 
 impl ControllerFactory for OneFactory {

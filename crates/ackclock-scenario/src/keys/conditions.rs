@@ -1,4 +1,4 @@
-//! The tables of what a link does to packets besides queueing them.
+//! The tables of what a link does to packets in addition to queueing them.
 
 use super::{Form, NONE, REQUIRED, Section, key};
 

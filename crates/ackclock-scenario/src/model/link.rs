@@ -241,7 +241,7 @@ pub struct DualPi2 {
     pub ramp_to: Span,
     /// Marks and drops are spaced evenly.
     pub uniform: bool,
-    /// Who goes next.
+    /// Which queue goes next.
     pub scheduler: Scheduler,
     /// C's share of the link under `wrr`.
     pub classic_share: f64,

@@ -72,7 +72,7 @@ pub enum When {
         /// Its round trips.
         count: u64,
     },
-    /// Again and again: at `first`, and then every `every` until `until`, which is no such time any more.
+    /// Again and again: at `first`, and then every `every` before `until`.
     Every {
         /// The first time.
         first: Span,

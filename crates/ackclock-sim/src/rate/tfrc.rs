@@ -5,7 +5,7 @@
 //! obeys TCP's throughput equation, never more than twice what arrived, doubles per round trip until the first loss, and
 //! halves when no report comes.
 //!
-//! The floor of history discounting is a parameter: ns-2 has 0.5, which gives the increase of 0.22 that the study of
+//! The floor of history discounting is a parameter: ns-2 has 0.5, which yields the increase of 0.22 that the study of
 //! transient behaviours reports. Oscillation damping (section 4.5) is off by default.
 
 use std::collections::VecDeque;

@@ -11,8 +11,8 @@
 //!   has grown.
 //! * Such a report says that one packet per second arrives, and X is at most twice that.
 //!
-//! Besides, X rises by about a packet per round trip at most, `t_RTO` is TCP's with a coarse clock, and the smoothed
-//! RTT gains 0.05 of each sample. X and R are the letters of RFC 5348.
+//! In addition, X rises by about a packet per round trip at most, `t_RTO` is TCP's with a coarse clock, and the
+//! smoothed RTT gains 0.05 of each sample. X and R are the letters of RFC 5348.
 
 use ackclock_units::{Span, Time};
 

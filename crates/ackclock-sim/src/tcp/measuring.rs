@@ -79,7 +79,7 @@ impl Measuring {
         self.rate.is_some() || self.stamps.is_some()
     }
 
-    /// Whether the control is told of every lost packet.
+    /// Whether every lost packet is reported to the control.
     #[inline]
     #[must_use]
     pub const fn follows_losses(&self) -> bool {
@@ -133,7 +133,7 @@ impl Measuring {
         self.marks.as_mut().map_or(0, |marks| marks.read(ack, delivered))
     }
 
-    /// Packet `sequence` is considered lost: what the control is told of it, if anything.
+    /// Packet `sequence` is considered lost: what is reported to the control, if anything.
     pub fn lose(&mut self, sequence: u64) -> Option<Lost> {
         self.stamps.as_mut().map(|stamps| stamps.lose(sequence))
     }

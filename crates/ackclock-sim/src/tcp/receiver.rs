@@ -202,7 +202,7 @@ impl Endpoint for TcpReceiver {
         }
         self.newest = (packet.sent, packet.is_retransmission());
         let marked = packet.ecn() == EcnField::Marked && !self.settings.lies.ignore_marks;
-        // With counts of marks the first after an unmarked packet is told at once (RFC 9768, section 3.2.2.5.1).
+        // With counts of marks the first after an unmarked packet is reported at once (RFC 9768, section 3.2.2.5.1).
         let at_once = at_once || marked && !self.newest_marked && self.settings.tells_marks_at_once;
         (self.marks, self.newest_marked) = (self.marks + u64::from(marked), marked);
         let at_once =

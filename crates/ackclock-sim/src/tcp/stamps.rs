@@ -1,4 +1,4 @@
-//! What was true of each packet when it was sent last, for controls that are told of every loss.
+//! What was true of each packet when it was sent last, for controls that learn of every loss.
 
 use ackclock_cc::Lost;
 use ackclock_units::Packets;
@@ -37,7 +37,7 @@ impl Stamps {
         self.ring[sequence as usize & mask] = Stamp { tx_in_flight, lost: self.lost, application_limited };
     }
 
-    /// `sequence` is considered lost: what a control is told of it.
+    /// `sequence` is considered lost: what is reported to a control.
     pub fn lose(&mut self, sequence: u64) -> Lost {
         self.lost += 1;
         self.uncounted += 1;

@@ -108,7 +108,7 @@ mod tests {
         assert_eq!(clock.smoothed(), Some(Span::from_millis(400)));
     }
 
-    /// After three timeouts the next sample goes on with the estimate, after four it begins a new one: with 1 tick after
+    /// After three timeouts the next sample updates the estimate, after four it begins a new one: with 1 tick after
     /// 4 ticks, 4 rttvar = 8 - 2 + 3 = 9 and 8 srtt = 32 - 4 + 1 = 29, RTO 3 + 9 = 12; as a first sample 1 + 2 = 3.
     #[test]
     fn a_large_backoff_discards_the_estimate() {

@@ -1,4 +1,4 @@
-//! Tables of `tests/data`: measurements of other implementations, made by the scripts beside them.
+//! Tables of `tests/data`: measurements of other implementations, made by the scripts next to them.
 
 /// Names of columns, and rows of text.
 pub struct Table {

@@ -229,8 +229,9 @@ fn up_ends_when_the_pipe_is_full() {
     }
 }
 
-/// When the first packets of DOWN are acknowledged a cycle of rates is over, unless the last sample was limited. It is no
-/// time for another probe, neither after a probe that was not cut short nor after the one that made up for that.
+/// When the first packets of DOWN are acknowledged a cycle of rates is over, unless the last sample was limited. It is
+/// not yet time for another probe, neither after a probe that was not cut short nor after the one that made up for
+/// that.
 #[test]
 fn a_cycle_of_rates_ends_with_the_probe() {
     for limited in [false, true] {

@@ -72,7 +72,8 @@ fn the_pace_falls_when_the_pipe_is_full() {
     }
 }
 
-/// After a pause ProbeBW goes on at 0.99 of its rate, if it has one; Startup at its own; ProbeRTT is over if it was to be.
+/// After a pause ProbeBW resumes at 0.99 of its rate, if it has one, and Startup at its own; ProbeRTT ends if it was
+/// due to.
 #[test]
 fn a_pause_resets_the_pace() {
     let now = Time::ZERO + Span::from_seconds(2);

@@ -100,11 +100,11 @@ impl QuicListener {
         self.endpoint.local_addr().map_err(|error| error.to_string())
     }
 
-    /// Who knocks: who has not shown that it hears what is sent to its address is asked to, and forgotten. That
+    /// A client that has not shown that it receives what is sent to its address is asked to, and forgotten. That
     /// answer is shorter than what was received, and needs no memory here.
     fn welcome(&self, incoming: Incoming, door: &Arc<Door>) {
         if !incoming.remote_address_validated() {
-            // Who has not been validated may be asked.
+            // A client that has not been validated may be asked.
             let _ = incoming.retry();
             return;
         }
@@ -115,7 +115,7 @@ impl QuicListener {
         };
         let choice = Arc::<Choice>::default();
         let mut settings = transport();
-        // Who comes opens no stream, and says no more than a few lines.
+        // A client opens no stream, and says no more than a few lines.
         settings
             .max_concurrent_bidi_streams(VarInt::from_u32(0))
             .stream_receive_window(VarInt::from_u32(4 * LONGEST_LINE as u32))

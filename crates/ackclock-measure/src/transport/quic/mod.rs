@@ -49,7 +49,7 @@ fn transport() -> TransportConfig {
     transport
 }
 
-/// Why a connection is over, in one line; what the other end gives as its reason is not repeated.
+/// Why a connection is over, in one line; the reason that the other end states is not repeated.
 fn explain(error: &ConnectionError) -> String {
     match error {
         ConnectionError::ConnectionClosed(close) => {

@@ -47,7 +47,7 @@ fn take(queue: &mut DualPi2, now: Time, count: usize) -> (Vec<EcnField>, usize) 
 }
 
 /// 20 ms after none, with Linux's gains of 0.16 and 3.2 per second: 0.16 * 0.005 + 3.2 * 0.02 = 0.0648; the same delay
-/// again adds 0.16 * 0.005. An empty queue takes 0.16 * 0.015 + 3.2 * 0.02 = 0.0664 away, and p' is no less than 0.
+/// again adds 0.16 * 0.005. An empty queue takes 0.16 * 0.015 + 3.2 * 0.02 = 0.0664 away, and p' is never less than 0.
 #[test]
 fn the_probability_moves_by_distance_and_change() {
     let mut queue = queue(scenario::DualPi2 { alpha: 0.16, beta: 3.2, ..SETTINGS });
@@ -153,7 +153,7 @@ fn time_shifted_fifo() {
         let mut queue = queue(settings);
         put(&mut queue, at(0), EcnField::NotCapable, 1);
         put(&mut queue, at(came), EcnField::Ect1, 1);
-        // No update between: what is asked for is who goes first.
+        // No update between: the question is which queue goes first.
         queue.updates_at = Time::NEVER;
         assert_eq!(take(&mut queue, at(55_000), 1).0, [first]);
     }

@@ -15,7 +15,7 @@ pub struct Rules {
     pub reordering: u64,
     /// A loss begins an event only if it was seen in a later round ([`Header::round`]) than the last event.
     pub one_per_round: bool,
-    /// The interval before the first loss goes on after it; otherwise it is complete.
+    /// The interval before the first loss continues after it; otherwise it is complete.
     pub first_goes_on: bool,
     /// The smallest weight that discounting gives old intervals; 1 for no discounting.
     pub discount_floor: f64,
@@ -37,7 +37,7 @@ pub struct LossHistory {
 /// The last loss event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LossEvent {
-    /// The packet after which the current interval counts: its first loss, or before it when that interval goes on.
+    /// The packet after which the current interval counts: its first loss, or before it when that interval continues.
     pub(super) begin: f64,
     /// When its first loss happened, and in which round it was seen.
     time: Time,
@@ -220,7 +220,7 @@ mod tests {
     }
 
     /// Packet 100 is lost, packet 120 is the highest: a current interval of 20 packets. After a complete first
-    /// interval of 50 it does not raise the mean, which is 50; where the first goes on, it has 70 packets. The loss
+    /// interval of 50 it does not raise the mean, which is 50; where the first continues, it has 70 packets. The loss
     /// of 150 ends it at 100; then the mean without the current interval of 5, 100, is the larger.
     #[test]
     fn the_first_interval_may_go_on() {

@@ -211,7 +211,7 @@ fn urgent_packets_and_losses_are_reported_at_once() {
     // Two packets, of 1150 - 90 and of now, are in the last 100 ms.
     near(bench.packet(1160, 2, true).unwrap().1.received, 20.0);
     // Packet 3 is missing: the first loss. Packets 2 and 4 came in the last 100 ms, 20 per second. The interval that
-    // the equation has for that goes on with packet 4.
+    // the equation has for that continues with packet 4.
     let (_, loss) = bench.packet(1180, 4, false).unwrap();
     near(throughput(1.0 / (1.0 / loss.verdict - 1.0), 0.1, 0.3, 1.0), 20.0);
 }

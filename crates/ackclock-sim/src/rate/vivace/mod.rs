@@ -8,7 +8,7 @@
 //! Starting doubles the rate per interval until the utility falls. Probing tries `x (1 + 0.05)` and `x (1 - 0.05)` in
 //! three pairs: the majority raises the rate, only all three lower it. Moving then changes it by the utility's gradient
 //! times `((n + 1)/2)^1.2` after n steps the same way, at most `5 % x (1 + k)` after k steps that were so bounded, at
-//! least 0.5 Mbit/s; it goes on while the utility rises, otherwise takes the last step back and probes again.
+//! least 0.5 Mbit/s; it continues while the utility rises, otherwise takes the last step back and probes again.
 
 mod utility;
 
@@ -43,7 +43,7 @@ const GAIN: f64 = 1.0 / 8.0;
 struct Interval {
     /// Mbit/s.
     rate: f64,
-    /// The rate is one to be judged, not one to go on with meanwhile.
+    /// The rate is on trial, and not merely kept meanwhile.
     judged: bool,
     ends: Time,
     sent: u64,
@@ -100,7 +100,7 @@ impl Vivace {
         (self.wanted, self.begun, self.judged) = (rates.len(), 0, 0);
     }
 
-    /// Goes on at `rate` Mbit/s while it is judged.
+    /// Continues at `rate` Mbit/s while it is judged.
     fn move_to(&mut self, rate: f64) {
         self.rate = rate.clamp(LEAST, MOST);
         self.try_rates(&[self.rate]);
