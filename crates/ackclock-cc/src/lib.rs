@@ -1,26 +1,26 @@
 //! Congestion controls behind one contract, for every driver in Rust.
 //!
 //! A driver (the simulator, a QUIC stack) tells a [`Controller`] what happened as [`Signal`]s and does what its
-//! [`Decision`] says. A control has no clock other than the times of its signals, draws no random numbers, does no I/O
-//! and allocates nothing: the same signals give the same decisions anywhere.
+//! [`Decision`] says. A control has no clock other than the times of its signals, draws no random numbers, does no
+//! I/O,, and allocates nothing: the same signals lead to the same decisions anywhere.
 //!
 //! The Linux kernel runs none of this code, because eBPF has no floating point. The controls that it can load are
 //! written a second time, in C (`ackclock-kernel`); tests send the same signals to both versions and compare their
 //! windows.
 //!
 //! The contract between the two sides:
-//! - The driver calls [`Controller::on`] with times that never run back, counts every packet as delivered
-//!   once, takes no RTT from a retransmission, counts round trips, and says whether the window was what
+//! - The driver calls [`Controller::on`] with times that never decrease, counts every packet as delivered
+//!   once, measures no RTT from a retransmission, counts round trips, and reports whether the window
 //!   limited sending.
 //! - `Loss` comes once per loss episode and cuts at once; `Timeout` ends an episode. While
 //!   [`Ack::recovering`] is set a control may measure but not grow ([`Ack::growth`] enforces it), unless its window
 //!   only caps what a model of the path paces ([`Wants::window_is_a_cap`]).
-//! - What few controls read is measured for those alone that ask for it ([`Controller::WANTS`]); others see zeros and
-//!   nothing.
+//! - Signals that few controls read are measured only for those that ask for them ([`Controller::WANTS`]); others see
+//!   zeros or `None`.
 //! - The control owns window, ssthresh and slow start. Its window is finite, at least 1, and at least 2
 //!   after `Loss`, whatever the signals.
-//! - The sender owns duplicate ACKs, window inflation, the pipe, and the end of an episode. One that follows Linux 2.6
-//!   says at its end how far the window falls (`Moderated`), to controls whose entry has a half floor.
+//! - The sender owns duplicate ACKs, window inflation, the pipe, and the end of an episode. A sender that follows Linux
+//!   2.6 signals there how far the window falls (`Moderated`), to controls whose entry has a half floor.
 //!
 //! ```
 //! use ackclock_cc::{Ack, Controller, Signal, Start, reno::{Reno, RenoParams}};
@@ -98,10 +98,10 @@ pub trait Controller: Clone + Debug + Send + Sync + 'static {
     /// A control at the start of a connection.
     fn new(params: Self::Params, start: Start) -> Self;
 
-    /// Takes note of what happened at `now`: the only method that changes state.
+    /// Processes a signal at `now`: the only method that changes state.
     fn on(&mut self, now: Time, signal: Signal);
 
-    /// What the driver should do.
+    /// What the driver should do now.
     fn decision(&self) -> Decision;
 
     /// Calls `visit` with the internals (alpha, mode, ...) by name, for the trace.
@@ -120,7 +120,7 @@ pub struct Wants {
     pub losses: bool,
     /// It reads [`Ack::marked`] and reacts to ECN marks by itself; a driver then signals no loss event for a mark.
     pub marks: bool,
-    /// Its window only caps what a model of the path paces, as those of BBR: it may then grow on any acknowledgement, also
+    /// Its window only caps what a model of the path paces, as in BBR: it may then grow on any acknowledgement, even
     /// during a loss episode and when the application limits sending.
     pub window_is_a_cap: bool,
     /// The ECN codepoint of its data.
@@ -133,10 +133,10 @@ impl Wants {
         Wants { rate: false, losses: false, marks: false, window_is_a_cap: false, ecn: Ecn::AsConfigured };
 }
 
-/// The ECN codepoint that a control asks for on its data (RFC 3168, section 5; RFC 9331, section 4.1).
+/// The ECN codepoint that a control requests for its data (RFC 3168, section 5; RFC 9331, section 4.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ecn {
-    /// What the sender is set to: Not-ECT or ECT(0).
+    /// The sender's own setting: Not-ECT or ECT(0).
     #[default]
     AsConfigured,
     /// ECT(0).
@@ -154,7 +154,7 @@ pub struct Start {
     pub ssthresh: Window,
     /// Leave slow start before the first loss.
     pub hystart: HyStart,
-    /// What a control hashes in place of drawing random numbers; 0 asks for the middle of each range.
+    /// A value that a control hashes instead of drawing random numbers; 0 selects the middle of each range.
     pub seed: u64,
 }
 
@@ -173,7 +173,7 @@ pub enum HyStart {
     Off,
     /// HyStart++ (RFC 9406), in every control with a slow start of the standard's kind.
     PlusPlus,
-    /// HyStart as Linux has it: a part of CUBIC, and of no other control.
+    /// HyStart as in Linux: a part of CUBIC, and of no other control.
     Linux {
         /// The sender paces its packets.
         paced: bool,
@@ -189,7 +189,7 @@ pub struct Decision {
     pub ssthresh: Window,
     /// A rate to pace at; `None` leaves pacing to the driver.
     pub pacing_rate: Option<PacketRate>,
-    /// Packets that may go at once when pacing; `None` is one.
+    /// Packets that may be sent back to back when pacing; `None` is one.
     pub quantum: Option<Packets>,
 }
 
@@ -200,7 +200,7 @@ pub enum Signal {
     Ack(Ack),
     /// A loss episode began; once per episode.
     Loss {
-        /// The sign was an ECN mark, not a lost packet.
+        /// An ECN mark, not a lost packet, began it.
         ecn: bool,
     },
     /// The episode that `Loss` began has ended without a timeout.
@@ -219,10 +219,10 @@ pub enum Signal {
         /// The window to fall to, at least 1.
         window: Packets,
     },
-    /// The connection was idle for longer than the retransmission timeout and sends again.
+    /// The connection was idle for longer than the retransmission timeout and now sends again.
     Idle,
     /// A packet is considered lost, for controls with [`Wants::losses`]; before the `Ack`, `Loss` or
-    /// `Timeout` that comes of it.
+    /// `Timeout` that results.
     Lost(Lost),
     /// A packet is sent while nothing is in flight and the application was the limit, for controls with
     /// [`Wants::losses`].
@@ -243,7 +243,7 @@ pub struct Lost {
 /// An acknowledgement, as a control sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ack {
-    /// How much growth it stands for: 1 per ACK that acknowledges new data, or the packets that it
+    /// The growth that it allows: 1 per ACK that acknowledges new data, or the packets that it
     /// delivered when growth is per packet; 0 for a duplicate.
     pub credit: f64,
     /// Packets that it newly reports as received, cumulatively or selectively.
@@ -260,17 +260,17 @@ pub struct Ack {
     pub recovering: bool,
     /// The delivery rate, for controls that want it.
     pub rate: Option<RateSample>,
-    /// Packets that are considered lost since the `Ack` before, for controls that want losses, else 0.
+    /// Packets considered lost since the previous `Ack`, for controls that want losses, else 0.
     pub lost: Packets,
     /// Packets that the receiver newly reports as marked (RFC 9768), for controls that want marks, else 0.
     pub marked: Packets,
-    /// The window limited sending at some time in this round trip or the one before; [`Ack::window_limited`] is of the
-    /// moment.
+    /// The window limited sending at some time in this round trip or the previous one; [`Ack::window_limited`] is about
+    /// this moment.
     pub round_limited: bool,
 }
 
 impl Ack {
-    /// An acknowledgement of one packet with nothing special about it; a start for tests and examples.
+    /// An ordinary acknowledgement of one packet, from which tests and examples begin.
     #[must_use]
     pub const fn of_one_packet() -> Self {
         Ack {
@@ -288,7 +288,7 @@ impl Ack {
         }
     }
 
-    /// How much the window may grow on this acknowledgement: its credit, or nothing during recovery and
+    /// How much the window may grow on this acknowledgement: its credit, or 0 during recovery and
     /// when something other than the window limited sending. Every control grows by this alone.
     #[must_use]
     pub fn growth(&self) -> f64 {

@@ -1,8 +1,8 @@
-//! What is to be simulated, as checked data.
+//! Descriptions of simulations, as checked data.
 //!
-//! A scenario is read from TOML, or taken over as JSON data, changed by settings such as
-//! `flow.0.rtt=80ms`, and checked: what comes out has every default filled in and nothing impossible. What
-//! is refused is refused in one line with the place, what is wrong, and what is allowed. Names and
+//! A scenario is read from TOML or JSON, changed by settings such as
+//! `flow.0.rtt=80ms`, and checked: the result has every default filled in and nothing impossible.
+//! A refusal is one line with the place, what is wrong, and what is allowed. Names and
 //! parameters of congestion controls are checked against a catalogue that is passed in.
 //!
 //! ```
@@ -97,7 +97,7 @@ impl Draft {
         Ok(Draft { file: file.to_owned(), node: node.map_err(refuse)?, files: None })
     }
 
-    /// Sets the files that it names, by their names: the disk is then not looked at. For drivers that have none.
+    /// Supplies the files that it names, by name, instead of reading them from disk. For drivers that have no disk.
     #[must_use]
     pub fn with_files(self, files: Files) -> Draft {
         Draft { files: Some(Arc::new(files)), ..self }
@@ -130,7 +130,7 @@ impl Draft {
         once(named)
     }
 
-    /// How often `[[flow]]` is written; each may stand for several flows.
+    /// The number of `[[flow]]` tables; each may stand for several flows.
     #[must_use]
     pub fn flow_table_count(&self) -> usize {
         self.flow_tables().len()
@@ -177,15 +177,15 @@ impl Draft {
 pub struct Checked {
     /// The scenario.
     pub scenario: Scenario,
-    /// The same as TOML in which nothing is left to a default, in the form that was chosen: a dumbbell stays a
-    /// dumbbell, and flows with a count stay one table. Reading it gives the same scenario and the same text.
+    /// The same as TOML with every default written out, in the form that was chosen: a dumbbell stays a
+    /// dumbbell, and flows with a count stay one table. Reading it yields the same scenario and the same text.
     pub toml: String,
     complete: Node,
     draft: Draft,
 }
 
 impl Checked {
-    /// What [`Checked::toml`] says, as JSON.
+    /// The content of [`Checked::toml`] as JSON.
     #[must_use]
     pub fn json(&self) -> serde_json::Value {
         self.complete.to_json()
@@ -206,10 +206,10 @@ impl Checked {
         once(controls.filter(|control| !control.is_empty()))
     }
 
-    /// A fingerprint of what is to be run: the version of its rules and 32 hexadecimal digits, such as
-    /// `s1:0f5a...`. Two texts that mean the same have the same one, however they write it; the content of files that
-    /// they name counts, their names do not. It is taken from what the scenario says beyond its defaults, so a key that
-    /// is new in a later version and has a default changes none.
+    /// A fingerprint of the run that it describes: the version of its rules and 32 hexadecimal digits, such as
+    /// `s1:0f5a...`. Two texts with the same meaning have the same digest, however they are written; the content of
+    /// files that they name counts, their names do not. It covers only what differs from the defaults, so a key that
+    /// is new in a later version and has a default changes no digest.
     #[must_use]
     pub fn digest(&self) -> String {
         struct Hash(Sha256);
@@ -220,17 +220,17 @@ impl Checked {
             }
         }
         let mut hash = Hash(Sha256::new());
-        // A hash takes in everything.
+        // Writing to a hash cannot fail.
         let _ = canonical::write(&self.scenario, &mut hash);
         let digits: String = hash.0.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect();
         format!("{}:{digits}", canonical::VERSION)
     }
 
-    /// The text of which [`Checked::digest`] is taken: what the scenario says beyond its defaults, one value a line.
+    /// The text that [`Checked::digest`] hashes: what differs from the defaults, one value per line.
     #[must_use]
     pub fn canonical(&self) -> String {
         let mut text = String::new();
-        // A text takes in everything.
+        // Writing to a string cannot fail.
         let _ = canonical::write(&self.scenario, &mut text);
         text
     }

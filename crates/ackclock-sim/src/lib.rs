@@ -1,8 +1,8 @@
 //! Packet-level simulation of congestion controls.
 //!
-//! A [`Simulation`] is made from a checked scenario, advances in simulated time, and ends in a summary and
+//! A [`Simulation`] is built from a checked scenario, advances in simulated time, and ends with a summary and
 //! tables. Time is whole picoseconds; events are ordered by time and then by component; every random number
-//! comes from a stream named by seed, run and purpose. So the same scenario gives the same bytes anywhere.
+//! comes from a stream named by seed, run and purpose. So the same scenario yields the same bytes anywhere.
 #![forbid(unsafe_code)]
 
 mod arrivals;

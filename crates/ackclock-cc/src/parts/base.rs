@@ -26,7 +26,7 @@ pub struct Base {
     restart: f64,
     /// Window and threshold before the last loss event or first timeout, for `Undo`.
     before: (f64, f64),
-    /// In the first slow start, where it applies.
+    /// HyStart++, in the first slow start.
     hystart: Option<HyStartPlusPlus>,
 }
 
@@ -91,7 +91,7 @@ impl Base {
         if step > room { step - room } else { 0.0 }
     }
 
-    /// Ends slow start where the window is now.
+    /// Ends slow start at the current window.
     pub fn leave_slow_start(&mut self) {
         self.hystart = None;
         self.ssthresh = limited(self.window, AFTER_LOSS);
@@ -122,7 +122,7 @@ impl Base {
         self.hystart = None;
     }
 
-    /// A timeout: the window becomes 1; ssthresh becomes `ssthresh` packets, at least 2, if it is the first
+    /// A timeout: the window becomes 1; ssthresh becomes `ssthresh` packets, at least 2, on the first timeout
     /// of its packet.
     pub fn timeout(&mut self, first: bool, ssthresh: f64) {
         if first {
@@ -147,7 +147,7 @@ impl Base {
         self.set(self.window.max(AFTER_LOSS));
     }
 
-    /// What a control does on the signals that are not `Ack`, when it keeps the fraction `keep` of its
+    /// The reaction to all signals other than `Ack` of a control that keeps the fraction `keep` of its
     /// window on a loss event and halves ssthresh on a timeout.
     pub fn react(&mut self, signal: Signal, keep: f64) {
         match signal {

@@ -25,7 +25,7 @@ pub struct HyStartPlusPlus {
 }
 
 impl HyStartPlusPlus {
-    /// Takes the acknowledgement's RTT; true when slow start is to end.
+    /// Takes the acknowledgement's RTT; returns whether slow start ends.
     pub fn leaves_slow_start(&mut self, ack: &Ack) -> bool {
         if ack.round != self.round {
             self.round = ack.round;
@@ -52,7 +52,7 @@ impl HyStartPlusPlus {
         matches!(self.conservative, Some((_, rounds)) if rounds >= ROUNDS)
     }
 
-    /// What `growth` counts for at present.
+    /// The part of `growth` that counts at present.
     #[must_use]
     pub fn step(&self, growth: f64) -> f64 {
         if self.conservative.is_some() { growth / DIVISOR } else { growth }
@@ -83,7 +83,8 @@ mod tests {
         }
     }
 
-    /// A round trip below the one that began conservative slow start ends it (RFC 9406, section 4.2), one as long does not.
+    /// A round trip shorter than the one that began conservative slow start ends it (RFC 9406, section 4.2), an equal
+    /// one does not.
     #[test]
     fn a_false_rise_is_forgotten() {
         assert_eq!((after(&[100, 113, 112]), after(&[100, 113, 113])), (1.0, 0.25));

@@ -1,8 +1,8 @@
-//! HyStart as the CUBIC of Linux has it (`tcp_cubic.c` of Linux 6.12, behaviour): S. Ha, I. Rhee, PFLDnet 2008.
+//! HyStart as in the CUBIC of Linux (`tcp_cubic.c` of Linux 6.12, behaviour): S. Ha, I. Rhee, PFLDnet 2008.
 //!
-//! Slow start ends where the window is when the acknowledgements of a round trip come in a train that is longer than half
-//! of the smallest RTT (the whole of it when packets are paced), or when the smallest RTT of a round trip, after eight
-//! samples, exceeds the smallest of the connection by an eighth of it, at least 4 ms and at most 16 ms.
+//! Slow start ends at the current window when the acknowledgements of a round trip form a train that is longer than
+//! half of the smallest RTT (the whole of it when packets are paced), or when the smallest RTT of a round trip, after
+//! eight samples, exceeds the smallest of the connection by an eighth of it, at least 4 ms and at most 16 ms.
 
 use ackclock_units::{Span, Time};
 
@@ -24,7 +24,7 @@ const RISES: (Span, Span) = (Span::from_millis(4), Span::from_millis(16));
 pub struct HyStartLinux {
     /// The sender paces its packets.
     paced: bool,
-    /// It has ended slow start, and does so only once until a timeout.
+    /// It has ended slow start, which it does only once until a timeout.
     has_ended: bool,
     round: u64,
     round_began: Time,
@@ -51,14 +51,14 @@ impl HyStartLinux {
         }
     }
 
-    /// The state after a timeout, which Linux begins with.
+    /// The state after a timeout, with which Linux also begins.
     #[must_use]
     pub const fn afresh(self) -> Self {
         HyStartLinux::new(self.paced)
     }
 
-    /// Takes the acknowledgement, which comes at `now` in slow start with a window of `window` packets; true when slow
-    /// start is to end. One that measures no RTT changes nothing.
+    /// Takes the acknowledgement, which comes at `now` in slow start with a window of `window` packets; returns whether
+    /// slow start ends. An acknowledgement without an RTT changes nothing.
     pub fn leaves_slow_start(&mut self, now: Time, window: f64, ack: &Ack) -> bool {
         let Some(rtt) = ack.rtt else { return false };
         self.least = self.least.min(rtt);

@@ -1,4 +1,4 @@
-//! What two or more controls need.
+//! Parts that two or more controls share.
 
 mod base;
 mod hystart;

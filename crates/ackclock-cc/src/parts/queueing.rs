@@ -4,10 +4,10 @@ use ackclock_units::{Span, Time};
 
 /// One entry of the history.
 const MINUTE: Span = Span::from_seconds(60);
-/// Most minutes and most samples that can count.
+/// The largest numbers of minutes and of samples that can count.
 const MOST: (usize, usize) = (10, 8);
 
-/// The smallest of the last samples over the smallest of the last minutes, of which the smallest of each is kept.
+/// The smallest of the last samples minus the smallest of the last minutes; only the smallest of each minute is kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueingDelay {
     /// The smallest delay of each of the last minutes, the newest first.
@@ -31,7 +31,7 @@ fn least(delays: &[Span]) -> Span {
 
 impl QueueingDelay {
     /// Nothing measured yet; `history` minutes (BASE_HISTORY, 1 to 10) and `filter` samples (CURRENT_FILTER, 1 to 8)
-    /// are to count, rounded down to whole numbers.
+    /// count, rounded down to whole numbers.
     #[must_use]
     pub fn new(history: f64, filter: f64) -> Self {
         QueueingDelay {

@@ -25,8 +25,8 @@ pub struct Completed {
 }
 
 impl RoundTrips {
-    /// Takes the acknowledgement. At the first one of a new round trip, returns the samples of the one
-    /// before, if there were any.
+    /// Takes the acknowledgement. At the first one of a new round trip, returns the samples of the previous
+    /// one, if there were any.
     pub fn on(&mut self, ack: &Ack) -> Option<Completed> {
         let completed = if ack.round == self.round { None } else { self.complete(ack.round) };
         if let Some(rtt) = ack.rtt {

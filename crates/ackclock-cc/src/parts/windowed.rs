@@ -1,13 +1,13 @@
-//! The smallest sample of the last while, in constant space.
+//! The smallest sample of a sliding window of time, in constant space.
 
 use ackclock_units::{Span, Time};
 
-/// Samples that are remembered, and so the parts of the window that are told apart.
+/// Samples that are remembered, and so the number of parts into which the window is divided.
 const SLOTS: usize = 16;
 
 /// The smallest of the samples of a sliding window of time.
 ///
-/// Remembered are samples that have nothing smaller after them, at least a sixteenth of the window apart. So the
+/// It remembers samples that no smaller one follows, at least a sixteenth of the window apart. So the
 /// result is a sample of the window, and not larger than any of its newest fifteen sixteenths. The largest sample is
 /// the smallest [`Reverse`](core::cmp::Reverse).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,7 +37,7 @@ impl<T: Copy + Ord> Windowed<T> {
             self.count -= 1;
         }
         if self.count == 0 || now.since(self.at(self.count - 1).0) >= Span(window.0 / SLOTS as u64) {
-            // Only after the window has grown are there more: what it forgot before it did is not missed either.
+            // There are more only after the window has grown: samples forgotten before that are not missed either.
             if self.count == SLOTS {
                 self.forget_oldest();
             }
