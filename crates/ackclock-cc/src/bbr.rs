@@ -40,7 +40,7 @@ crate::parameters! {
 
 /// Pacing gains of ProbeBW in turn.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// Where the cycle starts.
+/// The index of the gain with which the cycle starts.
 const FIRST: usize = 2;
 /// Growth of BtlBw that shows that the pipe is not yet full, and the round trips without it that show it is.
 const FULL: (f64, u32) = (1.25, 3);
@@ -51,7 +51,7 @@ const QUANTA: f64 = 3.0;
 /// RTT that the first pacing rate assumes when none is measured, seconds.
 const UNKNOWN_RTT: f64 = 1e-3;
 
-/// What the control is doing.
+/// The state of the control.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mode {
     Startup,
@@ -95,7 +95,7 @@ pub struct Model<V> {
     round: u64,
     /// A round trip has passed in `ProbeRtt`.
     round_passed: bool,
-    /// What was sent when this many to this many packets were delivered was limited by `ProbeRtt`.
+    /// Packets sent while the count of delivered packets was between these were limited by `ProbeRtt`.
     probe_rtt_limited: (u64, u64),
     lost_in_phase: bool,
     /// Window before `ProbeRtt`, to return to.

@@ -41,7 +41,7 @@ crate::parameters! {
     }
 }
 
-/// Whose version 3 it is.
+/// The source of version 3 that it follows.
 pub trait Version: Clone + core::fmt::Debug + Send + Sync + 'static {
     /// Google's Linux instead of the draft.
     const IS_LINUX: bool;
@@ -74,10 +74,10 @@ const UNKNOWN_RTT_S: f64 = 1e-3;
 /// A quantum is what is sent in this time, seconds, between these many packets: 64 KiB of 1500-byte packets.
 const QUANTUM_S: f64 = 1e-3;
 const QUANTA: (f64, f64) = (2.0, 64.0 * 1024.0 / 1500.0);
-/// What counts as an aggregate in Linux is at most what comes in this time, seconds.
+/// In Linux an aggregate counts at most the packets that arrive in this time, seconds.
 const LONGEST_AGGREGATE_S: f64 = 0.1;
 
-/// What the control is doing.
+/// The state of the control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Startup,
@@ -158,7 +158,7 @@ pub struct Bbr3<V> {
     /// When `ProbeRTT` may end, once it is long enough, and whether a round trip has passed.
     probe_rtt_ends: Option<Time>,
     probe_rtt_round: bool,
-    /// What was sent when this many to this many packets were delivered was limited by `ProbeRTT`.
+    /// Packets sent while the count of delivered packets was between these were limited by `ProbeRTT`.
     probe_rtt_limited: (u64, u64),
     idle_restart: bool,
     undo: Undo,

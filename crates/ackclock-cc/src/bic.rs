@@ -61,11 +61,11 @@ struct Probing {
 pub struct Bic {
     params: BicParams,
     base: Base,
-    /// Where the binary search ends, packets.
+    /// The end of the binary search, packets.
     max_win: f64,
     /// max_win of the last loss event, for fast convergence.
     last_max: f64,
-    /// Where the binary search goes now, packets.
+    /// The current target of the binary search, packets.
     target_win: f64,
     probing: Option<Probing>,
     /// Increase of this round trip, for `per_rtt`.

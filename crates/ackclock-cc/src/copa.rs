@@ -65,7 +65,7 @@ const MOST: f64 = 100.0;
 /// Windows per RTT at which packets are paced.
 const PACING: f64 = 2.0;
 
-/// What a window of `w` packets changes by per acknowledged packet, packets, at velocity `v`, for RTTs in one unit.
+/// The change of a window of `w` packets per acknowledged packet, packets, at velocity `v`, for RTTs in one unit.
 #[must_use]
 pub fn step(delta: f64, v: f64, w: f64, rtt_min: f64, rtt_standing: f64) -> f64 {
     let size = (v / (delta * w)).min(1.0);
@@ -73,7 +73,7 @@ pub fn step(delta: f64, v: f64, w: f64, rtt_min: f64, rtt_standing: f64) -> f64 
     if w * delta * (rtt_standing - rtt_min) <= rtt_standing { size } else { -size }
 }
 
-/// What RTTs say at present.
+/// The current estimates from RTTs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Delays {
     /// When an RTT was measured last.
@@ -116,8 +116,8 @@ pub struct Copa {
 }
 
 impl Delays {
-    /// What they say at `now`. Where nothing was measured for as long as RTTmax counts, only retransmissions come back, and
-    /// the queue of before is not to hold the window down until they are through: nothing counts as queued.
+    /// The estimates at `now`. Where nothing was measured for as long as RTTmax counts, only retransmissions come back,
+    /// and the queue of before is not to hold the window down until they are through: nothing counts as queued.
     fn at(self, now: Time) -> Delays {
         let is_stale = now.since(self.at).0 as f64 > LARGEST_OF * self.smoothed;
         Delays { standing: if is_stale { self.least } else { self.standing }, ..self }

@@ -63,7 +63,7 @@ impl CubicParams {
     }
 }
 
-/// Which source a control follows.
+/// The source that a control follows.
 pub trait Variant: Clone + core::fmt::Debug + Send + Sync + 'static {
     /// Whether it is RFC 8312.
     const IS_8312: bool = false;

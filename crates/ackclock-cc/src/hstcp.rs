@@ -75,7 +75,7 @@ impl HstcpParams {
     }
 }
 
-/// Where a control gets a(W) and b(W).
+/// The source of a(W) and b(W).
 pub trait Rule: Clone + core::fmt::Debug + Send + Sync + 'static {
     /// Its parameters.
     type Params: crate::Parameters;

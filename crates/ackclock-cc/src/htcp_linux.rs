@@ -34,7 +34,7 @@ const BETA_MAX: f64 = 102.0 / 128.0;
 const RTT_MAX_STEP: f64 = 0.02;
 /// Below this RTTmin the window is halved, seconds.
 const LEAST_RTT_MIN: f64 = 0.01;
-/// What is left of the distance of RTTmax from RTTmin after a loss event.
+/// The fraction of RTTmax - RTTmin that a loss event leaves.
 const FADING: f64 = 0.95;
 /// For this many RTTmin after a recovery RTTmax stays, and the throughput is taken as it is.
 const SETTLING_TRIPS: f64 = 4.0;

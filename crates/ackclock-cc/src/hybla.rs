@@ -26,7 +26,7 @@ pub fn rho(rtt: f64, rtt0: f64) -> f64 {
     (rtt / rtt0).max(1.0)
 }
 
-/// What one acknowledgement adds to the window: packets in slow start, packets times W after it.
+/// The growth per acknowledgement: packets in slow start, packets times W after it.
 #[must_use]
 pub fn increases(rho: f64) -> (f64, f64) {
     (libm::exp2(rho.min(LARGEST_EXPONENT)) - 1.0, rho * rho)

@@ -67,7 +67,7 @@ impl LedbatPlusPlusParams {
     }
 }
 
-/// Where a connection is between two slowdowns.
+/// The phase of a connection between two slowdowns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
     /// The first slow start.

@@ -75,9 +75,9 @@ pub struct Parameter {
     pub name: &'static str,
     /// The value in the control's source.
     pub default: Value<'static>,
-    /// What it may be.
+    /// The values that it allows.
     pub domain: Domain,
-    /// What it means, with its unit.
+    /// Its meaning, with the unit.
     pub meaning: &'static str,
 }
 

@@ -29,7 +29,7 @@ crate::parameters! {
 const KEEP: f64 = 0.5;
 /// Gain of the smoothed RTT.
 const GAIN: f64 = 1.0 / 8.0;
-/// What pacing adds in the first half of a vRTT and takes off in the second.
+/// The share that pacing adds in the first half of a vRTT and subtracts in the second.
 const SWING: f64 = 0.03;
 /// A burst is what is sent in this time, seconds, at least one packet.
 const BURST_S: f64 = 250e-6;
@@ -63,7 +63,7 @@ pub struct Prague {
     alpha_wait: Option<Wait>,
     cut_wait: Option<Wait>,
     loss_wait: Option<Wait>,
-    /// When the control was told of something last.
+    /// When the last signal arrived.
     now: Time,
 }
 

@@ -13,7 +13,7 @@ use crate::{
 /// Parameters as a scenario gives them: names and values.
 pub type Given<'a> = &'a [(&'a str, Value<'a>)];
 
-/// What limits a sender under a control.
+/// The quantity that limits a sender under a control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A window of packets in flight.
@@ -43,7 +43,7 @@ pub type Check = dyn Fn(Given<'_>) -> Result<(), (usize, ParameterError)> + Sync
 /// Checks what is given for parameters that are known only at run time.
 ///
 /// # Errors
-/// Which is at fault and why: there is none of that name, or its value is outside of its domain.
+/// The parameter at fault and the reason: it is unknown, or its value is outside of its domain.
 pub fn check(parameters: &[Parameter], given: Given<'_>) -> Result<(), (usize, ParameterError)> {
     for (index, (name, value)) in given.iter().enumerate() {
         let known = parameters.iter().find(|parameter| parameter.name == *name);
@@ -58,7 +58,7 @@ pub fn check(parameters: &[Parameter], given: Given<'_>) -> Result<(), (usize, P
 /// The parameters given over the defaults.
 ///
 /// # Errors
-/// Which is at fault and why.
+/// The parameter at fault and the reason.
 pub fn read<P: Parameters>(given: Given<'_>) -> Result<P, (usize, ParameterError)> {
     let mut params = P::default();
     for (index, (name, value)) in given.iter().enumerate() {
@@ -68,8 +68,8 @@ pub fn read<P: Parameters>(given: Given<'_>) -> Result<P, (usize, ParameterError
     Ok(params)
 }
 
-/// What the code of a control in Linux 2.6 tells the kernel's recovery: `min_cwnd`, and whose `cong_avoid` it calls.
-/// The default is that of a control that sets neither.
+/// Settings for the kernel's recovery in the code of a control in Linux 2.6: `min_cwnd`, and whose `cong_avoid` it
+/// calls. The default is that of a control that sets neither.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kernel26 {
     /// In an episode the window falls to half of ssthresh, and from there slow start leads back to ssthresh.
@@ -83,13 +83,13 @@ pub struct Kernel26 {
 pub struct Entry {
     /// Its name.
     pub name: &'static str,
-    /// What it limits.
+    /// The quantity that limits the sender.
     pub kind: Kind,
     /// Where it is specified.
     pub source: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// What its code in Linux 2.6 does in addition to setting the window.
+    /// Effects of its code in Linux 2.6 in addition to setting the window.
     pub linux_2_6: Kernel26,
     build: Option<&'static Build>,
     check: &'static Check,

@@ -12,7 +12,7 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle, RingBufferBuilder};
 use crate::kernel;
 use crate::twin::{self, MOST_INTERNALS};
 
-/// What changed a window; the kinds of `bpf/trace.h`, in their order, as the simulator's trace calls them.
+/// Causes of changes of a window: the kinds of `bpf/trace.h`, in their order, as the simulator's trace calls them.
 const KINDS: [&str; 7] = ["start", "ack", "loss", "timeout", "undo", "idle", "stop"];
 /// Length of `struct change` and of its parts.
 const NUMBERS: usize = 4 + MOST_INTERNALS;
@@ -67,8 +67,8 @@ impl Change<'_> {
     }
 }
 
-/// What tells a process from all others, also from a later one of its number: the number in the lower half, and when it
-/// began in the upper (proc(5), starttime, in ticks since the machine began).
+/// Identifies a process among all others, even a later one of the same number: the number in the lower half, and when
+/// it began in the upper (proc(5), starttime, in ticks since the machine began).
 fn mark_of(process: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // The name, in parentheses, may hold anything; starttime is the 20th field after it.

@@ -1,4 +1,4 @@
-//! Whose namespaces are these? A path holds a lock on a file of its name for as long as it lives, in whatever container;
+//! The owner of namespaces. A path holds a lock on a file of its name for as long as it lives, in whatever container;
 //! what can be locked by another was left by a path that was killed. Namespaces without such a file are other people's.
 
 use std::fs::{self, File};
@@ -54,7 +54,7 @@ impl Claim {
         Err(format!("{}: no name is free", directory.display()))
     }
 
-    /// What paths that were killed have left in `directory`.
+    /// Leftovers of killed paths in `directory`.
     pub fn left(directory: &Path) -> impl Iterator<Item = Claim> {
         fs::read_dir(directory).into_iter().flatten().flatten().filter_map(|entry| {
             let (path, name) = (entry.path(), entry.file_name().into_string().ok()?);

@@ -193,7 +193,7 @@ impl Emulator {
         self.store.contents.len() - self.store.free.len()
     }
 
-    /// What has happened by `now`, which must not be before the last event: forward, then reverse.
+    /// All that has happened by `now`, which must not be before the last event: forward, then reverse.
     pub fn report(&mut self, now: Time) -> [Direction; 2] {
         let elapsed = now.since(Time::ZERO);
         self.catch_up(now);

@@ -17,7 +17,7 @@ static NUMBER: AtomicU32 = AtomicU32::new(0);
 /// time of that process and a number, and by the host.
 const PREFIX: &str = "ack-link-";
 const HOSTS: [&str; 2] = ["client", "server"];
-/// Where paths claim their names.
+/// The directory in which paths claim their names.
 const CLAIMS: &str = "/run/ackclock/links";
 /// The device of each host.
 pub const DEVICE: &str = "ack0";

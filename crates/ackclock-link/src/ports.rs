@@ -1,4 +1,4 @@
-//! Which port a packet is sent to, and which ports have a round-trip delay of their own.
+//! Destination ports of packets, and ports with a round-trip delay of their own.
 
 use ackclock_units::Span;
 

@@ -29,7 +29,7 @@ const AT_ONCE: usize = 64;
 const NEAR: Span = Span::from_micros(20);
 const PICOSECONDS_PER_NANOSECOND: u64 = 1000;
 
-/// What woke the thread.
+/// The reason why the thread woke.
 const TIMER: u64 = 2;
 const STOP: u64 = 3;
 
@@ -42,7 +42,7 @@ pub struct Pump {
     pub real_time: bool,
 }
 
-/// What the path has done by the time it is stopped.
+/// The totals of a path when it is stopped.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// How long it ran, seconds.

@@ -48,7 +48,7 @@ pub struct Direction {
     pub lateness: Lateness,
 }
 
-/// What `ackclock link` reports when it ends.
+/// The final report of `ackclock link`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// Version of this program.
@@ -121,7 +121,7 @@ impl Report {
 /// nothing but a file is replaced.
 ///
 /// # Errors
-/// What the system says, or that something else than a file has this name.
+/// The error of the system, or that something other than a file has this name.
 pub fn write_whole(file: &Path, text: &str) -> io::Result<()> {
     let is_file = file.symlink_metadata().map_or(true, |there| there.is_file());
     let Some(name) = file.file_name().filter(|_| is_file) else {

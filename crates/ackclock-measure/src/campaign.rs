@@ -34,7 +34,7 @@ const LOCK: &str = ".lock";
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-/// What is measured.
+/// The plan of a campaign.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// Server, as the user wrote it.
@@ -61,12 +61,12 @@ pub struct Campaign {
     plan: Plan,
     log: Log,
     progress: Progress,
-    /// What [`clock::boot_s`] would have said when the campaign began.
+    /// The value of [`clock::boot_s`] at the beginning of the campaign.
     origin_s: f64,
     _lock: Flock<File>,
 }
 
-/// What the log says.
+/// The contents of the log.
 #[derive(Debug)]
 struct Progress {
     complete: BTreeSet<u64>,
@@ -295,7 +295,7 @@ impl Campaign {
     }
 }
 
-/// What `campaign.json` holds.
+/// The contents of `campaign.json`.
 enum Kept {
     Plan(Plan),
     /// A plan as it was written before records had checksums.

@@ -37,7 +37,7 @@ pub struct Slot {
     pub references: u32,
 }
 
-/// What one side knows about a flow at one moment of a slot.
+/// The state of a flow at one moment of a slot, as one side knows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// The side that knows it.
@@ -46,7 +46,7 @@ pub struct Sample {
     pub second: f64,
     /// Number of the flow; 0 uses the control.
     pub flow: u32,
-    /// What that side knows; received bytes are those of the application.
+    /// The information of that side; received bytes are those of the application.
     #[serde(flatten)]
     pub info: Info,
 }
@@ -196,7 +196,7 @@ pub fn fetch(
     Ok(Outcome { control, seconds, received_bytes, complete })
 }
 
-/// What the server tells during a slot.
+/// Reports of the server during a slot.
 struct Telling<'a> {
     lines: Lines<'a>,
     marks: LineMarks,

@@ -10,7 +10,7 @@ pub trait Disk: Debug {
     /// Writes all of `bytes` at the file's position.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     fn write(&mut self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
         file.write_all(bytes)
     }
@@ -18,7 +18,7 @@ pub trait Disk: Debug {
     /// Returns when everything written to a file, or the entries of a directory, survive a power cut.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     fn sync(&mut self, file: &File) -> io::Result<()> {
         file.sync_all()
     }
@@ -26,7 +26,7 @@ pub trait Disk: Debug {
     /// Renames a file; it replaces whatever has the new name.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         fs::rename(from, to)
     }
@@ -34,7 +34,7 @@ pub trait Disk: Debug {
     /// Cuts a file off.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     fn truncate(&mut self, file: &File, length: u64) -> io::Result<()> {
         file.set_len(length)
     }
@@ -50,7 +50,7 @@ impl Disk for Real {}
 /// left is overwritten.
 ///
 /// # Errors
-/// What the system says, or `fill`; `path` is as it was before.
+/// The error of the system, or `fill`; `path` is as it was before.
 pub fn replace(
     disk: &mut dyn Disk,
     path: &Path,
@@ -74,7 +74,7 @@ pub fn draft_of(path: &Path) -> std::path::PathBuf {
 /// Makes the names of a file's directory survive a power cut.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the system.
 pub fn sync_directory_of(disk: &mut dyn Disk, path: &Path) -> io::Result<()> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     disk.sync(&File::open(parent.unwrap_or(Path::new(".")))?)

@@ -79,7 +79,7 @@ pub struct Permit {
     place: u64,
 }
 
-/// What counts as one host: an IPv4 address, or an IPv6 /64 network, since a single host may use all of it.
+/// The unit that counts as one host: an IPv4 address, or an IPv6 /64 network, since a single host may use all of it.
 const fn host(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
@@ -208,13 +208,13 @@ impl Door {
 }
 
 impl Permit {
-    /// Where the connection comes from.
+    /// The host that the connection comes from.
     #[must_use]
     pub const fn address(&self) -> IpAddr {
         self.address
     }
 
-    /// Says how the connection is ended when its place is needed for another; at once if it was given away already.
+    /// Sets how the connection is ended when its place is needed for another; at once if it was given away already.
     pub fn when_needed(&self, close: impl FnOnce() + Send + 'static) {
         let mut state = lock(&self.door.state);
         if let Some(place) = state.places.get_mut(&self.place) {

@@ -1,4 +1,4 @@
-//! What one end knows of a connection.
+//! Information about a connection at one end.
 
 use serde::{Deserialize, Serialize};
 

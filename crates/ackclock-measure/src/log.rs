@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::disk::{self, Disk};
 use crate::record::{is_sealed, is_torn, seal, unseal};
 
-/// What to do with records that are not as they were written.
+/// The treatment of records that are not as they were written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damaged {
     /// Change nothing, and say where.
@@ -55,7 +55,7 @@ fn each_line(file: &File, mut take: impl FnMut(RawLine<'_>) -> Result<(), String
     Ok(())
 }
 
-/// What a log holds in addition to whole records.
+/// The contents of a log other than whole records.
 #[derive(Default)]
 struct Found {
     bad: Vec<Range<u64>>,

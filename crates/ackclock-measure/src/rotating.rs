@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Rotating {
     path: PathBuf,
     file: File,
-    /// What is not a file, but a pipe or a device, is not renamed.
+    /// Pipes and devices are not renamed.
     is_file: bool,
     length: u64,
     most_bytes: u64,
@@ -28,7 +28,7 @@ impl Rotating {
     /// by its name, for whoever renames it from outside.
     ///
     /// # Errors
-    /// What the system says.
+    /// The error of the system.
     pub fn open(path: PathBuf, most_bytes: u64, reopen: Arc<AtomicBool>) -> io::Result<Rotating> {
         let file = open(&path)?;
         let mut rotating = Rotating { path, file, is_file: true, length: 0, most_bytes, reopen };

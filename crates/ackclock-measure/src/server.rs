@@ -52,7 +52,7 @@ pub struct Server {
     stop: Arc<AtomicBool>,
 }
 
-/// Where the server writes what happens.
+/// The destination of the server's log.
 struct EventLog {
     output: Box<dyn Write + Send>,
     /// Whether the last line could not be written.

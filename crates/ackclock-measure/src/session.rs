@@ -21,14 +21,14 @@ const BLOCK: usize = 1 << 16;
 /// How often a waiting thread checks whether it should end.
 pub const LOOK: Duration = Duration::from_millis(200);
 
-/// What the sender reports about a flow.
+/// The sender's report about a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Told {
     /// Seconds since the slot began.
     pub second: f64,
-    /// Which flow; 0 has the control.
+    /// The flow's number; 0 has the control.
     pub flow: u32,
-    /// What this end knows about it.
+    /// This end's information about it.
     #[serde(flatten)]
     pub info: Info,
 }

@@ -27,12 +27,12 @@ pub enum Side {
     Server,
 }
 
-/// What distinguishes one conversation from all others.
+/// Identifies one conversation among all others.
 #[derive(Clone, Debug)]
 pub struct Conversation {
     /// The server's challenge and the client's.
     pub challenges: [[u8; NONCE_BYTES]; 2],
-    /// What only the two ends of the connection know, so that a proof is not valid on another connection.
+    /// A secret of the two ends of the connection, so that a proof is not valid on another connection.
     pub binding: Vec<u8>,
 }
 

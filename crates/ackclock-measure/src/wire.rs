@@ -47,11 +47,11 @@ pub enum Request {
     },
 }
 
-/// What the server answers.
+/// The server's answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum Answer {
-    /// What it offers.
+    /// Its offer.
     Offer {
         /// Controls, in the order in which they take turns.
         controls: Vec<String>,
@@ -157,7 +157,7 @@ pub struct Lines<'a> {
     connection: &'a dyn Connection,
     /// Most bytes read at once.
     portion: usize,
-    /// What arrived after the last line.
+    /// Bytes that arrived after the last line.
     rest: Vec<u8>,
 }
 
@@ -283,10 +283,10 @@ fn bytes(text: &str) -> Result<Vec<u8>, Fault> {
     hex::decode(text).map_err(|_| Fault::Nonsense)
 }
 
-/// What the server needs to prove itself in its answer.
+/// The data with which the server proves itself in its answer.
 #[derive(Debug)]
 pub struct Asked {
-    /// What the client asks for.
+    /// The client's request.
     pub request: Request,
     conversation: Conversation,
 }

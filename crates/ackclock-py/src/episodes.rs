@@ -22,7 +22,7 @@ use crate::own::caught;
 use crate::scenario::Scenario;
 use crate::summary;
 
-/// What is observed of a step: names, with units last, and what they mean.
+/// The observations of a step: names, with units last, and their meanings.
 const QUANTITIES: [(&str, &str); 12] = [
     ("length_s", "length of the step, seconds"),
     ("window", "congestion window at its end, packets"),
@@ -47,7 +47,7 @@ pub fn observed() -> Vec<(&'static str, &'static str)> {
 /// Gain of the smoothed RTT (RFC 6298).
 const GAIN: f64 = 1.0 / 8.0;
 
-/// What an episode and its control have in common.
+/// The state that an episode and its control share.
 #[derive(Default)]
 struct Line {
     /// Bits of the window to adopt at the next signal; 0 when there is none.
@@ -64,7 +64,7 @@ struct Outside {
     seen: Seen,
 }
 
-/// What the control has seen since its start.
+/// The control's observations since its start.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     delivered: f64,
@@ -139,7 +139,8 @@ impl ErasedController for Outside {
 }
 
 thread_local! {
-    /// What the control that is made next listens to: a catalogue passes parameters to its controls and nothing else.
+    /// The shared state of the control that is made next: a catalogue passes parameters to its controls and nothing
+    /// else.
     static NEXT: RefCell<Option<Arc<Line>>> = const { RefCell::new(None) };
 }
 
@@ -210,7 +211,7 @@ impl Episode {
         Ok(episode)
     }
 
-    /// What the control has seen until now.
+    /// The control's observations until now.
     fn look(&self) -> Seen {
         let mut values = [0.0; 7];
         if let Some(control) = self.simulation.view(self.flow).control {

@@ -1,6 +1,6 @@
 //! Controls written in Python: a class behind the contract of `ackclock-cc`.
 //!
-//! What its methods raise leaves the engine as a panic that carries the exception; [`caught`] returns it
+//! An exception that its methods raise leaves the engine as a panic that carries the exception; [`caught`] returns it
 //! to Python with the user's own traceback.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -36,7 +36,7 @@ fn or_raise<T>(result: PyResult<T>) -> T {
     result.unwrap_or_else(|error| raise(error))
 }
 
-/// What never changes about a class: one per registration, kept as long as the process.
+/// The constant properties of a class: one per registration, kept as long as the process.
 struct Class {
     name: &'static str,
     class: Py<PyAny>,
@@ -45,7 +45,7 @@ struct Class {
     wants: Wants,
 }
 
-/// What a class asks of its driver.
+/// The requests of a class to its driver.
 fn wants_of(class: &Bound<'_, PyAny>) -> PyResult<Wants> {
     let flag = |name| match class.getattr_opt(name)? {
         Some(flag) => flag.extract(),

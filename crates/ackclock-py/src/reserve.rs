@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicPtr, Ordering::AcqRel, Ordering::Relaxed};
 
 use ackclock_sim::memory::{is_short, set_short};
 
-/// What is kept back: it is address space only: nothing is written to it.
+/// The reserve. It is address space only: nothing is written to it.
 const RESERVE: Layout = match Layout::from_size_align(32 << 20, 16) {
     Ok(layout) => layout,
     Err(_) => unreachable!(),

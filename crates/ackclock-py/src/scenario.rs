@@ -48,7 +48,7 @@ const BYTES_PER_BYTE: usize = 500;
 const BYTES_PER_TABLE: usize = 16_000;
 /// About what a copy of a flow takes that was checked, bytes.
 const BYTES_PER_COPY: usize = 2_000;
-/// How often Ctrl-C is looked at meanwhile.
+/// How often Ctrl-C is checked meanwhile.
 const LOOK: Duration = Duration::from_millis(50);
 /// Stack of a thread that is waited for, bytes: that of a main thread.
 const STACK: usize = 8 << 20;
@@ -92,7 +92,7 @@ impl Scenario {
         Ok(Scenario { checked: checked.map_err(refused)? })
     }
 
-    /// What is to be run.
+    /// The scenario.
     pub fn scenario(&self) -> &ackclock_scenario::Scenario {
         &self.checked.scenario
     }
@@ -170,7 +170,7 @@ impl Scenario {
         flows.map(|flow| (flow.name.clone(), flow.label.to_string())).collect()
     }
 
-    /// How often `[[flow]]` is written; each may stand for several flows.
+    /// The number of `[[flow]]` tables; each may stand for several flows.
     #[getter]
     fn flow_tables(&self) -> usize {
         self.checked.draft().flow_table_count()
@@ -193,7 +193,7 @@ impl Scenario {
         &self.checked.toml
     }
 
-    /// What `toml` says, as JSON.
+    /// The content of `toml` as JSON.
     fn as_json(&self) -> String {
         self.checked.json().to_string()
     }

@@ -1,6 +1,6 @@
 //! A control of ackclock as a congestion controller of quinn.
 //!
-//! What quinn tells differs from what TCP tells:
+//! The signals of quinn differ from those of TCP:
 //! - It tells acknowledged packets one by one and then the end of their batch. A batch is one acknowledgement here;
 //!   its RTT is that of its newest packet, and contains the delay of the peer's acknowledgement.
 //! - Growth counts packets' worth of acknowledged bytes. While a loss episode lasts, which is until a packet is
@@ -156,7 +156,7 @@ pub struct Adapter {
     last_sent: u64,
 }
 
-/// What one acknowledgement has told so far.
+/// The signals of one acknowledgement so far.
 #[derive(Clone, Copy, Debug, Default)]
 struct Batch {
     packets: u64,
@@ -182,7 +182,7 @@ impl Adapter {
         }
     }
 
-    /// What the control decides and knows.
+    /// The control's decision and internals.
     #[must_use]
     pub fn control(&self) -> &dyn ErasedController {
         self.control.as_ref()

@@ -1,11 +1,11 @@
-//! What the forms of keys allow, in the words of refusals and of the documentation.
+//! Descriptions of the values that keys allow, as refusals and the documentation show them.
 
 use ackclock_units::Dimension;
 
 use crate::keys::Form;
 
 impl Form {
-    /// What it allows, in words.
+    /// A description of the values that it allows.
     pub(crate) fn allowed(self) -> String {
         match self {
             Form::Time | Form::PositiveTime => Dimension::Time.allowed().to_owned(),

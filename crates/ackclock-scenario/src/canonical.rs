@@ -53,7 +53,7 @@ fn value(part: &impl Serialize) -> Value {
     serde_json::to_value(part).expect("a scenario has text keys only")
 }
 
-/// What kind of table stands under `key` in a table of kind `parent`.
+/// The kind of the table under `key` in a table of kind `parent`.
 fn kind(parent: &str, key: &str, value: &Value) -> String {
     match key {
         "queue" | "Queue" => "queue".to_owned(),

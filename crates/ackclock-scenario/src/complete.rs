@@ -9,7 +9,7 @@ use crate::model::{Flow, Limit, Link, Queue, Scenario};
 use crate::topology::Topology;
 use crate::tree::{Content, Node};
 
-/// Where the first flow of a `[[flow]]` is.
+/// The index of the first flow of a `[[flow]]`.
 pub enum First {
     /// Among the flows.
     Flow(usize),

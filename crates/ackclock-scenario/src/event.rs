@@ -134,7 +134,7 @@ fn filled(given: &Node) -> Node {
     tree
 }
 
-/// What differs between two complete trees of links: keys as events set them, and their new values. A link of which
+/// The differences between two complete trees of links: keys as events set them, and their new values. A link of which
 /// more than one key differs is set as a whole, so that reading the events again gives the same changes.
 fn differences(before: &Node, after: &Node, links: &[Link]) -> Vec<(String, Node)> {
     let mut found = Vec::new();

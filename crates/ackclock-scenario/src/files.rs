@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub type Files = BTreeMap<String, String>;
 
 thread_local! {
-    /// What was given with the scenario that this thread checks at the moment.
+    /// The files supplied with the scenario that this thread is checking.
     static GIVEN: RefCell<Option<Arc<Files>>> = const { RefCell::new(None) };
 }
 
@@ -42,7 +42,7 @@ pub const LARGEST_FILE: u64 = 100_000_000;
 /// The text of a file.
 ///
 /// # Errors
-/// What is wrong, without the file's name: it cannot be read, is a device, a pipe or a folder, is too large, or is not
+/// The problem, without the file's name: it cannot be read, is a device, a pipe or a folder, is too large, or is not
 /// text in UTF-8.
 pub fn read_text(path: &Path) -> Result<String, String> {
     let mut open = OpenOptions::new();

@@ -13,7 +13,7 @@ use crate::traffic;
 use crate::tree::Content;
 use crate::value::did_you_mean;
 
-/// What a flow takes over from the rest of the scenario.
+/// Settings that a flow takes over from the rest of the scenario.
 pub struct FlowDefaults<'a> {
     /// `[tcp]`.
     pub tcp: &'a Tcp,
@@ -174,7 +174,7 @@ fn one_per_window(table: &Table<'_>, settings: &Tcp) -> Read<()> {
 /// Smallest packet over QUIC: a datagram of 1200 bytes (RFC 9000, section 14) with IP and UDP headers.
 const LEAST_QUIC_PACKET: Bytes = Bytes(1228);
 
-/// What carries a flow, and whether it can.
+/// The transport of a flow, refused if it cannot carry that flow.
 fn transport(table: &Table<'_>, traffic: &Traffic, entry: Option<&Entry>, tcp: &Tcp) -> Read<Transport> {
     if table.need::<Transport>("transport")? == Transport::Tcp {
         return Ok(Transport::Tcp);

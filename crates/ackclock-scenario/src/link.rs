@@ -15,7 +15,7 @@ use crate::read::{Read, Table};
 const REVERSE_PACKETS: u64 = 1000;
 /// Longest delay of a link.
 pub const LONGEST: Span = Span::from_seconds(180 * 24 * 3600);
-/// What one opportunity of a rate trace sends, bits.
+/// Bits sent per opportunity of a rate trace.
 const OPPORTUNITY_BITS: u64 = 1500 * 8;
 /// DualPI2's probability does not move more often: each step costs time in a simulation, too.
 const SHORTEST_UPDATE: Span = Span::from_micros(100);
@@ -29,7 +29,7 @@ const MOST_WIFI: Span = Span::from_millis(91);
 pub struct Square {
     /// The other rate.
     pub rate: Rate,
-    /// Of the whole wave.
+    /// The period of the whole wave.
     pub period: Span,
 }
 
@@ -228,7 +228,7 @@ fn red(table: &Table<'_>, adaptive: bool, rate: Rate) -> Read<Red> {
     })
 }
 
-/// What RED's key `uniform` of earlier versions meant.
+/// The meaning of RED's key `uniform` in earlier versions.
 pub const fn spacing_of_uniform(uniform: bool) -> DropSpacing {
     if uniform { DropSpacing::Paper } else { DropSpacing::None }
 }

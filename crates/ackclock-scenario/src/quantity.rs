@@ -8,7 +8,7 @@ use crate::model::Limit;
 use crate::tree::Content;
 use crate::value::Value;
 
-/// What a text is to measure, and the unit of the number.
+/// The quantity that a text expresses, and the unit of the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A time, seconds.
@@ -47,7 +47,7 @@ impl Kind {
 /// ```
 ///
 /// # Errors
-/// What is wrong and what is allowed.
+/// The problem and the allowed values.
 pub fn quantity(text: &str, kind: Kind) -> Result<f64, String> {
     let content = Content::Text(text.to_owned());
     Ok(match kind {
@@ -72,7 +72,7 @@ pub enum Unit {
 /// Reads the size of a queue: a number of packets or of bytes.
 ///
 /// # Errors
-/// What is wrong and what is allowed.
+/// The problem and the allowed values.
 pub fn limit(text: &str) -> Result<(u64, Unit), String> {
     Ok(match Limit::read(&Content::Text(text.to_owned()), Form::Limit)? {
         Limit::Packets(packets) => (packets.0, Unit::Packets),

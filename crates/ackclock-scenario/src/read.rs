@@ -129,7 +129,7 @@ impl<'a> Table<'a> {
         self.required(name, value)
     }
 
-    /// What must be there.
+    /// A required value.
     pub fn required<T>(&self, name: &str, value: Option<T>) -> Read<T> {
         value.ok_or_else(|| self.refuse(name, "is required"))
     }

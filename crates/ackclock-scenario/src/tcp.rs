@@ -12,11 +12,11 @@ use crate::value::Shown;
 use crate::words::words;
 
 words! {
-    /// Where the settings of a sender come from.
+    /// The origin of the settings of a sender.
     Profile {
         /// ns-2's defaults, the papers' setting.
         Ns2 = "ns2",
-        /// What Linux does.
+        /// The behaviour of Linux.
         Linux = "linux",
     }
 }
@@ -38,7 +38,7 @@ words! {
 }
 
 words! {
-    /// What the window grows by.
+    /// The unit of the window's growth.
     Growth {
         /// By one credit per acknowledgement.
         PerAck = "per_ack",
@@ -48,7 +48,7 @@ words! {
 }
 
 words! {
-    /// What the smallest retransmission timeout bounds.
+    /// The quantity that the smallest retransmission timeout bounds.
     MinRtoBounds {
         /// The timeout, srtt + 4 rttvar (RFC 6298).
         Timeout = "timeout",
@@ -70,7 +70,7 @@ words! {
 }
 
 words! {
-    /// Which round trips the retransmission timer measures.
+    /// The round trips that the retransmission timer measures.
     RttSampling {
         /// Those of all acknowledgements of packets that were sent once.
         EveryAck = "every_ack",

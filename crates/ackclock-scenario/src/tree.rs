@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 use toml::de::{DeTable, DeValue};
 
-/// Where a value came from.
+/// The origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// This line of the file.
@@ -21,7 +21,7 @@ pub enum Origin {
 pub struct Node {
     /// The value.
     pub content: Content,
-    /// Where it came from.
+    /// Its origin.
     pub origin: Origin,
 }
 
@@ -49,7 +49,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// What kind of value it is, for messages.
+    /// The kind of the value, for messages.
     #[must_use]
     pub const fn kind(&self) -> &'static str {
         match self {
@@ -67,7 +67,7 @@ impl Content {
 pub struct SyntaxError {
     /// The line, from 1; 0 when there is none.
     pub line: usize,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
 }
 
@@ -121,7 +121,7 @@ impl Node {
     /// and is a text otherwise. Tables on the way are made.
     ///
     /// # Errors
-    /// What is wrong with it, in one line.
+    /// The problem with it, in one line.
     pub fn set(&mut self, setting: &str) -> Result<(), String> {
         let (path, value) = setting
             .split_once('=')
@@ -136,7 +136,7 @@ impl Node {
     /// The node at `path`, such as `flow.0.rtt`. Tables on the way are made, with this origin.
     ///
     /// # Errors
-    /// What is wrong with the path, in one line.
+    /// The problem with the path, in one line.
     pub fn place(&mut self, path: &str, origin: &Origin) -> Result<&mut Node, String> {
         let mut node = self;
         for key in path.split('.') {

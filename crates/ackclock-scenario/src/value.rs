@@ -13,7 +13,7 @@ pub(crate) trait Value: Sized {
     /// Reads it as `form` allows.
     ///
     /// # Errors
-    /// What is wrong and what is allowed, without the place.
+    /// The problem and the allowed values, without the place.
     fn read(content: &Content, form: Form) -> Result<Self, String>;
 }
 
@@ -58,7 +58,7 @@ impl Value for Span {
     }
 }
 
-/// What is said of a rate of zero.
+/// The refusal of a rate of zero.
 pub(crate) const NO_RATE: &str = "must be above 0 bit/s";
 
 impl Value for Rate {

@@ -1,4 +1,4 @@
-//! What an end may use while it acts, and the events that it writes.
+//! The services that an endpoint may call while it acts, and the events that it writes.
 
 use ackclock_units::Time;
 
@@ -6,14 +6,14 @@ use crate::memory::Grow as _;
 use crate::packet::Slab;
 use crate::payload::Payload;
 
-/// What an endpoint may use while it acts.
+/// The services that an endpoint may call while it acts.
 #[derive(Debug)]
 pub struct Context<'a> {
     /// The time.
     pub now: Time,
-    /// What rides on packets.
+    /// Payloads of packets.
     pub payloads: &'a mut Slab<Payload>,
-    /// Where events are written, when they are recorded.
+    /// The table of events, when they are recorded.
     pub journal: Option<&'a mut Vec<JournalEntry>>,
 }
 
@@ -34,7 +34,7 @@ pub struct JournalEntry {
     pub time: Time,
     /// The flow.
     pub flow: u32,
-    /// What happened: start, loss, recovered, timeout, undo, complete, stop.
+    /// The event: start, loss, recovered, timeout, undo, complete, stop.
     pub kind: &'static str,
     /// The control's window before it, packets.
     pub window_before: f64,

@@ -16,13 +16,13 @@ use crate::random::Stream;
 pub struct SourceSettings {
     /// The flow.
     pub flow: u32,
-    /// Where its packets enter the table of routes.
+    /// The entry of its packets in the table of routes.
     pub route: u32,
     /// Size of a packet on the wire.
     pub packet_bytes: u16,
     /// Packets to send in total; `u64::MAX` for no end.
     pub total: u64,
-    /// What it sends and when.
+    /// The sizes and times of its datagrams.
     pub datagrams: Datagrams,
     /// When it starts.
     pub start: Time,

@@ -11,7 +11,7 @@ pub struct Delays {
     histogram: Histogram,
     arrived: u64,
     late: u64,
-    /// Of whatever arrived last, measured or not.
+    /// The delay of the last packet that arrived, measured or not.
     latest: Option<Span>,
 }
 
@@ -22,7 +22,7 @@ impl Delays {
         Delays { measured, deadline, histogram: Histogram::default(), arrived: 0, late: 0, latest: None }
     }
 
-    /// What was sent at `sent` arrives at `now`.
+    /// A packet that was sent at `sent` arrives at `now`.
     pub fn record(&mut self, now: Time, sent: Time) {
         let delay = now.since(sent);
         self.latest = Some(delay);

@@ -81,7 +81,7 @@ impl Director {
         Some(self.change(index, 0))
     }
 
-    /// What event `index` changes when it has happened `count` times before.
+    /// The change that event `index` makes after it has happened `count` times.
     fn change(&mut self, index: usize, count: u64) -> (u32, LinkChange) {
         let Event { link, change, .. } = &self.events[index];
         let id = *link as u32;

@@ -1,4 +1,4 @@
-//! What sends and receives: the traits between the network and every protocol.
+//! Endpoints: the traits between the network and every protocol.
 
 use ackclock_units::Time;
 
@@ -83,13 +83,13 @@ impl<E: Endpoint> Actor for E {
 
 /// The end that sends data.
 pub trait SendingEnd: Actor {
-    /// How it is doing.
+    /// Its progress.
     fn view(&self) -> SenderView<'_>;
 }
 
 /// The end that receives data.
 pub trait ReceivingEnd: Actor {
-    /// How it is doing.
+    /// Its progress.
     fn view(&self) -> ReceiverView;
 
     /// The one-way delays that it measured, and the share of what came late; none for flows with round trips.
@@ -129,7 +129,7 @@ impl Ends {
     }
 }
 
-/// How a receiver is doing.
+/// The progress of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiverView {
     /// Packets handed to the application in order.
@@ -160,7 +160,7 @@ impl<'a> SenderView<'a> {
     }
 }
 
-/// How a sender is doing.
+/// The progress of a sender.
 #[derive(Clone, Copy)]
 pub struct SenderView<'a> {
     /// Its counters, round-trip times, and window over time.

@@ -16,7 +16,7 @@ pub struct LossModel {
     origin: Origin,
 }
 
-/// Which link and run a model belongs to, for the names of its streams.
+/// The link and run that a model belongs to, for the names of its streams.
 #[derive(Clone, Copy, Debug)]
 struct Origin {
     link: u32,

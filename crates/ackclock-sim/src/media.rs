@@ -61,12 +61,12 @@ impl Frames {
     }
 }
 
-/// Where frames go, and until when.
+/// The route of frames, and their end.
 #[derive(Clone, Copy, Debug)]
 pub struct MediaSettings {
     /// The flow.
     pub flow: u32,
-    /// Where its packets enter the table of routes.
+    /// The entry of its packets in the table of routes.
     pub route: u32,
     /// When it stops.
     pub stop: Time,

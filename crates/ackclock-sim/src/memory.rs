@@ -12,7 +12,7 @@ pub struct OutOfMemory;
 /// Whether the system has refused memory to a small allocation, which the program's allocator then served from a reserve.
 static SHORT: AtomicBool = AtomicBool::new(false);
 
-/// Says that memory is short, or that it is not any more. While it is, every run that asks for more unwinds with
+/// Sets whether memory is short. While it is, every run that asks for more unwinds with
 /// [`OutOfMemory`]. An allocator with a reserve calls it: small allocations of the standard library cannot fail, so that
 /// it has to serve them until a run reaches a place where it can.
 pub fn set_short(short: bool) {

@@ -1,4 +1,4 @@
-//! What every sender measures about itself, by the same rules for all of them.
+//! Measurements that every sender takes of itself, by the same rules for all.
 
 use ackclock_trace::{Counters, Histogram};
 use ackclock_units::{Span, Time};

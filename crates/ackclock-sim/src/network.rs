@@ -44,7 +44,7 @@ pub enum Occurrence {
     Changed,
 }
 
-/// What acts when an event is due.
+/// The component that acts when an event is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Component {
     /// The far end of a link.
@@ -62,7 +62,7 @@ pub struct Network {
     pub links: Vec<Link>,
     /// Routes, one after the other; a packet's `hop` points into it.
     pub hops: Vec<Hop>,
-    /// What rides on packets under way.
+    /// Payloads of packets under way.
     pub payloads: Slab<Payload>,
     /// Packets of each end, by its number.
     pub tallies: Vec<Tally>,

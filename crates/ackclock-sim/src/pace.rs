@@ -1,4 +1,4 @@
-//! How fast a link sends: at a rate, or at the opportunities of a trace.
+//! The pace of a link: a rate, or the opportunities of a trace.
 
 use ackclock_scenario::RateTrace;
 use ackclock_units::{PICOSECONDS_PER_SECOND, Rate, Span, Time};
@@ -43,7 +43,7 @@ impl Serialiser {
     }
 }
 
-/// What one opportunity of a trace sends, bytes.
+/// Bytes sent per opportunity of a trace.
 const OPPORTUNITY: u64 = 1500;
 const MILLISECOND: u64 = PICOSECONDS_PER_SECOND / 1000;
 

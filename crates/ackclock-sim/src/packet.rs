@@ -4,7 +4,7 @@ use ackclock_units::Time;
 
 use crate::memory::{Grow as _, or_unwind};
 
-/// What a packet is to the endpoints.
+/// The meaning of a packet to the endpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
@@ -94,7 +94,7 @@ impl Packet {
         (self.load >> SIZE_SHIFT) as u16
     }
 
-    /// What it is.
+    /// Its meaning to the endpoints.
     #[inline]
     #[must_use]
     pub const fn kind(&self) -> Kind {
@@ -115,7 +115,7 @@ impl Packet {
         EndId(2 * self.flow() + (self.load & ACK == 0) as u32)
     }
 
-    /// Where the payload is that rides on it.
+    /// The handle of its payload.
     #[inline]
     #[must_use]
     pub const fn handle(&self) -> Handle {
@@ -246,7 +246,7 @@ impl<T> Slab<T> {
         Some(&self.places[handle.0 as usize])
     }
 
-    /// What is stored at `handle`; `None` for [`Handle::NONE`].
+    /// The payload stored at `handle`; `None` for [`Handle::NONE`].
     #[must_use]
     pub fn get(&self, handle: Handle) -> Option<&T> {
         self.places.get(handle.0 as usize)

@@ -2,7 +2,7 @@
 
 use ackclock_units::Span;
 
-/// What one packet carries.
+/// The payload of one packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Payload {
     /// On an acknowledgement of TCP.
@@ -19,7 +19,7 @@ pub enum Payload {
 /// after its last; empty ones are unused.
 pub type SackBlocks = [(u64, u64); 3];
 
-/// What the sender of a rate-based control tells its receiver.
+/// Information from the sender of a rate-based control to its receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Header {
     /// The smoothed round-trip time; zero before the first sample.
@@ -34,7 +34,7 @@ pub struct Header {
     pub urgent: bool,
 }
 
-/// What the receiver of a rate-based control reports.
+/// A report of the receiver of a rate-based control.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Report {
     /// How long the receiver kept the time stamp that it returns.

@@ -11,7 +11,7 @@ use ackclock_units::{PICOSECONDS_PER_SECOND, Time};
 pub struct Policer {
     /// Bits per second.
     rate: u128,
-    /// What the bucket holds at most, bits times picoseconds per second: so nothing is rounded.
+    /// The capacity of the bucket, bits times picoseconds per second: so nothing is rounded.
     most: u128,
     held: u128,
     since: Time,

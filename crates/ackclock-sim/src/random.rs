@@ -4,7 +4,7 @@ use ackclock_units::Span;
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::Rng;
 
-/// What a stream is drawn for.
+/// The purpose of a stream.
 #[derive(Clone, Copy, Debug)]
 pub enum Purpose {
     /// Losses at a link (first index) of the packets of a flow (second index).
@@ -19,17 +19,17 @@ pub enum Purpose {
     Noise,
     /// Noise of the RTT measurement of a flow.
     Measurement,
-    /// What the application of a flow does.
+    /// The behaviour of the application of a flow.
     Application,
-    /// How far into a tick the clock of a flow's sender is at the start.
+    /// The phase of the clock of a flow's sender within a tick at the start.
     Clock,
     /// Delay noise of a link (first index) that is held for an interval (a number).
     HeldNoise,
     /// The end of a flow.
     Stop,
-    /// What the control of a flow hashes.
+    /// The seed that the control of a flow hashes.
     Control,
-    /// Which flows arrive, by their table.
+    /// The arrivals of flows, by their table.
     Arrivals,
     /// The value of an event that is random (first index), each time that it happens (a number).
     Event,
@@ -146,7 +146,7 @@ const TAILS: ([f64; 6], [f64; 5]) = (
     ],
     [7.784_695_709_041_462e-3, 3.224_671_290_700_398e-1, 2.445_134_137_142_996, 3.754_408_661_907_416, 1.0],
 );
-/// Where the tails begin.
+/// The beginning of the tails.
 const TAIL: f64 = 0.024_25;
 
 fn polynomial(coefficients: &[f64], x: f64) -> f64 {

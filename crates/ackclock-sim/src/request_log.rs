@@ -11,7 +11,7 @@ use crate::memory::Grow as _;
 pub struct Request {
     /// When the sender was given the data.
     pub start: Time,
-    /// How much that was.
+    /// The amount of that data.
     pub bytes: Bytes,
     /// Packets of the connection up to its end.
     end: u64,

@@ -176,7 +176,7 @@ impl Simulation {
         ended
     }
 
-    /// How the sender of a flow is doing.
+    /// The progress of the sender of a flow.
     ///
     /// # Panics
     /// When the scenario does not have that many flows.

@@ -1,4 +1,4 @@
-//! Where ends act: what their packets go to, and what observes them.
+//! The surroundings in which endpoints act: the destinations of their packets, and their observers.
 
 use std::io;
 
@@ -12,24 +12,24 @@ use crate::packet::{EndId, Kind, Packet};
 use crate::payload::Payload;
 use crate::schedule::Schedule;
 
-/// What an end reaches while it acts.
+/// The parts of the network that an endpoint reaches while it acts.
 pub struct Stage {
     /// The simulated time.
     pub now: Time,
     /// Links and routes.
     pub network: Network,
-    /// When what acts next.
+    /// The schedule of components.
     pub schedule: Schedule,
-    /// Where events of flows are written, when they are recorded.
+    /// The table of events of flows, when they are recorded.
     pub journal: Option<Vec<JournalEntry>>,
     /// Data packets put on the wire so far.
     pub packets: u64,
-    /// Where packets are written, when they are captured.
+    /// The packet capture, if there is one.
     pub capture: Option<PacketCapture>,
 }
 
 impl Stage {
-    /// What an end may use.
+    /// The services that an endpoint may call.
     #[inline]
     pub fn context(&mut self) -> Context<'_> {
         Context { now: self.now, payloads: &mut self.network.payloads, journal: self.journal.as_mut() }

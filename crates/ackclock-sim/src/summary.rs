@@ -186,7 +186,7 @@ fn summarise_flow(
     }
 }
 
-/// What a flow carries and what limits it.
+/// The kind of a flow: its content and its limit.
 fn kind_of(flow: &Flow, catalogue: &dyn Catalogue) -> FlowKind {
     match flow.traffic {
         Traffic::Datagrams(_) => FlowKind::Datagrams,
@@ -206,7 +206,7 @@ fn quantile<T: Copy>(ordered: &[T], share: f64) -> Option<T> {
     ordered.get(rank.max(1) - 1).copied()
 }
 
-/// Of queueing delays: median, 95th and 99th percentile.
+/// Median, 95th and 99th percentile of queueing delays.
 const SHARES: [f64; 3] = [0.50, 0.95, 0.99];
 
 fn summarise_link(

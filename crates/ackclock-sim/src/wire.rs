@@ -20,11 +20,11 @@ pub struct NoiseModel {
     pub streams: Vec<Stream>,
     /// The flow of the first of them.
     first: u32,
-    /// Of noise that is held.
+    /// The state of noise that is held.
     held: Held,
 }
 
-/// Where noise that is held comes from: an interval has its stream whoever sends in it, or nobody.
+/// The source of noise that is held: an interval has its stream whoever sends in it, or nobody.
 #[derive(Clone, Debug)]
 struct Held {
     seed: u64,

@@ -1,4 +1,4 @@
-//! What happened in a run: a summary, columns over time, and packet captures. Any driver fills them; metrics
+//! Results of a run: a summary, columns over time, and packet captures. Any driver fills them; metrics
 //! and pictures read them.
 #![forbid(unsafe_code)]
 

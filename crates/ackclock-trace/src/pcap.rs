@@ -192,7 +192,7 @@ mod tests {
     use super::*;
     use std::sync::{Arc, Mutex};
 
-    /// What was written, to be read after the capture has been closed.
+    /// A buffer in place of a file, to be read after the capture has been closed.
     #[derive(Clone, Default)]
     struct Written(Arc<Mutex<Vec<u8>>>);
 

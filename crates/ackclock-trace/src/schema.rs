@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::summary::{FlowSummary, LinkSummary, Summary};
 use crate::table::Column;
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
     /// Counts, 64 bits.
@@ -33,7 +33,7 @@ impl ColumnKind {
 }
 
 impl Column {
-    /// What the column holds.
+    /// The type of the column.
     #[must_use]
     pub const fn kind(&self) -> ColumnKind {
         match self {

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// What a text was expected to measure; used to say what is allowed.
+/// The quantity that a text was expected to express; messages say what is allowed from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
     /// A span of time.

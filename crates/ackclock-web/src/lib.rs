@@ -24,7 +24,7 @@ pub fn begin() {
     std::panic::set_hook(Box::new(|panic| PANIC.set(Some(panic.to_string()))));
 }
 
-/// What the engine said when it stopped, once.
+/// The message of the engine when it stopped, once.
 #[wasm_bindgen]
 #[must_use]
 pub fn last_panic() -> Option<String> {
@@ -108,7 +108,7 @@ impl Scenario {
         self.checked.toml.clone()
     }
 
-    /// What [`Scenario::complete`] says, as JSON.
+    /// The content of [`Scenario::complete`] as JSON.
     #[must_use]
     pub fn json(&self) -> String {
         self.checked.json().to_string()
@@ -168,7 +168,7 @@ impl Run {
     /// Advances by `events` events, or to the end; returns whether that is reached.
     ///
     /// # Errors
-    /// What a control that is written in the page has thrown; the run is at its end then.
+    /// The exception of a control that is written in the page; the run is at its end then.
     pub fn advance(&mut self, events: u32) -> Result<bool, JsValue> {
         let Some(simulation) = &mut self.simulation else { return Ok(true) };
         let ended = simulation.advance(events.into());

@@ -26,12 +26,12 @@ thread_local! {
     static OBJECTS: RefCell<Vec<JsValue>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What a control has thrown since the last call.
+/// The exception of a control since the last call.
 pub fn thrown() -> Result<(), JsValue> {
     THROWN.take().map_or(Ok(()), Err)
 }
 
-/// What never changes about a class: one per registration, kept as long as the worker.
+/// The constant properties of a class: one per registration, kept as long as the worker.
 #[derive(Clone)]
 struct Class {
     class: Function,
@@ -39,7 +39,7 @@ struct Class {
     wants: Wants,
 }
 
-/// What a class asks of its driver.
+/// The requests of a class to its driver.
 fn wants_of(class: &JsValue) -> Result<Wants, JsValue> {
     let flag = |name| get(class, name).map(|flag| flag.is_truthy());
     let codepoint = get(class, "ecn")?;

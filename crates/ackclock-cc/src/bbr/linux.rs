@@ -7,7 +7,7 @@ use crate::bbr3::model::{Aggregation, fraction};
 
 /// Share of the rate that is paced at.
 pub const PACED: f64 = 0.99;
-/// What counts as an aggregate is at most what comes in this time, seconds.
+/// An aggregate counts at most the packets that arrive in this time, seconds.
 const LONGEST_AGGREGATE_S: f64 = 0.1;
 /// A quantum is what is sent in this time, seconds, between a packet at less than 1.2 Mbit/s in packets of 1500 bytes, two
 /// above that, and 127.
@@ -20,10 +20,10 @@ const PROBING: f64 = 2.0;
 /// Phases that the cycle may begin with: all but the one that drains.
 const FIRST: [usize; 7] = [2, 3, 4, 5, 6, 7, 0];
 
-/// What Linux remembers in addition.
+/// The additional state of Linux.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details {
-    /// What random phases are drawn from.
+    /// The seed of random phases.
     seed: u64,
     /// Cycles of `ProbeBW` that have begun.
     cycles: u64,

@@ -1,4 +1,4 @@
-//! What BBR version 3 makes of losses, marks, timeouts and false alarms.
+//! The reaction of BBR version 3 to losses, marks, timeouts and false alarms.
 
 use ackclock_units::Time;
 
@@ -6,7 +6,7 @@ use super::model::{LOSS_THRESHOLD, Sample, in_flight_at_loss};
 use super::{Bbr3, State, Version};
 use crate::{Ack, Lost};
 
-/// What a false alarm restores.
+/// The state that a false alarm restores.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Undo {
     pub window: f64,

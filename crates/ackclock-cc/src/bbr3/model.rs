@@ -1,4 +1,4 @@
-//! What BBR version 3 remembers of the path: largest rates, the full pipe, the smallest RTT, aggregation, losses.
+//! The model of the path of BBR version 3: largest rates, the full pipe, the smallest RTT, aggregation, losses.
 
 use ackclock_units::{Span, Time};
 
@@ -15,7 +15,7 @@ const PROBE_RTT_INTERVAL_S: u64 = 5;
 /// Round trips over which the largest aggregate counts.
 const AGGREGATE_ROUNDS: usize = 10;
 
-/// What an acknowledgement shows of the path: the rate sample, where it is usable.
+/// The evidence about the path in an acknowledgement: the rate sample, where it is usable.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sample {
     /// Packets per second; 0 if the interval was too short to tell.

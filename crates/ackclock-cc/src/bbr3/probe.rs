@@ -13,7 +13,7 @@ const MOST_ROUNDS: f64 = 63.0;
 /// lt grows by 2^n packets per round trip in the n-th round trip of UP, up to this n.
 const MOST_DOUBLINGS: u32 = 30;
 
-/// What acknowledgements show of the last probe.
+/// The part of the last probe that is being acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Feedback {
     #[default]
@@ -65,7 +65,7 @@ impl Default for Cycle {
 }
 
 impl Cycle {
-    /// What arrives from now on no longer belongs to a probe.
+    /// Packets that arrive from now on no longer belong to a probe.
     pub fn stop_feedback(&mut self) {
         self.feedback = Feedback::Stopping;
     }

@@ -1,4 +1,4 @@
-//! What carries a campaign. Client, server and protocol know a transport only through these traits.
+//! Transports that carry a campaign. Client, server and protocol know a transport only through these traits.
 
 use std::fmt;
 use std::io;
@@ -40,13 +40,13 @@ pub trait Connection: fmt::Debug + Send + Sync {
     /// `WouldBlock` or `TimedOut` when nothing arrives in that time; anything else when the connection has ended.
     fn receive(&self, buffer: &mut [u8], patience: Duration) -> io::Result<usize>;
 
-    /// What only the two ends of this connection know; empty where the transport has no secret.
+    /// A secret of the two ends of this connection; empty where the transport has no secret.
     fn binding(&self) -> Vec<u8>;
 
     /// Fingerprint of the peer's certificate, if it has one.
     fn identity(&self) -> Option<String>;
 
-    /// What this end knows about the connection.
+    /// This end's information about the connection.
     ///
     /// # Errors
     /// When it has ended.
@@ -80,7 +80,7 @@ pub struct Arrival {
     pub connection: Result<Arc<dyn Connection>, String>,
 }
 
-/// Where connections arrive.
+/// Accepts connections.
 pub trait Listener: Send + Sync {
     /// Checks that its connections can use these controls.
     ///

@@ -29,7 +29,7 @@ const SEND_WINDOW: u64 = 64 << 20;
 const LONGEST_REORDERING: u64 = 1 << 16;
 const PICOSECONDS_PER_NANOSECOND: u64 = 1000;
 
-/// Which side of the handshake.
+/// The side of the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Connects, and sends.

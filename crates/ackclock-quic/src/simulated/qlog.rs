@@ -12,7 +12,7 @@ const TIMES: [&str; 4] = ["min_rtt", "smoothed_rtt", "latest_rtt", "rtt_variance
 /// The kind of event that holds them, and the header, as they are written: parsing every record would cost more than the
 /// run.
 const KINDS: [&[u8]; 2] = [b"\"recovery:metrics_updated\"", b"\"vantage_point\""];
-/// What begins each record of JSON text sequences (RFC 7464).
+/// The byte before each record of JSON text sequences (RFC 7464).
 const RECORD: u8 = 0x1e;
 
 /// Corrects the records that pass through it, one line each.

@@ -11,7 +11,7 @@ use quinn_proto::congestion::{Controller, ControllerFactory};
 
 use crate::controller::Adapter;
 
-/// What the simulator can observe.
+/// The state that the simulator can observe.
 pub struct Seen {
     control: Box<dyn ErasedController>,
     /// Quinn counts a connection's time from its beginning; the simulator from its own.
@@ -47,12 +47,12 @@ impl Watched {
         })))
     }
 
-    /// What can be observed now.
+    /// The state now.
     pub fn seen(&self) -> MutexGuard<'_, Seen> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the control decides.
+    /// The control's decision.
     #[must_use]
     pub fn decided(&self) -> Decision {
         self.seen().control.decision()

@@ -1,7 +1,7 @@
 //! Events that happen again and again, have several values, or random ones.
 //!
-//! What such an event changes is not the difference from the state before it alone: the values that it has in turn, and
-//! those of other events of the same key, count as well.
+//! The changes of such an event are not only the difference from the state before it: the values that it has in turn,
+//! and those of other events of the same key, count as well.
 
 use std::mem::discriminant;
 
@@ -16,7 +16,7 @@ use crate::tree::{Content, Node};
 const ONE_KEY: &str =
     "an event that repeats or is random, and any beside it, sets one key of a link, such as dumbbell.rate";
 
-/// What an event asks for.
+/// The request of an event.
 pub struct Asked<'a> {
     /// The key that it sets, links by their numbers.
     path: String,
@@ -144,7 +144,7 @@ fn differing(probes: &[&State]) -> Vec<(String, String)> {
     names
 }
 
-/// What events that repeat or are random change, and to what.
+/// The changes that repeating and random events make.
 #[derive(Default)]
 pub struct Repeats<'a>(Vec<(String, Vec<&'a Node>, Vec<String>)>);
 
@@ -184,7 +184,7 @@ impl<'a> Repeats<'a> {
     }
 }
 
-/// What an event changes at which link, when it makes `after` of the links; `probes` are all states that count.
+/// The changes of an event, by link, when it makes `after` of the links; `probes` are all states that count.
 pub fn changes(
     event: &Table<'_>,
     asked: &Asked<'_>,

@@ -18,7 +18,7 @@ pub const LARGEST_PACKET: u64 = 65_535;
 /// Largest number of packets in a window or queue: memory stays bounded.
 pub const MOST_PACKETS: u64 = 1_000_000_000;
 
-/// What a key may hold.
+/// The values that a key may have.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Form {
     /// A time with its unit.
@@ -78,9 +78,9 @@ pub enum Form {
 pub struct Key {
     /// Its name.
     pub name: &'static str,
-    /// What it may hold.
+    /// The values that it may have.
     pub form: Form,
-    /// What holds without it: a value as `--set` takes it, or words in brackets.
+    /// Its default: a value as `--set` takes it, or words in brackets.
     default: &'static str,
     /// The same for single words of the table's selector.
     by: &'static [(&'static str, &'static str)],
@@ -88,11 +88,11 @@ pub struct Key {
     pub of: &'static [&'static str],
     /// Flows over QUIC may have it.
     pub over_quic: bool,
-    /// What it means.
+    /// Its meaning.
     meaning: &'static str,
 }
 
-/// What is written for a key that must be there.
+/// The text that stands for the default of a required key.
 pub const REQUIRED: &str = "(required)";
 const NONE: &str = "(none)";
 
@@ -134,7 +134,7 @@ impl Key {
         self.of.is_empty() || self.of.contains(&word)
     }
 
-    /// What holds without it, in words.
+    /// A description of its default.
     pub fn default_in_words(&self) -> String {
         let plain = |text: &'static str| text.trim_start_matches('(').trim_end_matches(')');
         if self.by.is_empty() {
@@ -147,7 +147,7 @@ impl Key {
         }
     }
 
-    /// What it means, and with which words of the table's selector.
+    /// Its meaning, and the words of the table's selector with which it applies.
     pub fn meaning(&self) -> String {
         if self.of.is_empty() {
             self.meaning.to_owned()

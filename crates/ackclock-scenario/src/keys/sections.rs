@@ -102,7 +102,7 @@ const LINK_KEYS: &[Key] = &[
 /// `[dumbbell]`.
 pub static DUMBBELL: Section = Section { name: "[dumbbell]", selector: None, also: None, keys: LINK_KEYS };
 
-/// What links have in common, where they stand in other tables.
+/// Keys of links that other tables contain.
 pub static COMMON: Section = Section { name: "link", selector: None, also: None, keys: LINK_KEYS };
 
 /// `[parking_lot]`.

@@ -13,15 +13,15 @@ use crate::words::words;
 pub struct Flow {
     /// Its name, unique in the scenario.
     pub name: String,
-    /// What results show in place of the control's name: the control, or the source for other traffic.
+    /// The name under which results show it: the control, or the source for other traffic.
     pub label: Shared<String>,
     /// The congestion control of its connection; empty for datagrams.
     pub control: Shared<String>,
     /// Parameters of the control that differ from its defaults, in the order of its list.
     pub params: Shared<Vec<(String, ParamValue)>>,
-    /// What it sends and when.
+    /// Its source of data.
     pub traffic: Traffic,
-    /// What carries it.
+    /// Its transport protocol.
     pub transport: Transport,
     /// Propagation round trip.
     pub rtt: Span,
@@ -50,14 +50,14 @@ pub struct Flow {
     pub rtt_noise: Span,
     /// Settings of its sender and receiver.
     pub tcp: Shared<Tcp>,
-    /// Which of the scenario's [`Arrivals`] it is one of; `None` for a flow of its own.
+    /// The scenario's [`Arrivals`] to which it belongs; `None` for a flow of its own.
     pub arrival_of: Option<u32>,
 }
 
 /// Short flows that arrive as a Poisson process. Which ones do is drawn in each run anew.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Arrivals {
-    /// What they have in common; its name is followed by their numbers.
+    /// The flow that all of them repeat; its name is followed by their numbers.
     pub flow: Flow,
     /// Mean time between two of them.
     pub gap: Span,
@@ -68,7 +68,7 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    /// How many are to be expected.
+    /// How many are expected.
     #[must_use]
     pub fn expected(&self) -> f64 {
         (self.between.1 - self.between.0).as_seconds() / self.gap.as_seconds()
@@ -115,7 +115,7 @@ impl ParamValue {
 }
 
 words! {
-    /// What carries a flow.
+    /// The transport protocol of a flow.
     Transport {
         /// The simulator's TCP.
         Tcp = "tcp",
@@ -124,7 +124,7 @@ words! {
     }
 }
 
-/// What a flow sends and when.
+/// The source of a flow's data.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Traffic {
     /// All that its control lets out.
@@ -159,7 +159,7 @@ pub struct Web {
 pub struct Requests {
     /// How large they are.
     pub sizes: Sizes,
-    /// What the time in between counts from.
+    /// The moment from which the time in between counts.
     pub pause: Pause,
     /// Whether it is always the same.
     pub spacing: Spacing,

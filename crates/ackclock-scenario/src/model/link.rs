@@ -28,12 +28,12 @@ pub struct Link {
     pub aggregation: Option<Aggregation>,
     /// Whether it sends, at the start of the run.
     pub up: bool,
-    /// What becomes of packets while it does not.
+    /// The treatment of packets while it does not.
     pub outage: Outage,
 }
 
 words! {
-    /// What becomes of the packets of a link that is down. The one in transmission when it goes down arrives.
+    /// The treatment of packets of a link that is down. The one in transmission when it goes down arrives.
     Outage {
         /// They wait in the queue, as far as they fit.
         Hold = "hold",
@@ -47,7 +47,7 @@ words! {
 pub struct Policer {
     /// Rate at which the bucket fills.
     pub rate: Rate,
-    /// What it holds at most, and at the start.
+    /// Its capacity, and its contents at the start.
     pub burst: Bytes,
 }
 
@@ -96,26 +96,26 @@ pub enum NoiseKind {
 pub enum Queue {
     /// First in, first out; what does not fit is dropped.
     Droptail {
-        /// What fits, the packet in transmission included.
+        /// The capacity, including the packet in transmission.
         limit: Limit,
     },
     /// Random early detection (Floyd, Jacobson 1993), adaptive or not.
     Red {
-        /// What fits.
+        /// The capacity.
         limit: Limit,
         /// Its thresholds and probabilities.
         red: Red,
     },
     /// Controlled delay (RFC 8289).
     Codel {
-        /// What fits.
+        /// The capacity.
         limit: Limit,
         /// Its law.
         codel: Codel,
     },
     /// PIE (RFC 8033).
     Pie {
-        /// What fits.
+        /// The capacity.
         limit: Limit,
         /// Delay to keep.
         target: Span,
@@ -126,14 +126,14 @@ pub enum Queue {
     },
     /// Every packet above a threshold is marked (RFC 8257).
     Step {
-        /// What fits.
+        /// The capacity.
         limit: Limit,
         /// Above what.
         threshold: Threshold,
     },
     /// FQ-CoDel (RFC 8290).
     FqCodel {
-        /// What fits in all queues together.
+        /// The capacity of all queues together.
         limit: Limit,
         /// The law of each queue.
         codel: Codel,
@@ -144,7 +144,7 @@ pub enum Queue {
     },
     /// DualPI2 (RFC 9332, appendix A).
     DualPi2 {
-        /// What fits in both queues together.
+        /// The capacity of the two queues together.
         limit: Limit,
         /// Its controller, its marking and its scheduler.
         dualpi2: DualPi2,
@@ -202,7 +202,7 @@ words! {
     }
 }
 
-/// What the queue must exceed for packets to be marked.
+/// The threshold above which packets are marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Threshold {
     /// Packets that a packet finds when it arrives, the one in transmission included.
@@ -241,18 +241,18 @@ pub struct DualPi2 {
     pub ramp_to: Span,
     /// Marks and drops are spaced evenly.
     pub uniform: bool,
-    /// Which queue goes next.
+    /// The scheduler of the two queues.
     pub scheduler: Scheduler,
     /// C's share of the link under `wrr`.
     pub classic_share: f64,
-    /// What L is preferred by under `ts-fifo`.
+    /// The head start of L under `ts-fifo`.
     pub time_shift: Span,
-    /// What happens when marks are not enough.
+    /// The reaction when marks are not enough.
     pub overload: Overload,
 }
 
 words! {
-    /// Which of the two queues of DualPI2 goes next.
+    /// The scheduler of the two queues of DualPI2.
     Scheduler {
         /// Weighted round robin.
         WeightedRoundRobin = "wrr",
@@ -262,7 +262,7 @@ words! {
 }
 
 words! {
-    /// What DualPI2 does when it marks every packet of L and the delay still grows.
+    /// The reaction of DualPI2 when it marks every packet of L and the delay still grows.
     Overload {
         /// It drops packets of both queues with C's probability.
         Drop = "drop",

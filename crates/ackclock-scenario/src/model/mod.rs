@@ -11,7 +11,7 @@ pub use shared::Shared;
 use ackclock_units::{Bytes, Packets, Rate, Span};
 use serde::Serialize;
 
-/// What is to be run.
+/// The simulation to run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scenario {
     /// Duration, seed and sampling.
@@ -56,7 +56,7 @@ pub struct Event {
     pub when: When,
     /// The link.
     pub link: usize,
-    /// What changes.
+    /// The change.
     pub change: Change,
 }
 
@@ -83,7 +83,7 @@ pub enum When {
     },
 }
 
-/// What an event changes at a link.
+/// A change of a link by an event.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Change {
     /// Its rate; the packet in transmission keeps its finish time.

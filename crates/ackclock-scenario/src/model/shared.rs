@@ -1,4 +1,4 @@
-//! What many flows have in common, kept once.
+//! Data that many flows share, kept once.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};

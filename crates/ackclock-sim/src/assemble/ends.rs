@@ -39,7 +39,7 @@ pub trait Transport {
     ) -> Result<Ends, String>;
 }
 
-/// What makes the controls and ends of flows.
+/// Makers of the controls and ends of flows.
 #[derive(Clone, Copy)]
 pub struct Makers<'a> {
     /// Controls by name.
@@ -48,7 +48,7 @@ pub struct Makers<'a> {
     pub quic: Option<&'a dyn Transport>,
 }
 
-/// Where a flow runs in the network, and when.
+/// The routes of a flow in the network, and its times.
 #[derive(Clone, Copy, Debug)]
 pub struct Placement {
     /// Its id.
@@ -57,9 +57,9 @@ pub struct Placement {
     pub seed: u64,
     /// Number of the run.
     pub run: u64,
-    /// Where its data enters the table of routes.
+    /// The entry of its data in the table of routes.
     pub data_route: u32,
-    /// Where its acknowledgements enter the table of routes.
+    /// The entry of its acknowledgements in the table of routes.
     pub ack_route: u32,
     /// When it starts.
     pub start: Time,
@@ -136,7 +136,7 @@ pub fn make_ends(
     Ok(Ends { sender, receiver: Box::new(receiver), is_tcp: true })
 }
 
-/// What gives a TCP sender its data, and where its requests are written if it has any.
+/// The source of a TCP sender's data, and the log of its requests if it has any.
 fn application(
     flow: &Flow,
     placement: &Placement,

@@ -24,7 +24,7 @@ use self::ends::make_ends;
 pub use self::ends::{Makers, Placement, Transport};
 use self::topology::Topology;
 
-/// What a simulation is made of.
+/// The parts of a simulation.
 pub struct Parts {
     /// Links and routes; the first links are those of the scenario.
     pub network: Network,

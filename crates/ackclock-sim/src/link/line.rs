@@ -31,7 +31,7 @@ struct Planned {
 /// A link whose future is planned.
 #[derive(Debug)]
 pub struct Line {
-    /// How fast; a rate.
+    /// Its rate.
     pub pace: Pace,
     delay: Span,
     /// Packets and bytes that fit, the packet in transmission included.

@@ -23,7 +23,7 @@ pub enum Service {
 }
 
 impl Service {
-    /// Of a link that is up or down.
+    /// The service of a link that is up or down.
     #[must_use]
     pub const fn of(up: bool, outage: Outage) -> Self {
         match (up, outage) {
@@ -41,13 +41,13 @@ impl Service {
 /// time, before anything can see a difference: at the next arrival, delivery or observation.
 #[derive(Debug)]
 pub struct Transmitter {
-    /// How fast.
+    /// Its rate or trace.
     pub pace: Pace,
-    /// What waits.
+    /// Packets that wait.
     pub queue: Discipline,
-    /// What is being transmitted, or propagates.
+    /// Packets in transmission or propagation.
     pub wire: Wire,
-    /// What is being transmitted.
+    /// The packet in transmission.
     pub in_service: InService,
     /// Whether it sends.
     pub service: Service,
@@ -65,7 +65,7 @@ pub struct Transmitter {
     pub sides: Option<Box<[Histogram; 2]>>,
 }
 
-/// What its queue drops, and counts.
+/// Packets that its queue drops, and counters.
 pub struct Drops<'a> {
     /// The dropped packets.
     pub packets: &'a mut Vec<Packet>,
@@ -74,7 +74,7 @@ pub struct Drops<'a> {
 }
 
 impl Drops<'_> {
-    /// What `act` drops was dropped by the queue.
+    /// Packets that `act` drops were dropped by the queue.
     #[inline]
     fn count<T>(&mut self, act: impl FnOnce(&mut Vec<Packet>) -> T) -> T {
         let before = self.packets.len();

@@ -51,9 +51,9 @@ impl SubQueue {
 /// Probabilities of a moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Probabilities {
-    /// Of a packet of C (`p_C`).
+    /// The probability for a packet of C (`p_C`).
     classic: f64,
-    /// Of a packet of L, by C's need (`p_CL`).
+    /// The probability for a packet of L, by C's need (`p_CL`).
     coupled: f64,
     /// Marks are not enough: packets of L are dropped, too.
     overloaded: bool,
@@ -72,7 +72,7 @@ pub struct DualPi2 {
     probability: f64,
     old_delay: Span,
     updates_at: Time,
-    /// What C is owed by L (weighted round robin), bytes times [`WHOLE`].
+    /// The debt of L to C (weighted round robin), bytes times [`WHOLE`].
     credit: i64,
     /// Whether the packet that went last came from L.
     was_low_latency: bool,
@@ -191,7 +191,7 @@ impl DualPi2 {
         if self.settings.uniform { side.recurs(probability) } else { self.stream.unit() < probability }
     }
 
-    /// What becomes of a packet of L that waited for `delay` among `packets`; `None`: it is dropped.
+    /// The treatment of a packet of L that waited for `delay` among `packets`; `None`: it is dropped.
     fn marks_low_latency(&mut self, p: Probabilities, delay: Span, packets: u64) -> Option<bool> {
         if p.overloaded {
             return (!self.decides(true, p.classic)).then_some(true);

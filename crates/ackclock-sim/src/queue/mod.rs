@@ -35,7 +35,7 @@ pub struct Queued {
     pub since: Time,
 }
 
-/// What a link is transmitting: it counts against the limit of a queue.
+/// The packet that a link is transmitting: it counts against the limit of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InService {
     /// Packets: 0 or 1.

@@ -1,4 +1,4 @@
-//! What the receivers of rate-based flows have in common: counting what arrives, and sending reports.
+//! Common parts of the receivers of rate-based flows: counting arrivals, and sending reports.
 
 use ackclock_units::{Span, Time};
 
@@ -18,7 +18,7 @@ pub struct Intake {
     completed: Option<Time>,
     /// When the newest packet was sent, and when it arrived.
     newest: Option<(Time, Time)>,
-    /// What the sender said last.
+    /// The last information from the sender.
     pub header: Header,
 }
 
@@ -64,7 +64,7 @@ impl Intake {
         Some(packet.with_handle(context.payloads.insert(Payload::Report(report))))
     }
 
-    /// What has been delivered, and when the flow was complete.
+    /// The amount delivered, and when the flow was complete.
     #[must_use]
     pub const fn view(&self) -> ReceiverView {
         ReceiverView::unordered(self.delivered, self.completed)

@@ -36,7 +36,7 @@ pub trait Law: Send + Sync + Sized {
     /// The law for packets of `packet_bytes` bytes, at the start of its flow.
     fn new(params: Self::Params, packet_bytes: u16) -> Self;
 
-    /// What is random about the times of sending when a packet may be delayed by up to `overhead`.
+    /// Random delays of packets when a packet may be delayed by up to `overhead`.
     fn jitter(overhead: Span) -> Jitter {
         Jitter::Delay(overhead)
     }
@@ -76,7 +76,7 @@ pub trait Law: Send + Sync + Sized {
     /// The smoothed round-trip time.
     fn rtt(&self) -> Option<Span>;
 
-    /// What a packet that is sent now tells the receiver.
+    /// The information that a packet carries to the receiver now.
     fn header(&self) -> Header {
         Header { rtt: self.rtt().unwrap_or(Span::ZERO), rate: self.rate(), ..Header::default() }
     }
@@ -87,7 +87,7 @@ pub trait Law: Send + Sync + Sized {
     }
 }
 
-/// What chance does to the times at which packets are sent.
+/// The random delays of the times at which packets are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Jitter {
     /// Each packet waits up to this time more.
@@ -101,7 +101,7 @@ pub enum Jitter {
 pub struct RateSettings {
     /// The flow.
     pub flow: u32,
-    /// Where its packets enter the table of routes.
+    /// The entry of its packets in the table of routes.
     pub route: u32,
     /// Size of a data packet on the wire.
     pub packet_bytes: u16,

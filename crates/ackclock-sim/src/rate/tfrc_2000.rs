@@ -40,7 +40,7 @@ ackclock_cc::parameters! {
 
 /// The rate before the first report, bytes per second.
 const INITIAL_BYTES_PER_S: f64 = 300.0;
-/// What a sample adds to the round-trip time.
+/// The weight of a sample in the round-trip time.
 const GAIN: f64 = 0.05;
 /// The no-feedback timer, round-trip times.
 const PATIENCE: f64 = 2.0;
@@ -73,7 +73,7 @@ pub struct Tfrc2000 {
 }
 
 impl Tfrc2000 {
-    /// What the equation allows, packets per second; without limit before the first loss.
+    /// The rate that the equation allows, packets per second; without limit before the first loss.
     fn equation(&self, rtt: f64) -> f64 {
         throughput(self.p, rtt, self.clock.timeout(), self.params.b)
     }

@@ -1,4 +1,4 @@
-//! What gives a TCP sender its data: bulk data at once or at a rate, a web session, requests, or membership in an
+//! Sources of a TCP sender's data: bulk data at once or at a rate, a web session, requests, or membership in an
 //! E-MulTCP group.
 
 use std::sync::Arc;
@@ -197,8 +197,8 @@ impl WebSession {
     }
 }
 
-/// What the connections of an E-MulTCP source share (Chen, Zakhor): their number, as a real number, and the RTTs
-/// since it last changed. All of them belong to one run, which one thread runs.
+/// The state that the connections of an E-MulTCP source share (Chen, Zakhor): their number, as a real number, and the
+/// RTTs since it last changed. All of them belong to one run, which one thread runs.
 #[derive(Debug)]
 pub struct Group {
     connections: AtomicU64,

@@ -38,7 +38,7 @@ impl Control {
         }
     }
 
-    /// What it decided last.
+    /// Its last decision.
     #[inline]
     #[must_use]
     pub const fn decision(&self) -> &Decision {
@@ -65,7 +65,7 @@ impl Control {
         &self.control
     }
 
-    /// Tells the control what happened and adopts its decision.
+    /// Signals an event to the control and adopts its decision.
     #[inline]
     pub fn tell(&mut self, now: Time, signal: Signal, meter: &mut Meter) {
         meter.hold_window(now, self.decision.window.0);

@@ -37,7 +37,7 @@ impl Deadline {
         self.time != Time::NEVER
     }
 
-    /// When it is to be looked at.
+    /// When it must be checked.
     #[inline]
     #[must_use]
     pub const fn alarm(&self) -> Time {

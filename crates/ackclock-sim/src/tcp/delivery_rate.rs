@@ -7,7 +7,7 @@ use ackclock_units::{Packets, Time};
 
 use crate::memory::Grow as _;
 
-/// What is remembered of a packet that was sent.
+/// The state remembered for a packet that was sent.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     at: Time,

@@ -1,4 +1,4 @@
-//! What a sender makes of the count of marks on acknowledgements (RFC 9768).
+//! A sender's decoding of the count of marks on acknowledgements (RFC 9768).
 
 use crate::packet::{MARKS_MODULUS, Packet};
 
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
     use crate::packet::Kind;
 
-    /// What a sender that knows of `before` marks reads when the receiver has seen `now`.
+    /// The count that a sender that knows of `before` marks decodes when the receiver has seen `now`.
     fn newly(bits: u64, before: u64, now: u64, delivered: u64) -> u64 {
         let ack = Packet::new(Kind::Ack, 0, 0, 0, Time::ZERO, 40).with_marks(now);
         ReportedMarks { total: before, ..ReportedMarks::with_bits(bits) }.read(&ack, delivered)

@@ -1,4 +1,4 @@
-//! What a sender measures for its control: round trips for all of them, the rest only for those that ask for it.
+//! Measurements of a sender for its control: round trips for all of them, the rest only for those that ask for it.
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::{Lost, RateSample};
@@ -24,7 +24,7 @@ pub struct Measuring {
 }
 
 impl Measuring {
-    /// What `control` asks for; acknowledgements count marks with `ace_bits` bits.
+    /// The measurements that `control` asks for; acknowledgements count marks with `ace_bits` bits.
     #[must_use]
     pub fn new(control: &dyn ErasedController, ace_bits: u64) -> Self {
         let wants = control.wants();

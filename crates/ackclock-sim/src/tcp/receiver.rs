@@ -49,7 +49,7 @@ pub struct TcpReceiver {
     /// Acknowledged so far, and parts of the next acknowledgement that have gone out, where those are split.
     told: u64,
     parts: u64,
-    /// Of connections that carry requests.
+    /// The log of connections that carry requests.
     requests: Option<RequestLog>,
 }
 
@@ -58,7 +58,7 @@ pub struct TcpReceiver {
 pub struct ReceiverSettings {
     /// The flow.
     pub flow: u32,
-    /// Where its acknowledgements enter the table of routes.
+    /// The entry of its acknowledgements in the table of routes.
     pub route: u32,
     /// Size of an acknowledgement on the wire.
     pub ack_bytes: u16,

@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use crate::memory::{Grow as _, slots};
 
-/// What happened to a packet's last retransmission.
+/// The fate of a packet's last retransmission.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fate {
     /// There was none.
@@ -43,7 +43,7 @@ pub struct Retransmissions {
 }
 
 impl Retransmissions {
-    /// What happened to the last retransmission of `sequence`.
+    /// The fate of the last retransmission of `sequence`.
     #[must_use]
     pub fn fate(&self, sequence: u64) -> Fate {
         let mask = self.fates.len().wrapping_sub(1);

@@ -96,12 +96,12 @@ impl<R: Recovery> TcpSender<R> {
         }
     }
 
-    /// Tells the control what happened and adopts its decision.
+    /// Signals an event to the control and adopts its decision.
     fn tell(&mut self, now: Time, signal: Signal) {
         self.control.tell(now, signal, &mut self.meter);
     }
 
-    /// Tells the control of what is worth a line in the journal.
+    /// Signals to the control an event that the journal records.
     fn signal(&mut self, context: &mut Context<'_>, signal: Signal) {
         let before = self.control.window();
         self.tell(context.now, signal);
@@ -251,7 +251,7 @@ impl<R: Recovery> TcpSender<R> {
         self.plans = self.phase_ends.min(self.application.wakeup());
     }
 
-    /// Tells the control of packets that are newly considered lost.
+    /// Signals newly lost packets to the control.
     #[inline(never)]
     fn tell_losses(&mut self, now: Time) {
         let mut packets = std::mem::take(self.recovery.newly_lost().packets());
@@ -357,7 +357,7 @@ impl<R: Recovery> TcpSender<R> {
         self.control.decision().quantum.map_or(1, |quantum| quantum.0)
     }
 
-    /// What the window lets out now, before pacing and the random delay.
+    /// The packet that the window allows now, before pacing and the random delay.
     fn candidate(&mut self) -> Option<(u64, bool)> {
         let receive_window = self.settings.receive_window.min(MOST_IN_FLIGHT);
         let has_data = self.has_new_data();

@@ -1,12 +1,12 @@
-//! What was sent and is not acknowledged cumulatively: a ring of packets, those in flight linked in the order of
-//! their last transmission. Every operation looks at a fixed number of packets; memory is allocated
+//! Packets that were sent and are not acknowledged cumulatively: a ring of packets, those in flight linked in the order
+//! of their last transmission. Every operation looks at a fixed number of packets; memory is allocated
 //! only to double the ring.
 
 use ackclock_units::Time;
 
 use crate::memory::slots;
 
-/// What happened to a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SentState {
     /// Under way, as far as the sender knows.
@@ -59,7 +59,7 @@ impl SentList {
         &mut self.slots[sequence as usize & mask]
     }
 
-    /// What happened to `sequence`.
+    /// The fate of `sequence`.
     #[inline]
     #[must_use]
     pub fn state(&self, sequence: u64) -> SentState {
@@ -74,7 +74,7 @@ impl SentList {
         (slot.at, slot.again)
     }
 
-    /// Of the packets in flight, the one whose last transmission is the oldest: when, and its number.
+    /// The packet in flight whose last transmission is the oldest: the time, and its number.
     #[inline]
     #[must_use]
     pub fn first(&self) -> Option<(Time, u64)> {
@@ -88,7 +88,7 @@ impl SentList {
         self.in_flight
     }
 
-    /// Of these, retransmissions.
+    /// The retransmissions among these.
     #[inline]
     #[must_use]
     pub const fn again_in_flight(&self) -> u64 {

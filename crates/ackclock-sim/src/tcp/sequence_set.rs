@@ -1,4 +1,4 @@
-//! Which packets above a base have arrived (at a receiver) or were reported as arrived (at a sender).
+//! The set of packets above a base that have arrived (at a receiver) or were reported as arrived (at a sender).
 //!
 //! One slot per packet in a ring. A slot of a packet that is in the set points past packets that are in it
 //! too; following the pointers, and shortening them on the way (path halving, as in a union-find), finds the

@@ -9,7 +9,7 @@ use crate::packet::EcnField;
 pub struct Settings {
     /// The flow.
     pub flow: u32,
-    /// Where its packets enter the table of routes.
+    /// The entry of its packets in the table of routes.
     pub route: u32,
     /// Size of a data packet on the wire.
     pub packet_bytes: u16,

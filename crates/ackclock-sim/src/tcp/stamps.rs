@@ -1,4 +1,4 @@
-//! What was true of each packet when it was sent last, for controls that learn of every loss.
+//! The state of each packet when it was sent last, for controls that learn of every loss.
 
 use ackclock_cc::Lost;
 use ackclock_units::Packets;

@@ -10,7 +10,7 @@ use super::variance::LinuxVariance;
 /// The backoff multiplies the timeout by this at most (RFC 6298, section 5.5, as ns-2 bounds it).
 const LARGEST_BACKOFF: u64 = 64;
 
-/// What the timeout is estimated from.
+/// The samples from which the timeout is estimated.
 #[derive(Clone, Copy, Debug)]
 enum Estimator {
     /// Mean and variation of all samples (RFC 6298).

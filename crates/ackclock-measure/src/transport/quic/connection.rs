@@ -20,11 +20,11 @@ use crate::transport::Connection;
 /// RFC 9266, section 2.
 const BINDING: &[u8] = b"EXPORTER-Channel-Binding";
 const BINDING_BYTES: usize = 32;
-/// What was said last may take so long to arrive.
+/// The time that the last message may take to arrive.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// A limited flow sends what it may in so much time at once.
 const PORTION: Duration = Duration::from_millis(5);
-/// What may wait to be sent at least, bytes.
+/// The smallest limit of bytes that wait to be sent.
 const LEAST_BACKLOG: u64 = 64 << 10;
 
 /// A connection with its one stream.

@@ -43,7 +43,8 @@ pub fn controls() -> Vec<&'static str> {
     ours.chain(OWN).collect()
 }
 
-/// What a connection is made with: quinn wants its control when the connection begins, the client asks for one later.
+/// The control with which a connection begins: quinn wants its control when the connection begins, the client asks for
+/// one later.
 #[derive(Default)]
 pub struct Choice(OnceLock<Factory>);
 
@@ -77,12 +78,13 @@ pub struct Watched {
     seen: Seen,
 }
 
-/// What a control has seen. In rounds in which there was too little to send, the delivery rate is that of the sender.
+/// The observations of a control. In rounds in which there was too little to send, the delivery rate is that of the
+/// sender.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     /// Bytes that were acknowledged, with their headers.
     pub acked_bytes: u64,
-    /// What was acknowledged during the last round trip over its length, Mbit/s.
+    /// The delivery rate of the last round trip, Mbit/s.
     pub delivery_rate_mbps: f64,
     /// When this round trip began, after how many bytes, and the packet whose acknowledgement ends it.
     round: (Instant, u64, u64),

@@ -1,4 +1,4 @@
-//! What TFRC's receivers know of losses and arrivals: from packets that are missing to the loss event rate.
+//! The history of losses and arrivals of TFRC's receivers: from packets that are missing to the loss event rate.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use super::Intervals;
 use crate::memory::Grow as _;
 use crate::payload::Header;
 
-/// Where editions of TFRC find losses and loss events differently.
+/// The differences between editions of TFRC in detecting losses and loss events.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     /// Packets after a missing one that make it lost.

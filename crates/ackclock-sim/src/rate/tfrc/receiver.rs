@@ -9,7 +9,7 @@ use crate::packet::Packet;
 use crate::payload::Report;
 use crate::rate::intake::{Intake, RateReceiver};
 
-/// How the RFC finds losses (section 5.1) and loss events (5.2, 6.3.1).
+/// The RFC's detection of losses (section 5.1) and loss events (5.2, 6.3.1).
 const fn rules(params: TfrcParams) -> Rules {
     let discount_floor = if params.discounting { params.discount_floor } else { 1.0 };
     Rules { reordering: 3, one_per_round: false, first_goes_on: false, discount_floor }

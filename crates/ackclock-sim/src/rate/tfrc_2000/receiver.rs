@@ -10,7 +10,7 @@ use crate::payload::Report;
 use crate::rate::intake::{Intake, RateReceiver};
 use crate::rate::tfrc::{Arrivals, LossHistory, Rules, SLOWEST, inverse};
 
-/// What a report says when nothing arrived since the last one, packets per second.
+/// The reported rate when nothing arrived since the last report, packets per second.
 const NOTHING: f64 = 1.0;
 
 /// A packet is lost when the next one comes.
@@ -54,7 +54,7 @@ impl RateReceiver<Tfrc2000Params> for Tfrc2000Receiver {
 }
 
 impl Tfrc2000Receiver {
-    /// What a report says of the rate of arrivals, packets per second: since the last report if that is a round trip
+    /// The reported rate of arrivals, packets per second: since the last report if that is a round trip
     /// ago, otherwise in the last round trip.
     fn received(&mut self, now: Time) -> f64 {
         let (rtt, silence) = (self.intake.header.rtt, now.since(self.reported));

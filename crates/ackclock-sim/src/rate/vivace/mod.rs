@@ -52,7 +52,7 @@ struct Interval {
     line: Regression,
 }
 
-/// What the rates that are being judged are for.
+/// The purpose of the rates on trial.
 #[derive(Clone, Copy, Debug)]
 enum SearchStage {
     /// The rate before, with its utility.
@@ -75,7 +75,7 @@ pub struct Vivace {
     params: VivaceParams,
     packet_megabits: f64,
     stage: SearchStage,
-    /// Where the rate is between trials, Mbit/s.
+    /// The rate between trials, Mbit/s.
     rate: f64,
     /// Rates to judge, how many there are, have begun, and are judged, and their utilities.
     trials: [f64; 2 * PAIRS],
@@ -168,7 +168,7 @@ impl Vivace {
         self.go(difference / (2.0 * NEAR * self.rate), (self.rate, sum), (sign, 0, 0));
     }
 
-    /// Tells of a packet's fate.
+    /// Records a packet's fate.
     fn settle(&mut self, rtt: Option<(Time, Span)>) {
         let open = self.intervals.iter_mut().find(|one| one.acknowledged + one.lost < one.sent);
         let Some(interval) = open else { return };

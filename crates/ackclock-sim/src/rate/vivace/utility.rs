@@ -1,4 +1,4 @@
-//! What Vivace makes of a monitor interval, and how far it goes for that.
+//! Vivace's utility of a monitor interval, and the steps that follow from it.
 
 ackclock_cc::parameters! {
     /// Parameters of Vivace.

@@ -62,7 +62,7 @@ pub struct Linux26 {
     /// Lost packets that are to be sent again.
     lost: u64,
     state: CongestionState,
-    /// Where the episode ends.
+    /// The end of the episode.
     recovery_point: u64,
     halving: Halving,
     newly_lost: NewlyLost,

@@ -20,7 +20,7 @@ pub use sack::Sack;
 /// Duplicate acknowledgements that mean a loss (RFC 5681, section 3.2; RFC 6675, section 2).
 pub const DUPLICATE_THRESHOLD: u64 = 3;
 
-/// What the sender has outstanding, in packet numbers.
+/// The sender's outstanding data, in packet numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flight {
     /// The oldest packet that is not acknowledged cumulatively.
@@ -41,7 +41,7 @@ impl Flight {
 #[cfg(test)]
 const FLIGHT: Flight = Flight { oldest: 10, next: 20 };
 
-/// What an acknowledgement told.
+/// The information in an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Packets newly reported as received, each counted once.
@@ -87,7 +87,7 @@ impl NewlyLost {
     }
 }
 
-/// What may be sent next.
+/// The packet that may be sent next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextPacket {
     /// This packet, again.
@@ -144,7 +144,7 @@ pub trait Recovery: std::fmt::Debug + Send {
         let _ = (flight, delayed);
     }
 
-    /// What to send next under a window of `window` packets, when new data is available or not.
+    /// The packet to send next under a window of `window` packets, when new data is available or not.
     fn next(&mut self, flight: Flight, window: u64, new_data: bool) -> NextPacket;
 
     /// Whether the next packet goes without the sender's random delay: in ns-2's own agents the first retransmission of an
@@ -156,7 +156,7 @@ pub trait Recovery: std::fmt::Debug + Send {
     /// Packet `sequence` is being sent at `now`, a new one or once more.
     fn on_sent(&mut self, now: Time, sequence: u64, flight: Flight);
 
-    /// Where it notes the packets that it newly considers lost.
+    /// The list of the packets that it newly considers lost.
     fn newly_lost(&mut self) -> &mut NewlyLost;
 
     /// Packets in the network by this style's estimate.

@@ -49,7 +49,7 @@ pub struct Rack {
     reported: SequenceSet,
     /// Lost packets that are to be sent again, the oldest first; those that arrived since are skipped.
     lost: BinaryHeap<Reverse<u64>>,
-    /// Of the delivered packet that was sent last: when, and its number.
+    /// The time of sending and number of the delivered packet that was sent last.
     newest: Option<(Time, u64)>,
     /// The RTT that it showed.
     rtt: Span,
@@ -64,7 +64,7 @@ pub struct Rack {
     /// When the next packet becomes lost unless something arrives.
     reordering_ends: Time,
     recovering: bool,
-    /// Where the episode ends; also, after a timeout, the point below which no new one begins.
+    /// The end of the episode; also, after a timeout, the point below which no new one begins.
     recovery_point: u64,
     reduction: Reduction,
     probe: Probe,

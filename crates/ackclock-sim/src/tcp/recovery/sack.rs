@@ -32,7 +32,7 @@ pub struct Sack {
     resent: u64,
     /// Packets outstanding that have left the network, by being reported or lost.
     gone: u64,
-    /// Where the episode ends; also, after a timeout, the point below which no new one begins.
+    /// The end of the episode; also, after a timeout, the point below which no new one begins.
     recovery_point: u64,
     recovering: bool,
     /// The first retransmission of an episode goes out whatever the window (section 5, step 4.3).

@@ -85,7 +85,7 @@ impl Probe {
         self.end.is_some()
     }
 
-    /// When it is to be looked at.
+    /// When it must be checked.
     pub const fn alarm(&self) -> Time {
         self.deadline.alarm()
     }

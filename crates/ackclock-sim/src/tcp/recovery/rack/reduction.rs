@@ -7,7 +7,7 @@ pub struct Reduction {
     at_start: u64,
     delivered: u64,
     sent: u64,
-    /// What acknowledgements delivered since the last limit, and whether the last one lets slow start grow.
+    /// Packets delivered since the last limit, and whether the last one lets slow start grow.
     newly: Option<(u64, bool)>,
     /// Packets in flight at most.
     limit: u64,

@@ -5,7 +5,7 @@
 
 use crate::tcp::recovery::Flight;
 
-/// What is known of the last timeout.
+/// The state of the last timeout.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Spurious {
     /// It may still turn out to have been a false alarm.
