@@ -1,4 +1,4 @@
-"""What several tests need."""
+"""Fixtures and scenarios that several tests share."""
 
 import io
 import os
@@ -29,7 +29,7 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("busy")
 
-# The scripts beside the measured tables are programs, not tests.
+# The scripts next to the measured tables are programs, not tests.
 collect_ignore = ["core_only", "data", *(["satellites"] if os.environ.get("ACKCLOCK_CORE") else [])]
 
 COMMAND = [sys.executable, "-m", "ackclock"]
@@ -66,12 +66,12 @@ overhead = "500 us"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest, so that no core waits for it at the end."""
+    """Begin with the longest tests, so that no core waits for them at the end."""
     items.sort(key=lambda item: item.path.name != "test_verdicts.py")
 
 
 def wait_until(condition: Callable[[], object], seconds: float = 60.0) -> None:
-    """Wait for something that another process does, for so long that only a defect is later."""
+    """Wait for something that another process does, so long that only a defect takes longer."""
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, f"it did not happen within {seconds} s"
@@ -83,7 +83,7 @@ Finished = subprocess.CompletedProcess[str]
 
 @pytest.fixture
 def scenario(tmp_path: Path) -> Path:
-    """Give a file with two flows that runs in an instant."""
+    """Return a file with two flows that runs in an instant."""
     file = tmp_path / "two.toml"
     file.write_text(SCENARIO)
     return file
@@ -119,7 +119,7 @@ def ackclock_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[.
 
 @pytest.fixture
 def bin_directory(tmp_path: Path) -> Path:
-    """Give a directory with the command of this checkout, and no need of sudo."""
+    """Return a directory with the command of this checkout, and a sudo that does nothing."""
     directory = tmp_path / "bin"
     directory.mkdir()
     for name, line in (("ackclock", f"'{sys.executable}' -m ackclock"), ("sudo", "")):
@@ -130,6 +130,6 @@ def bin_directory(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def failing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Failing]:
-    """Give a disk on which one call fails, for the directory `out`."""
+    """Yield a disk on which one call fails, for the directory `out`."""
     yield Failing(monkeypatch, tmp_path / "out")
     monkeypatch.undo()

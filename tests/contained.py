@@ -1,4 +1,4 @@
-"""Hostile controls, and how verbs that make many runs are tried with them and on a cluster."""
+"""Hostile controls, and helpers that try verbs with many runs on them and on a cluster."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ rtt = "20 ms"
 """
 
 Verb = Callable[[str, Callable[..., Finished]], str]
-"""A control and how to run a command: what the verb says of the control, or nothing."""
+"""Takes a control and a way to run a command; returns the verb's message about the control, or nothing."""
 
 
 def one_line(done: Finished) -> str:
-    """Return what a command says that has failed: at most a traceback of the control, and one line."""
+    """Return the message of a failed command: at most a traceback of the control, and one line."""
     assert done.returncode == 1
     return done.stderr.splitlines()[-1].removeprefix("ackclock: ")
 
@@ -64,7 +64,7 @@ def one_line(done: Finished) -> str:
 def contain(
     kind: str, verb: Verb, place: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Finished]
 ) -> None:
-    """Let a verb run a hostile control in an empty directory, and check what it says."""
+    """Let a verb run a hostile control in an empty directory, and check its message."""
     what, problem = HOSTILE[kind]
     monkeypatch.chdir(place)
     monkeypatch.syspath_prepend(place)
@@ -77,7 +77,7 @@ def contain(
 
 
 def same_there(words: Sequence[object], there: Sequence[str], run: Callable[..., Finished]) -> None:
-    """Check that a verb says the same here and on a cluster; with `-o` at its end it writes to `out`."""
+    """Check that a verb prints the same here and on a cluster; with `-o` at its end it writes to `out`."""
     # Pages name the folder, so both have the same.
     output = ("out",) if words[-1] == "-o" else ()
     here = run(*words, *output)
@@ -94,7 +94,7 @@ def same_there(words: Sequence[object], there: Sequence[str], run: Callable[...,
 
 
 def _timeless(text: str) -> object:
-    """Return what JSON says but for how long it took and how the command was written."""
+    """Return the JSON without the time that it took and the text of the command."""
     return [
         {key: value for key, value in said.items() if key not in ("wall_s", "command")}
         if isinstance(said, dict)

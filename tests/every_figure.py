@@ -38,7 +38,7 @@ COLUMNS = (
     "cov",
     "rate",
 )
-"""Whatever a trace is asked for."""
+"""A trace that has every key."""
 TRACE = pl.DataFrame({name: np.linspace(1.0, 20.0, 40) for name in COLUMNS})
 
 
@@ -70,7 +70,7 @@ def drawn() -> Iterator[tuple[str, Group | Figure]]:
 
 
 def page() -> str:
-    """Return a page of all of them."""
+    """Return a page of all figures."""
     groups = {name: found for name, found in drawn() if isinstance(found, Group)}
     numbers, _ = charts.data(groups)
     places = "".join(

@@ -1,4 +1,4 @@
-"""Runs that are written down instead of simulated, so that tests can know what is measured."""
+"""Runs that are written down instead of simulated, so that tests know the values that are measured."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

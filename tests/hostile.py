@@ -1,4 +1,4 @@
-"""Bad input by the thousand: files that a person gives, changed at random, are read or refused.
+"""Bad input by the thousand: users' files, changed at random, are read or refused.
 
 ``python tests/hostile.py --count 1000`` tries that many of each kind, and with ``--seconds 20`` the
 kinds take turns until the time is over. What fails is printed with the seed that makes it again.
@@ -125,7 +125,7 @@ KINDS = {
     "settings": Kind(SETTINGS, _settings),
     "trace": Kind(TRACE, _trace),
 }
-"""What the core reads. Campaigns are in `satellites/hostile_campaigns.py`."""
+"""The inputs of the core. Campaigns are in `satellites/hostile_campaigns.py`."""
 
 ODD = [
     0,
@@ -160,7 +160,7 @@ def _inline(value: Any) -> str:
 
 
 def _replaced(text: str, draw: random.Random) -> str:
-    """Replace whole parts of a tree, so that what it says is TOML and something else."""
+    """Replace whole parts of a tree: the result is still TOML, with another meaning."""
     try:
         tree = tomllib.loads(text)
     except (ValueError, RecursionError):

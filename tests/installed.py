@@ -1,4 +1,4 @@
-"""What the README says, done with the package as it was installed: `make wheel-test` runs it.
+"""The commands of the README, run with the installed package: `make wheel-test` runs it.
 
 It runs in an empty directory, by the interpreter of a fresh environment that has only the wheel.
 """
@@ -28,14 +28,14 @@ LEFT_OUT = (
 
 
 def commands(text: str) -> list[str]:
-    """Give the commands of the README that anybody can run at once, in order."""
+    """Return the commands of the README that anybody can run at once, in order."""
     lines = [line.strip() for line in text.splitlines() if line.startswith("    .venv/bin/ackclock")]
     bare = [re.split(r"\s#", line.removeprefix(".venv/bin/"))[0].strip() for line in lines]
     return [line for line in bare if not any(word in line for word in LEFT_OUT)]
 
 
 def main() -> None:
-    """Run them all; the first that fails ends it."""
+    """Run all of them until one fails."""
     text = README.read_text(encoding="utf-8")
     programs = Path(sys.executable).parent
     environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}

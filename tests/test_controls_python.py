@@ -69,7 +69,7 @@ def test_a_twin_in_python_makes_the_same_packets(
     ackclock.register("own-reno", OwnReno)
     more = {"recovery": recovery, "initial_window": window, "delayed_ack": delayed_ack}
     runs = [ackclock.simulate(_path(name, loss=loss, **more)) for name in ("reno", "own-reno")]
-    # The digest holds every packet, loss and window of both flows, to the last bit.
+    # The digest covers every packet, loss and window of the two flows, to the last bit.
     assert runs[0].digest == runs[1].digest
 
 
@@ -123,7 +123,7 @@ def test_parameters_are_read_checked_and_listed() -> None:
 
 
 class Paced(Scaled):
-    """Sends at a rate of its own, and wants to know what arrives."""
+    """Sends at a rate of its own, and reads delivery rates."""
 
     wants_rate = True
     pacing_rate = 500.0
@@ -152,7 +152,7 @@ class LatePacing(ackclock.Control):
 
 
 class LatePacingAlone:
-    """The same without the base class: the attribute is not there at the start."""
+    """The same without the base class: the attribute does not exist at the start."""
 
     def __init__(self, start: ackclock.Start) -> None:  # noqa: ARG002
         self.window = 60.0
@@ -197,7 +197,7 @@ def test_a_pacing_rate_that_is_none_is_refused_whenever_it_comes(rate: float) ->
 
 
 class TutorialReno(ackclock.Control):
-    """Reno as the tutorial says: on_ack and on_loss, everything else from the base class."""
+    """Reno as in the tutorial: on_ack and on_loss, everything else from the base class."""
 
     def on_ack(self, ack: ackclock.Ack) -> None:
         growth = self.grow(ack)
@@ -259,7 +259,7 @@ def test_a_codepoint_that_is_none_is_refused() -> None:
 
 
 class Losing(ackclock.Control):
-    """Reno that notes what a control hears with `wants_losses`."""
+    """Reno that notes the signals of a control with `wants_losses`."""
 
     wants_rate = wants_losses = True
     told: ClassVar[list[Any]] = []

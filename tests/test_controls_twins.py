@@ -1,4 +1,4 @@
-"""Twins in Python of built-in controls make the same packets, in a scenario per criterion."""
+"""Python twins of built-in controls send the same packets, in a scenario per criterion."""
 
 from __future__ import annotations
 

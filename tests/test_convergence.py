@@ -47,7 +47,7 @@ def test_one_by_one_one_flow_is_cut():
 
 def test_fast_convergence_takes_from_the_one_that_shrinks():
     # A flow that has less than before takes the middle of what it has and what is left for its
-    # maximum, and so gives to the other.
+    # maximum, and so yields to the other.
     def share(fast_convergence):
         found = convergence.losses(laws.bic(), [533, 267], 800, 20, fast_convergence=fast_convergence)
         return found.window[-1][0] / 800

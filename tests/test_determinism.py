@@ -1,4 +1,4 @@
-"""The same scenario and seed give the same digest, whatever looks on."""
+"""The same scenario and seed yield the same digest, whatever observes the run."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor

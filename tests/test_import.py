@@ -1,4 +1,4 @@
-"""An import of ackclock alone gives all of it, and loads what is used of it."""
+"""`import ackclock` provides every public name, and loads only the modules that are used."""
 
 import subprocess
 import sys

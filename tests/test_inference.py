@@ -1,4 +1,4 @@
-"""Settings found on some claims and tested on others: a paper of our own whose setting is known."""
+"""Settings fitted on some claims and tested on others, with an artificial paper whose setting is known."""
 
 import csv
 import json
@@ -73,7 +73,7 @@ def measure(run):
 
 
 def printed(setting, name):
-    """Give what the artificial paper prints: one run of its own, with a seed of its own."""
+    """Return the numbers that the artificial paper prints: one run with a seed of its own."""
     made = scenario(setting, *PATHS[name])
     made["run"]["seed"] = 99
     ((run,),) = run_all([Case(made, 1)])

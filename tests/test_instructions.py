@@ -1,4 +1,4 @@
-"""The check of instruction counts: what it compares, and what it says."""
+"""The check of instruction counts: its comparison and its messages."""
 
 import importlib
 import sys

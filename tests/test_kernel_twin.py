@@ -1,4 +1,4 @@
-"""The code of the kernel in the simulator, beside the control in Rust on the same path."""
+"""The code of the kernel in the simulator, compared with the control in Rust on the same path."""
 
 import numpy as np
 import pytest

@@ -18,7 +18,7 @@ Command = Callable[..., CompletedProcess[str]]
 
 
 def unpacked(fragment: str) -> dict[str, object]:
-    """Undo what the page undoes: its own code is tested in a browser."""
+    """Decode a link as the page does, whose own code is tested in a browser."""
     assert fragment.startswith("#s=")
     packed = fragment.removeprefix("#s=")
     data = zlib.decompress(base64.urlsafe_b64decode(packed + "=" * (-len(packed) % 4)), -15)
@@ -28,7 +28,7 @@ def unpacked(fragment: str) -> dict[str, object]:
 
 @pytest.fixture
 def built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Have a page in place of the one that make lab builds."""
+    """Use a page in place of the one that `make lab` builds."""
     page = tmp_path / "templates" / lab.NAME
     page.parent.mkdir()
     page.write_text("<title>lab</title>", "utf-8")

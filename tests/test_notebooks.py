@@ -1,4 +1,4 @@
-"""What one meets in a notebook: values that show themselves, and the verbs as functions."""
+"""Notebooks: values with a representation of their own, and the verbs as functions."""
 
 import inspect
 import json

@@ -12,7 +12,7 @@ TSHARK = shutil.which("tshark")
 
 
 def fields(capture, condition, *names):
-    """Give the values of fields of the packets that meet a condition, a line per packet."""
+    """Return the values of fields of the packets that meet a condition, a line per packet."""
     options = [option for name in names for option in ("-e", name)]
     command = [TSHARK, "-r", str(capture), "-Y", condition, "-T", "fields", *options]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -28,7 +28,7 @@ def test_tshark_reads_it(tmp_path, recovery):
     sent = fields(capture, "tcp.len > 0", "tcp.stream")
     assert len(sent) == run.summary["packets_simulated"]
     assert {stream for (stream,) in sent} == {"0", "1"}
-    # SACK permitted and window scale in both SYNs of both connections; blocks after a loss.
+    # SACK permitted and window scale in the SYNs of the two connections; blocks after a loss.
     syns = fields(capture, "tcp.flags.syn == 1", "tcp.options.sack_perm", "tcp.options.wscale.shift")
     assert len(syns) == 4
     assert all(all(values) for values in syns)

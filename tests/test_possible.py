@@ -1,4 +1,4 @@
-"""No interval, in any verb, holds what is impossible."""
+"""No interval, in any verb, contains impossible values."""
 
 import importlib
 import re
@@ -22,7 +22,7 @@ from ackclock_papers import PAPERS
 
 overview = importlib.import_module("ackclock.metrics.overview")
 INTERVAL = re.compile(r"\[(\S+), (\S+?)\]")
-# What may be negative: stolen and lost shares of a rate (negative for who gains), differences,
+# Metrics that may be negative: stolen and lost shares of a rate (negative for a gain), differences,
 # correlations, slopes and exponents.
 MAY_BE_NEGATIVE = re.compile(
     r"fit/figure-1/(large-n-takes-more-than-half-reno-throughput|delay-and-degradation-correlate)"

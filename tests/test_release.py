@@ -1,4 +1,4 @@
-"""What a release says of itself is the same everywhere."""
+"""The version and description of a release are the same everywhere."""
 
 import re
 import runpy

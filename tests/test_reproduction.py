@@ -33,7 +33,7 @@ from conftest import COMMAND
 from torture import torture
 
 # The artefacts of the five papers: figures and tables as printed, and what the text of sections
-# says beside them.
+# says next to them.
 SECTIONS = {
     "illinois": ("4-5", "2", "3", "4", "5"),
     "fit": ("ii", "v", "vi"),
@@ -235,7 +235,7 @@ def test_what_was_changed_on_disk_is_made_again_and_told(tmp_path, capsys):
     for file, content in whole.items():
         for changed in (b"", content[:-3] + bytes([content[-3] ^ 1]) + content[-2:]):
             file.write_bytes(changed)
-            # Who asks for another artefact is not shown what this one does not say.
+            # A request for another artefact does not show what this one lacks.
             make_again(other)
             assert f"{file.name} is not as it was written; it is left" in capsys.readouterr().err
             assert make_again(one, other) == first
@@ -256,7 +256,7 @@ def test_what_was_changed_on_disk_is_made_again_and_told(tmp_path, capsys):
 
 
 def test_a_reproduction_on_a_failing_disk_is_whole_or_told(tmp_path, failing):
-    """Each write, sync, rename and removal fails once: it is told, and made when asked again."""
+    """Each write, sync, rename and removal fails once: this is reported, and the next attempt succeeds."""
     one = artefact("one", {"one": Case(tiny("200 ms"))}, draw=None)
 
     def make_it(output):
@@ -299,7 +299,7 @@ def test_a_reproduction_on_a_failing_disk_is_whole_or_told(tmp_path, failing):
     ],
 )
 def test_what_a_paper_has_changed_is_judged_again(tmp_path, monkeypatch, file, shown, measured):
-    # The digest is over packages beside the one of the module.
+    # The digest covers packages next to the one of the module.
     module = tmp_path / "ackclock" / "reproduction" / "fingerprint.py"
     monkeypatch.setattr(fingerprint, "__file__", str(module))
     place = tmp_path / "ackclock_papers" / "tiny" / file
@@ -386,7 +386,7 @@ def test_the_page_can_be_mailed_as_long_as_its_pictures_fit(tmp_path, monkeypatc
         # A PNG has its width in bytes 16 to 20; two fifths of 200 dots per inch are 80.
         widths = [int.from_bytes(png[16:20], "big") for png in (small, whole)]
         assert widths[0] == round(0.4 * widths[1])
-    # A byte too little: the last picture is loaded from beside the page, which says so.
+    # A byte too little: the last picture is loaded from a file next to the page, which says so.
     monkeypatch.setattr(page, "MOST_PAGE", len(text) - 100)
     text, found = sources()
     assert [one.startswith("data:") for one in found] == [True, False]
@@ -493,7 +493,7 @@ def test_selection():
 
 
 def test_killed_and_gone_on(tmp_path):
-    """At random moments, ACKCLOCK_KILLS times: whole runs are used again, and nothing differs."""
+    """Kills at random moments, ACKCLOCK_KILLS times: complete runs are used again, and nothing differs."""
     command = [*COMMAND, "reproduce", "transient/figure-3", "--quick", "--json", "-o"]
 
     def whole(place):
@@ -512,10 +512,10 @@ def test_killed_and_gone_on(tmp_path):
     print(f"ACKCLOCK_TEST_SEED={seed}")
     draw = random.Random(seed)  # noqa: S311
     # The page's commands name the directory, so both have one name.
-    beside = tmp_path / "beside"
-    beside.mkdir()
-    lasts = whole(beside)
-    undisturbed = contents(beside)
+    control = tmp_path / "control"
+    control.mkdir()
+    lasts = whole(control)
+    undisturbed = contents(control)
     cache = tmp_path / "out" / ".cache"
     for _ in range(int(os.environ.get("ACKCLOCK_KILLS", "2"))):
         shutil.rmtree(tmp_path / "out", ignore_errors=True)
@@ -578,7 +578,7 @@ AGAIN = "[[finding]]\ntext = 'again'\nclaims.table-ii = ['*']\n"
 
 @pytest.fixture
 def written(tmp_path, monkeypatch):
-    """Give a function that writes a paper and loads it; each has a name of its own."""
+    """Return a function that writes a paper and loads it; each has a name of its own."""
     monkeypatch.syspath_prepend(tmp_path)
 
     def load_it(name, modules, data=DATA):

@@ -1,4 +1,4 @@
-"""What a checkout installs and builds: uv.lock, what the extension is built from, Makefile and scripts."""
+"""Installing and building a checkout: uv.lock, the sources of the extension, Makefile and scripts."""
 
 import os
 import re
@@ -28,7 +28,7 @@ def files(lock: dict[str, Any]) -> list[dict[str, str]]:
 
 
 def installed(package: str) -> set[str]:
-    """Names of a package and of all that it needs, on any machine."""
+    """Return the names of a package and of all its dependencies, on any machine."""
     found, waiting = set(), [package]
     while waiting:
         one = waiting.pop()
@@ -39,7 +39,7 @@ def installed(package: str) -> set[str]:
 
 
 def grouped() -> set[str]:
-    """Names of what the groups have, but for the groups that they include."""
+    """Return the names of the packages in the groups, without those of included groups."""
     groups = PROJECT["dependency-groups"].values()
     return {name(one) for group in groups for one in group if isinstance(one, str)}
 
@@ -74,7 +74,7 @@ def test_the_extension_is_built_by_the_maturin_that_packs_it() -> None:
 
 
 def _sources() -> Iterator[Path]:
-    """Files of this repository that cargo has built the extension from."""
+    """Return the files of this repository from which cargo has built the extension."""
     file = ROOT / "target" / "release" / "lib_native.d"
     if not file.exists():
         pytest.skip("the extension was not built in this checkout")
@@ -113,7 +113,7 @@ def build_editable(folder, settings=None, metadata=None):
 
 @pytest.mark.skipif(UV is None, reason="needs uv")
 def test_a_changed_file_of_any_key_is_built_again(tmp_path: Path) -> None:
-    """With the keys of this project, and a backend that only counts how often it has built."""
+    """A project with the keys of this one, and a backend that only counts its builds."""
     assert UV is not None
     keys = ",\n".join(f'{{ file = "{key}" }}' for key in KEYS)
     (tmp_path / "backend.py").write_text(BACKEND)

@@ -1,6 +1,6 @@
-"""The stories of docs/stories.md: the commands as printed, and the answers that they say.
+"""The stories of docs/stories.md: the commands as printed, and their answers.
 
-That of the kernel developer is told with the satellites.
+That of the kernel developer is tested with the satellites.
 """
 
 import json
@@ -17,7 +17,7 @@ BLOCK = re.compile(r"^```(\w+)(?: ([^\n]+))?\n(.*?)^```$", re.MULTILINE | re.DOT
 
 
 def tell(title: str, directory: Path, commands: Path) -> None:
-    """Do what a story says, in an empty directory: save its files, run commands and Python."""
+    """Follow a story in an empty directory: save its files, run commands and Python."""
     (story,) = [part for part in PAGE.split("\n## ") if part.startswith(f"{title}:")]
     environment = os.environ | {"PATH": f"{commands}{os.pathsep}{os.environ['PATH']}", "MPLBACKEND": "Agg"}
     for language, name, text in BLOCK.findall(story):
@@ -35,7 +35,7 @@ def tell(title: str, directory: Path, commands: Path) -> None:
 
 
 def _answers(directory: Path, question: str) -> dict[str, dict[str, float]]:
-    """Give value, low and high by control."""
+    """Return value, low and high by control."""
     table = pl.read_parquet(directory / "answers.parquet").filter(question=question)
     return {row["control"]: row for row in table.to_dicts()}
 

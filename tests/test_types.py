@@ -1,4 +1,4 @@
-"""What users' type checkers see: every public name, and every snippet of Python in the documentation."""
+"""Types as users' checkers see them: every public name, and every snippet of Python in the documentation."""
 
 import re
 import subprocess
@@ -20,7 +20,7 @@ SATELLITE = re.compile(r"\backclock_(?!papers)\w+")
 
 
 def snippets(*, of_satellites: bool) -> dict[str, str]:
-    """Return the snippets of all pages that need a satellite, or all that need none, by their names."""
+    """Return the snippets of all pages, by name: those that need a satellite, or those that need none."""
     texts = {}
     for page in PAGES:
         if "snippets" in page.parts or "node_modules" in page.parts:
@@ -36,7 +36,7 @@ def snippets(*, of_satellites: bool) -> dict[str, str]:
 
 
 def errors(texts: dict[str, str], folder: Path) -> dict[str, str]:
-    """Return what mypy says of each text, which it writes to a folder."""
+    """Write each text to a folder, and return mypy's messages about it."""
     for name, text in texts.items():
         (folder / f"{name}.py").write_text(text, "utf-8")
     command = [
@@ -63,7 +63,7 @@ def errors(texts: dict[str, str], folder: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def checked(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return what mypy says of each snippet, of all public names, and of a mistake, by their names."""
+    """Return mypy's messages about each snippet, all public names, and a mistake, by name."""
     texts = {"every_name": "import ackclock\n" + "".join(f"ackclock.{name}\n" for name in ackclock.__all__)}
     texts["mistake"] = "import ackclock\nackclock.sweep(3)\nackclock.evaluate('reno', seed='one').nothing\n"
     return errors(texts | snippets(of_satellites=False), tmp_path_factory.mktemp("snippets"))

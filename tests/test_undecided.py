@@ -1,4 +1,4 @@
-"""The third verdict: where the 95 % interval holds both answers, nothing is decided."""
+"""The third verdict: where the 95 % interval contains both answers, nothing is decided."""
 
 import pytest
 

@@ -20,7 +20,7 @@ HEADER = """\
 
 
 def verdict(judged):
-    """Write whether a claim holds; three seeds often leave both answers open."""
+    """Return whether a claim holds, as text; three seeds often leave both answers open."""
     said = "holds" if judged.holds else "does not hold"
     return f"undecided ({said} on average)" if judged.undecided else said
 

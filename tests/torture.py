@@ -1,4 +1,4 @@
-"""A disk that fails once, at each step in turn: what is left is whole, or somebody is told."""
+"""A disk that fails once, at each step in turn: the remaining data is complete or reported as damaged."""
 
 import errno
 import os
@@ -16,7 +16,7 @@ CALLS = ("write", "fsync", "replace", "rename", "unlink")
 
 
 class Failing:
-    """Lets the system fail once, at a call that is counted down to; a write has written half."""
+    """Makes one call of the system fail after a countdown; a failed write has written half."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
         self.left, self.home = 0, str(home)
@@ -57,7 +57,7 @@ class Failing:
 
 
 def torture(failing: Failing, output: Path, work: Callable[[], Any], check: Any) -> int:
-    """Let every step fail in turn; `work` may fail, and `check` looks at what it left."""
+    """Let every step fail in turn; `work` may fail, and `check` examines the remaining files."""
     for step in range(1, 1000):
         subprocess.run(["rm", "-rf", output], check=True)
         output.mkdir()

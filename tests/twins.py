@@ -38,7 +38,7 @@ class Aimd(Control):
 
 
 def cube_root(number: float) -> float:
-    """Return the double that is nearest, which the C library's function does not promise."""
+    """Return the nearest double, which the C library's function does not guarantee."""
     context = Context(prec=60)
     return float(context.power(Decimal(number), context.divide(Decimal(1), Decimal(3))))
 
@@ -99,7 +99,7 @@ class Cubic(Control):
 
 
 def judged(scenario: dict[str, Any], control: str) -> dict[str, Any]:
-    """Return a scenario with another control in the judged place."""
+    """Return a scenario with another control in place of the one under test."""
     other = copy.deepcopy(scenario)
     for flow in other["flow"]:
         if flow.get("controller") == "reno":
