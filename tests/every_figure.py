@@ -63,15 +63,15 @@ def drawn() -> Iterator[tuple[str, Group | Figure]]:
                     for n, (case, keys) in enumerate(artefact.supplied(effort))
                 }
                 traces = dict.fromkeys(artefact.cases(effort), TRACE) if artefact.trace else {}
-            found = artefact.draw(Numbers(rows, paper.setting), traces)
-            if isinstance(found, Group):
-                found = with_paper(found, artefact.claims)
-            yield f"{paper_name}/{artefact.name}", found
+            figure = artefact.draw(Numbers(rows, paper.setting), traces)
+            if isinstance(figure, Group):
+                figure = with_paper(figure, artefact.claims)
+            yield f"{paper_name}/{artefact.name}", figure
 
 
 def page() -> str:
     """Return a page of all figures."""
-    groups = {name: found for name, found in drawn() if isinstance(found, Group)}
+    groups = {name: figure for name, figure in drawn() if isinstance(figure, Group)}
     numbers, _ = charts.data(groups)
     places = "".join(
         f'<section><h2>{name}</h2><div data-charts="{name}"></div></section>'

@@ -81,18 +81,18 @@ def made(
     mean_packets[:, 0] = 0 if queue is None else queue
     dropped[:, 0] = 0 if drops is None else drops
     cuts = {
-        key: np.array([one[place] if len(one) > place else np.nan for one in events], float)
+        key: np.array([event[place] if len(event) > place else np.nan for event in events], float)
         for key, place in (("window_before", 3), ("window_after", 4))
     }
     used = np.ones((samples, 2))
     used[:, 0] = 1 if utilisation is None else utilisation
-    given = {key: np.asarray(one, float).ravel() for key, one in (columns or {}).items()}
+    given = {key: np.asarray(column, float).ravel() for key, column in (columns or {}).items()}
     tables = {
         "windows": {
             "time_s": np.repeat(time_s, count),
             "flow": np.tile(np.arange(count), samples),
             "window": windows.ravel(),
-            "rtt_ms": np.tile([one["mean_rtt_ms"] or np.nan for one in summaries], samples),
+            "rtt_ms": np.tile([summary["mean_rtt_ms"] or np.nan for summary in summaries], samples),
             "sent_bytes": sent_bytes,
             "arrived_bytes": sent_bytes,
             "delivered_bytes": sent_bytes,
@@ -107,9 +107,9 @@ def made(
             "utilisation": used.ravel(),
         },
         "events": {
-            "time_s": np.array([one[0] for one in events], float),
-            "flow": np.array([one[1] for one in events], np.int64),
-            "kind": np.array([one[2] for one in events], str),
+            "time_s": np.array([event[0] for event in events], float),
+            "flow": np.array([event[1] for event in events], np.int64),
+            "kind": np.array([event[2] for event in events], str),
             **cuts,
         },
     }

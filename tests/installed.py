@@ -57,13 +57,13 @@ def main() -> None:
                 told = done.stdout[-2000:] + done.stderr[-2000:]
                 sys.exit(f"{command}: status {done.returncode}\n{told}")
 
-        found = commands(text)
-        if len(found) < 8:
-            sys.exit(f"the README has {len(found)} commands that can be run; are they written otherwise?")
+        listed = commands(text)
+        if len(listed) < 8:
+            sys.exit(f"the README has {len(listed)} commands that can be run; are they written otherwise?")
         place = f"{shlex.quote(sys.executable)} -c"
         installed = 'import ackclock; assert "site-packages" in ackclock.__file__'
         run(f"{place} {shlex.quote(installed)}")
-        for command in found:
+        for command in listed:
             # What other lines compare with.
             if command.startswith("ackclock diff"):
                 run("ackclock simulate path.toml --quiet --set flow.0.rtt=80ms -o other")

@@ -30,33 +30,39 @@ def test_every_claim_is_stated_or_listed_as_ours(name):
     listed = re.findall(r"^- \[(.+?)\]\(.+?\): (.+)$", own, re.MULTILINE)
     stated = {
         (artefact, claim.sentence)
-        for one in SAID[name]
-        for artefact, patterns in one.claims.items()
+        for statement in SAID[name]
+        for artefact, patterns in statement.claims.items()
         for pattern in patterns
         for claim in sentences.matching(PAPERS[name][artefact], pattern)
     }
-    every = {(one.name, claim.sentence) for one in PAPERS[name].artefacts for claim in one.claims}
+    every = {
+        (artefact.name, claim.sentence) for artefact in PAPERS[name].artefacts for claim in artefact.claims
+    }
     assert stated | set(listed) == every
     assert not stated & set(listed)
 
 
 @NAMES
 def test_no_sentence_is_said_twice(name):
-    said = [(one.section, one.says) for one in SAID[name]]
+    said = [(statement.section, statement.says) for statement in SAID[name]]
     assert len(set(said)) == len(said)
 
 
 @NAMES
 def test_files_that_check_elsewhere_exist(name):
-    named = {file for one in SAID[name] for file in re.findall(r"`([\w./-]+\.(?:py|rs|md))`", one.not_tested)}
+    named = {
+        file
+        for statement in SAID[name]
+        for file in re.findall(r"`([\w./-]+\.(?:py|rs|md))`", statement.not_tested)
+    }
     assert named
     assert [file for file in named if not (ROOT / file).exists()] == []
 
 
 def test_the_page_is_what_is_made():
     # `docs/make.py claims` writes it again.
-    made = runpy.run_path(str(ROOT / "docs" / "make.py"))["claims"]()
-    assert (ROOT / "docs" / "claims.md").read_text(encoding="utf-8") == made
+    page = runpy.run_path(str(ROOT / "docs" / "make.py"))["claims"]()
+    assert (ROOT / "docs" / "claims.md").read_text(encoding="utf-8") == page
 
 
 def tiny(*claimed):

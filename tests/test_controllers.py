@@ -43,7 +43,7 @@ def test_the_code_of_the_kernel_is_that_of_a_control():
     assert {ORIGINALS.get(name, name) for name in names} <= set(WINDOW_NAMES)
     folder = ROOT / "crates" / "ackclock-kernel" / "bpf"
     assert sorted(file.name for file in folder.glob("*.c")) == sorted(
-        f"{one.replace('++', '_plus_plus').replace('-', '_')}.bpf.c" for one in names
+        f"{control.replace('++', '_plus_plus').replace('-', '_')}.bpf.c" for control in names
     )
 
 

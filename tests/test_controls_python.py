@@ -105,8 +105,8 @@ class Scaled(ackclock.Control):
 
 def test_parameters_are_read_checked_and_listed() -> None:
     ackclock.register("scaled", Scaled)
-    entry = next(one for one in ackclock.controllers() if one["name"] == "scaled")
-    assert [one["default"] for one in entry["parameters"]] == [1.0, True, "slow"]
+    entry = next(control for control in ackclock.controllers() if control["name"] == "scaled")
+    assert [parameter["default"] for parameter in entry["parameters"]] == [1.0, True, "slow"]
     given = {"factor": 0.1, "mode": "fast", "halve": True}
     # 0.1 times 10 is 1 packet per round trip.
     fast = ackclock.simulate(_path("scaled", params=given))
@@ -219,7 +219,7 @@ class TutorialReno(ackclock.Control):
 )
 def test_reno_on_the_base_class_is_reno(hard: dict[str, str], recovery: str) -> None:
     ackclock.register("tutorial-reno", TutorialReno)
-    made = {}
+    digests = {}
     for name in ("reno", "tutorial-reno"):
         scenario = ackclock.scenario(
             ackclock.dumbbell("10 Mbit/s", "20 ms", queue="50 packets"),
@@ -229,8 +229,8 @@ def test_reno_on_the_base_class_is_reno(hard: dict[str, str], recovery: str) -> 
         )
         settings = [f"{key}={value}" for key, value in hard.items()]
         settings.append(f'tcp.recovery="{recovery}"')
-        made[name] = ackclock.simulate(scenario, settings=settings).digest
-    assert made["reno"] == made["tutorial-reno"]
+        digests[name] = ackclock.simulate(scenario, settings=settings).digest
+    assert digests["reno"] == digests["tutorial-reno"]
 
 
 @pytest.mark.parametrize("quantum", [0, -1, 1.5, "two"])
@@ -288,19 +288,19 @@ def test_losses_are_told_one_by_one_and_restarts() -> None:
         duration="10 s",
     )
     run = ackclock.simulate(scenario)
-    lost = [one for one in Losing.told if isinstance(one, ackclock.Lost)]
-    acks = [one for one in Losing.told if isinstance(one, ackclock.Ack)]
-    restarts = [one for one in Losing.told if isinstance(one, float)]
+    lost = [signal for signal in Losing.told if isinstance(signal, ackclock.Lost)]
+    acks = [signal for signal in Losing.told if isinstance(signal, ackclock.Ack)]
+    restarts = [signal for signal in Losing.told if isinstance(signal, float)]
     # All losses of a droptail queue without a timeout are found by SACK, each once.
     assert run.flows["timeouts"].item() == 0
     assert len(lost) == run.flows["dropped_packets"].item() > 0
-    assert all(one.tx_in_flight >= one.lost_since_sent >= 1 for one in lost)
-    assert sum(one.lost for one in acks) == len(lost)
+    assert all(signal.tx_in_flight >= signal.lost_since_sent >= 1 for signal in lost)
+    assert sum(signal.lost for signal in acks) == len(lost)
     # A request per second, the first of which begins the connection.
     assert len(restarts) == 10
-    rates = [one.rate for one in acks if one.rate is not None]
+    rates = [signal.rate for signal in acks if signal.rate is not None]
     # 10 Mbit/s are 1250 packets of 1000 bytes.
-    assert max(one.delivered / one.interval_s for one in rates) <= 1250 * 1.001
+    assert max(rate.delivered / rate.interval_s for rate in rates) <= 1250 * 1.001
 
 
 def test_its_pacing_rate_is_obeyed_and_measured() -> None:

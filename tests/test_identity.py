@@ -70,18 +70,18 @@ def reworded(artefact):
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_reworded_claim_keeps_its_trials_its_finding_and_its_verdict(name):
     paper = PAPERS[name]
-    other = replace(paper, artefacts=[reworded(one) for one in paper.artefacts])
-    tried = found = 0
+    other = replace(paper, artefacts=[reworded(artefact) for artefact in paper.artefacts])
+    tried = findings = 0
     for artefact, changed in zip(paper.artefacts, other.artefacts, strict=True):
         for claim, twin in zip(artefact.claims, changed.claims, strict=True):
             for judged in (Judged("1", True), Judged("1", False), Judged("1", False, undecided=True)):
                 record = make._claim(paper, artefact, claim, judged)
                 assert make._claim(other, changed, twin, judged) == record | {"claim": twin.sentence}
                 tried += record["tried_settings"] > 0
-                found += bool(record["finding_id"])
+                findings += bool(record["finding_id"])
         assert [claim.name for claim in strips.shown(changed, other)] == [
             claim.name for claim in strips.shown(artefact, paper)
         ]
     assert tried
-    assert bool(found) == (name != "africa"), "the paper of Africa has no finding"
+    assert bool(findings) == (name != "africa"), "the paper of Africa has no finding"
     assert sentences.unknown(other, sentences.load(f"ackclock_papers.{name}")) == []

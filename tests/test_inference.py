@@ -74,9 +74,9 @@ def measure(run):
 
 def printed(setting, name):
     """Return the numbers that the artificial paper prints: one run with a seed of its own."""
-    made = scenario(setting, *PATHS[name])
-    made["run"]["seed"] = 99
-    ((run,),) = run_all([Case(made, 1)])
+    changed = scenario(setting, *PATHS[name])
+    changed["run"]["seed"] = 99
+    ((run,),) = run_all([Case(changed, 1)])
     return measure(run)
 
 
@@ -107,7 +107,7 @@ def artificial(items, truth):
             )
         )
     inference = Inference({"figure-1": ["*"]}, {"figure-2": ["*"], "table-1": ["goodput"]})
-    read = [Item.read(one) for one in [*items, FIXED]]
+    read = [Item.read(item) for item in [*items, FIXED]]
     return Paper("made", "A paper of ours", read, artefacts, inference=inference)
 
 
@@ -135,10 +135,10 @@ def test_hidden_settings_are_found(found):
 
 def test_what_costs_too_much_is_judged_where_it_tests_and_not_in_the_design(paper, cache):
     inference = replace(paper.inference, left_out=("table-1",))
-    found = infer.infer(replace(paper, inference=inference), cache, 2, settings=12)
-    assert dict(found.setting) == HIDDEN
+    result = infer.infer(replace(paper, inference=inference), cache, 2, settings=12)
+    assert dict(result.setting) == HIDDEN
     seen = {
-        stage: {name for one in found.trials if one.stage == stage for name, _ in one.outcomes}
+        stage: {name for trial in result.trials if trial.stage == stage for name, _ in trial.outcomes}
         for stage in ("test", DESIGN)
     }
     assert seen == {"test": set(PATHS), DESIGN: {"figure-1", "figure-2"}}
@@ -149,9 +149,9 @@ def test_what_costs_too_much_is_judged_where_it_tests_and_not_in_the_design(pape
 def test_a_reading_concerns_only_artefacts_whose_claims_ask_for_it():
     # It changes no scenario; the item itself names the figures whose times it counts.
     paper = PAPERS["transient"]
-    (axis,) = (one for one in paper.items if one.name == "axis")
+    (axis,) = (item for item in paper.items if item.name == "axis")
     assert "figures 25, 27, 28, 36" in axis.quantity
-    asking = [one.name for one in paper.artefacts if axis in paper.relevant(one)]
+    asking = [artefact.name for artefact in paper.artefacts if axis in paper.relevant(artefact)]
     assert asking == ["figure-25", "figure-27", "figure-28", "figure-36"]
 
 
@@ -160,13 +160,13 @@ def test_a_setting_that_only_fits_is_refused(cache):
     swapped = HIDDEN | {"control": "vegas"}
     truth = {"figure-1": swapped, "figure-2": HIDDEN, "table-1": HIDDEN}
     known = [
-        one | {"values": [value for value in one["values"] if value["value"] == HIDDEN[name]]}
-        for name, one in (("buffer", BUFFER), ("loss", LOSS))
+        item | {"values": [value for value in item["values"] if value["value"] == HIDDEN[name]]}
+        for name, item in (("buffer", BUFFER), ("loss", LOSS))
     ]
-    found = infer.infer(artificial([*known, CONTROL], truth), cache, 2)
-    assert found.scores["best"]["fit"] > found.scores["declared"]["fit"]
-    assert not found.accepted
-    assert found.setting["control"] == "reno"
+    result = infer.infer(artificial([*known, CONTROL], truth), cache, 2)
+    assert result.scores["best"]["fit"] > result.scores["declared"]["fit"]
+    assert not result.accepted
+    assert result.setting["control"] == "reno"
 
 
 def test_what_is_stated_is_not_changed_by_a_fit(cache):
@@ -174,16 +174,16 @@ def test_what_is_stated_is_not_changed_by_a_fit(cache):
     swapped = HIDDEN | {"control": "vegas"}
     stated = CONTROL["values"][0] | {"basis": "stated"}
     control = CONTROL | {"values": [stated, CONTROL["values"][1]]}
-    found = infer.infer(artificial([BUFFER, LOSS, control], dict.fromkeys(PATHS, swapped)), cache, 2)
-    assert found.setting["control"] == "reno"
-    assert any(one.setting["control"] == "vegas" for one in found.trials)
+    result = infer.infer(artificial([BUFFER, LOSS, control], dict.fromkeys(PATHS, swapped)), cache, 2)
+    assert result.setting["control"] == "reno"
+    assert any(trial.setting["control"] == "vegas" for trial in result.trials)
 
 
 def test_what_was_tried_is_kept_and_gone_on_with(paper, found, cache, tmp_path, monkeypatch):
     infer.keep(found, tmp_path)
     integrity.seal_directory(tmp_path)
     again = tried.read(tmp_path)
-    assert [one.setting for one in again] == [one.setting for one in found.trials]
+    assert [trial.setting for trial in again] == [trial.setting for trial in found.trials]
     for one, kept in zip(found.trials, again, strict=True):
         assert (kept.stage, kept.runs, kept.first_run, kept.possible) == (
             one.stage,
@@ -234,7 +234,7 @@ def test_a_cluster_gives_the_same(paper, found, tmp_path):
 
 def test_the_page_shows_what_was_tried(paper, found, tmp_path):
     applied = infer.applied(paper, found)
-    chosen = [(applied, one) for one in applied.artefacts]
+    chosen = [(applied, artefact) for artefact in applied.artefacts]
     records = make.reproduce(chosen, tmp_path, replace(QUICK, runs=2), 2)
     # Two runs leave intervals that may hold both answers; no claim fails.
     assert {record["verdict"] for record in records} <= {"reproduced", "undecided"}
@@ -265,25 +265,25 @@ def test_what_the_paper_states_is_checked_before_any_fit(paper, cache):
         probe=Probe(("most",), lambda run: {"most": run.summary["links"][0]["max_queue_packets"]}),
         claims=(between("queue", "at most 30 packets wait", mean("one", "most"), 0, 30, why="stated"),),
     )
-    found = infer.infer(replace(paper, conditions=condition), cache, 2, settings=12)
-    assert dict(found.setting) != HIDDEN
-    filled = [one for one in found.trials if dict(one.setting) == HIDDEN]
+    result = infer.infer(replace(paper, conditions=condition), cache, 2, settings=12)
+    assert dict(result.setting) != HIDDEN
+    filled = [trial for trial in result.trials if dict(trial.setting) == HIDDEN]
     assert filled
-    assert not any(one.possible for one in filled)
-    assert {one.setting["buffer"] for one in found.trials if not one.possible} == {50}
+    assert not any(trial.possible for trial in filled)
+    assert {trial.setting["buffer"] for trial in result.trials if not trial.possible} == {50}
 
 
 def test_settings_are_drawn_evenly():
-    items = [Item.read(one) for one in (BUFFER, LOSS, CONTROL)]
+    items = [Item.read(item) for item in (BUFFER, LOSS, CONTROL)]
     every = infer.draw(items, 12)
-    assert len({json.dumps(one) for one in every}) == 12
+    assert len({json.dumps(setting) for setting in every}) == 12
     assert every[0] == declared(items) == {"buffer": 10, "loss": 0.01, "control": "reno"}
     wide = [Item.read(BUFFER | {"name": f"b{n}"}) for n in range(6)]
     some = infer.draw(wide, 24)
     assert len(some) == 24
     for name in some[0]:
         # 24 settings, three values: eight each; the declared setting in front may replace a point.
-        counts = [sum(one[name] == value for one in some) for value in (10, 25, 50)]
+        counts = [sum(setting[name] == value for setting in some) for value in (10, 25, 50)]
         assert all(5 <= count <= 11 for count in counts), (name, counts)
     assert infer.draw(wide, 24) == some
 
@@ -338,7 +338,7 @@ def trial(setting, holds, stage=DESIGN, possible=True):
 
 
 def test_verdicts_follow_from_what_was_tried():
-    items = [Item.read(one) for one in (BUFFER, CONTROL)]
+    items = [Item.read(item) for item in (BUFFER, CONTROL)]
     trials = [
         trial(
             {"buffer": buffer, "control": control},
@@ -394,17 +394,19 @@ def test_the_command_line_refuses_what_it_cannot_infer(ackclock_here):
     assert "--settings needs --infer" in done.stderr
 
 
-@pytest.mark.parametrize("paper", [one for one in PAPERS.values() if one.inferred], ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "paper", [paper for paper in PAPERS.values() if paper.inferred], ids=lambda paper: paper.name
+)
 def test_what_was_tried_is_of_the_papers_claims_and_values(paper):
-    known = {(one.name, claim.name) for one in paper.artefacts for claim in one.claims}
+    known = {(artefact.name, claim.name) for artefact in paper.artefacts for claim in artefact.claims}
     trials = paper.trials
-    assert {one.stage for one in trials} >= {"test", "refinement"}
-    for one in trials:
-        assert set(one.outcomes) <= known
+    assert {trial.stage for trial in trials} >= {"test", "refinement"}
+    for trial in trials:
+        assert set(trial.outcomes) <= known
         for item in paper.items:
             if item.name:
-                item.find(one.setting[item.name])
-    chosen = [one for one in trials if one.stage == "test" and one.setting == paper.setting]
+                item.find(trial.setting[item.name])
+    chosen = [trial for trial in trials if trial.stage == "test" and trial.setting == paper.setting]
     assert chosen
     scores = paper.inferred.scores
     assert paper.inferred.accepted == (scores["best"]["held_out"] > scores["declared"]["held_out"])

@@ -40,7 +40,7 @@ def test_mean_windows_agree(control: str, loss: float) -> None:
     # takes the smallest RTT of 3 to 4 sevenths of a round trip, not of a half, and is paced by the
     # smoothed RTT: without losses its windows are 10 ± 4 % larger.
     tolerance = 0.15 if swings else 0.05 if control == "copa" else 0.03
-    ours, theirs = (np.array(one) for one in windows)
+    ours, theirs = (np.array(series) for series in windows)
     error = (theirs - ours).std(ddof=1) / np.sqrt(count) if loss else 0.0
     assert theirs.mean() == pytest.approx(ours.mean(), abs=max(tolerance * ours.mean(), 3 * error))
 

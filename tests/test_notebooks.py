@@ -90,23 +90,23 @@ def test_what_can_be_predicted_is_what_the_command_line_predicts() -> None:
 
 
 def test_a_prediction_shows_itself() -> None:
-    found = ackclock.predict("response", ["reno"], loss=[0.01, 0.001])
+    prediction = ackclock.predict("response", ["reno"], loss=[0.01, 0.001])
     # sqrt(1.5/p): 12.2 and 38.7 packets per round trip.
-    assert found.points["predicted"].to_list() == pytest.approx([12.25, 38.73], rel=1e-3)
-    assert repr(found).endswith("2 points>")
-    assert found._repr_png_().startswith(PNG)
-    assert r"\toprule" in found.to_latex()
+    assert prediction.points["predicted"].to_list() == pytest.approx([12.25, 38.73], rel=1e-3)
+    assert repr(prediction).endswith("2 points>")
+    assert prediction._repr_png_().startswith(PNG)
+    assert r"\toprule" in prediction.to_latex()
     with pytest.raises(ValueError, match="unknown subject responses; choose from response, "):
         ackclock.predict("responses")
 
 
 def test_a_comparison_shows_itself() -> None:
-    found = ackclock.compare("reno", "vegas", rate="5mbit", rtt="20ms", buffer=10, duration="5s", runs=2)
-    assert repr(found).startswith("<Comparison of reno, vegas: ")
+    comparison = ackclock.compare("reno", "vegas", rate="5mbit", rtt="20ms", buffer=10, duration="5s", runs=2)
+    assert repr(comparison).startswith("<Comparison of reno, vegas: ")
     # A head and a row per question.
     rows = len(ackclock.comparison.QUESTIONS)
-    assert found._repr_html_().count("<tr>") == rows + 1
-    assert found.to_latex().count(r"\\") == rows + 1
+    assert comparison._repr_html_().count("<tr>") == rows + 1
+    assert comparison.to_latex().count(r"\\") == rows + 1
     with pytest.raises(ValueError, match="name at least one control"):
         ackclock.compare()
 
@@ -132,36 +132,36 @@ def test_a_typing_error_in_a_target_is_told(tmp_path: Path) -> None:
 
 
 def test_a_result_differs_from_itself_in_nothing(run: ackclock.Run) -> None:
-    found = ackclock.diff(run, ackclock.simulate(SCENARIO))
-    assert found.same
-    assert found.scenario.is_empty()
-    assert found.numbers["change"].to_list() == [0.0] * found.numbers.height
-    assert repr(found) == "<Difference: nothing: the same, packet by packet>"
+    difference = ackclock.diff(run, ackclock.simulate(SCENARIO))
+    assert difference.same
+    assert difference.scenario.is_empty()
+    assert difference.numbers["change"].to_list() == [0.0] * difference.numbers.height
+    assert repr(difference) == "<Difference: nothing: the same, packet by packet>"
 
 
 def test_a_difference_names_the_key_and_the_numbers(run: ackclock.Run) -> None:
     other = ackclock.simulate(SCENARIO, settings=["flow.1.rtt=120ms"])
-    found = ackclock.diff(run, other)
-    assert found.scenario.rows() == [("flow.1.rtt", "60 ms", "120ms")]
-    assert not found.same
-    goodput = found.numbers.filter(pl.col("flow") == "b", pl.col("quantity") == "goodput_mbps")
-    expected = [one.flows["goodput_mbps"][1] for one in (run, other)]
+    difference = ackclock.diff(run, other)
+    assert difference.scenario.rows() == [("flow.1.rtt", "60 ms", "120ms")]
+    assert not difference.same
+    goodput = difference.numbers.filter(pl.col("flow") == "b", pl.col("quantity") == "goodput_mbps")
+    expected = [result.flows["goodput_mbps"][1] for result in (run, other)]
     assert goodput.select("a", "b", "change").row(0) == (*expected, expected[1] - expected[0])
     # One run each has no interval.
     assert goodput["low"].null_count() == 1
-    assert [len(panel.lines) for panel in found.draw().axes] == [2, 2]
-    assert "flow.1.rtt" in found._repr_html_()
+    assert [len(panel.lines) for panel in difference.draw().axes] == [2, 2]
+    assert "flow.1.rtt" in difference._repr_html_()
 
 
 def test_a_change_over_several_runs_has_the_interval_of_welch() -> None:
     from ackclock.engine.difference import _change
 
-    found = _change([1.0, 2.0, 3.0], [4.0, 6.0, 8.0])
+    change = _change([1.0, 2.0, 3.0], [4.0, 6.0, 8.0])
     # Means 2 and 6; variances 1 and 4 over 3: standard error sqrt(5/3) = 1.29099; degrees of
     # freedom (5/3)^2 / ((1/9 + 16/9) / 2) = 2.9412, whose t at 97.5 % is 3.22 (3.1824 at 3): 4.155.
-    assert found["change"] == 4.0
-    assert found["high"] - 4.0 == pytest.approx(4.155, abs=0.01)
-    assert 4.0 - found["low"] == pytest.approx(found["high"] - 4.0)
+    assert change["change"] == 4.0
+    assert change["high"] - 4.0 == pytest.approx(4.155, abs=0.01)
+    assert 4.0 - change["low"] == pytest.approx(change["high"] - 4.0)
 
 
 def test_diff_on_the_command_line(ackclock_here, scenario: Path, tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_no_claim_shows_what_is_impossible(name):
                     measured = claim.judge(numbers).measured
                 if any(float(low) < 0 for low, _ in INTERVAL.findall(measured)):
                     negative.add(f"{name}/{artefact.name}/{claim.name}")
-    assert {one for one in negative if not MAY_BE_NEGATIVE.fullmatch(one)} == set()
+    assert {label for label in negative if not MAY_BE_NEGATIVE.fullmatch(label)} == set()
     assert bool(negative) == (name != "illinois"), "the draws reach below 0 where that is possible"
 
 
@@ -102,17 +102,17 @@ NUMBERS = st.lists(st.floats(0, 1), min_size=1, max_size=9)
 @settings(max_examples=300, deadline=None)
 @given(NUMBERS, st.sampled_from([SHARE, POSITIVE, (-1.0, 1.0)]))
 def test_an_interval_lies_within_its_bounds_and_holds_the_mean(values, bounds):
-    found = over_runs(values, least=bounds[0], most=bounds[1])
-    if not np.isnan(found.low):
-        assert bounds[0] <= found.low <= found.value <= found.high <= bounds[1]
+    estimate = over_runs(values, least=bounds[0], most=bounds[1])
+    if not np.isnan(estimate.low):
+        assert bounds[0] <= estimate.low <= estimate.value <= estimate.high <= bounds[1]
 
 
 @settings(max_examples=300, deadline=None)
 @given(NUMBERS, NUMBERS)
 def test_a_quotient_of_positive_numbers_is_positive(above, below):
-    found = quotient(over_runs(above, least=0.0), over_runs(below, least=0.0))
-    assert not found.low < 0
-    assert np.isnan(found.low) or found.low <= found.value <= found.high
+    estimate = quotient(over_runs(above, least=0.0), over_runs(below, least=0.0))
+    assert not estimate.low < 0
+    assert np.isnan(estimate.low) or estimate.low <= estimate.value <= estimate.high
 
 
 def test_bounds_leave_the_error_alone():
@@ -124,9 +124,9 @@ def test_bounds_leave_the_error_alone():
 @given(st.sampled_from(QUESTIONS), st.lists(st.floats(1e-9, 1), min_size=1, max_size=9))
 def test_no_answer_of_a_comparison_shows_what_is_impossible(question, shares):
     top = min(question.most, 1e3)
-    found = question.estimate([question.least + (top - question.least) * share for share in shares])
-    if not np.isnan(found.low):
-        assert question.least <= found.low <= found.value <= found.high <= question.most
+    estimate = question.estimate([question.least + (top - question.least) * share for share in shares])
+    if not np.isnan(estimate.low):
+        assert question.least <= estimate.low <= estimate.value <= estimate.high <= question.most
 
 
 def _run() -> Run:

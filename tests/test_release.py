@@ -17,7 +17,7 @@ def test_every_place_has_the_version() -> None:
     assert re.findall(r"^version: (.+)$", citation, re.MULTILINE) == [VERSION]
     ours = {name: one for name, one in CARGO["dependencies"].items() if name.startswith("ackclock-")}
     assert ours
-    assert {one["version"] for one in ours.values()} == {VERSION}
+    assert {package["version"] for package in ours.values()} == {VERSION}
 
 
 def test_every_crate_can_be_published_or_says_that_it_is_not() -> None:

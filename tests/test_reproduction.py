@@ -51,16 +51,16 @@ TABLES = {
 }
 PRINTED = {
     name: [f"figure-{n}" for n in range(1, figures + 1)]
-    + [f"section-{one}" for one in SECTIONS[name]]
-    + [f"table-{one}" for one in TABLES[name]]
+    + [f"section-{number}" for number in SECTIONS[name]]
+    + [f"table-{number}" for number in TABLES[name]]
     for name, figures in FIGURES.items()
 }
-EVERY = [(paper, one) for paper in PAPERS.values() for one in paper.artefacts]
+EVERY = [(paper, artefact) for paper in PAPERS.values() for artefact in paper.artefacts]
 
 
 def test_every_artefact_of_every_paper_is_there():
-    found = {name: [one.name for one in paper.artefacts] for name, paper in PAPERS.items()}
-    assert found == PRINTED
+    names = {name: [artefact.name for artefact in paper.artefacts] for name, paper in PAPERS.items()}
+    assert names == PRINTED
     # 91 figures and tables, and 21 of the text.
     assert len(EVERY) == 112
 
@@ -79,9 +79,9 @@ def test_every_item_of_a_setting_says_what_it_rests_on():
         assert len(set(names)) == len(names)
         for item in paper.items:
             assert item.is_open <= bool(item.name), item.quantity
-            values = [one.value for one in item.values]
-            assert all(values.count(one) == 1 for one in values), item.quantity
-            assert all(one.evidence for one in item.values), item.quantity
+            values = [value.value for value in item.values]
+            assert all(values.count(value) == 1 for value in values), item.quantity
+            assert all(value.evidence for value in item.values), item.quantity
 
 
 def test_titles_are_as_printed():
@@ -164,7 +164,7 @@ def draw(_numbers, _traces):
 
 
 def artefact(name, cases, measure=None, **more):
-    made = Simulated(
+    simulated = Simulated(
         name=name,
         caption="what",
         about="About.",
@@ -173,7 +173,7 @@ def artefact(name, cases, measure=None, **more):
         probe=Probe(("rate",), measure or (lambda run: {"rate": run.summary["flows"][0]["goodput_mbps"]})),
         claims=(claims.between("rate", "rate", claims.mean("one", "rate"), 0.5, 1, why="w"),),
     )
-    return replace(made, **more)
+    return replace(simulated, **more)
 
 
 ONE = Paper("tiny", "Tiny", (), ())
@@ -192,7 +192,7 @@ def test_failures_do_not_stop_the_others(tmp_path):
     unmeasured = artefact("unmeasured", {"one": Case(tiny(), 2)}, measure=broken)
     undrawn = artefact("undrawn", {"one": Case(tiny(), 2)}, draw=lambda *_: 1 / 0)
     records = reproduce(tmp_path, good, refused, unmeasured, undrawn)
-    assert [one["verdict"] for one in records] == ["reproduced", "failed", "failed", "failed"]
+    assert [record["verdict"] for record in records] == ["reproduced", "failed", "failed", "failed"]
     assert "nothing" in records[1]["error"]
     assert "no such column" in records[2]["error"]
     assert "ZeroDivisionError" in records[3]["error"]
@@ -374,10 +374,10 @@ def test_the_page_can_be_mailed_as_long_as_its_pictures_fit(tmp_path, monkeypatc
         return text, re.findall(r'<img src="([^"]*)"', text)
 
     make.reproduce([(paper, one) for one in each], tmp_path, FULL, 2)
-    text, found = sources()
-    assert len(found) == 2
+    text, pictures = sources()
+    assert len(pictures) == 2
     assert "it can be passed on alone" in text
-    for one, source in zip(each, found, strict=True):
+    for one, source in zip(each, pictures, strict=True):
         kind, _, data = source.partition(",")
         assert kind == "data:image/png;base64"
         whole = (tmp_path / "tiny" / one.name / f"{one.name}.png").read_bytes()
@@ -388,14 +388,14 @@ def test_the_page_can_be_mailed_as_long_as_its_pictures_fit(tmp_path, monkeypatc
         assert widths[0] == round(0.4 * widths[1])
     # A byte too little: the last picture is loaded from a file next to the page, which says so.
     monkeypatch.setattr(page, "MOST_PAGE", len(text) - 100)
-    text, found = sources()
-    assert [one.startswith("data:") for one in found] == [True, False]
-    assert (tmp_path / found[1]).exists()
+    text, pictures = sources()
+    assert [picture.startswith("data:") for picture in pictures] == [True, False]
+    assert (tmp_path / pictures[1]).exists()
     assert "1 of its pictures did not fit" in text
     assert len(text) <= page.MOST_PAGE
     monkeypatch.setattr(page, "MOST_PAGE", 0)
-    text, found = sources()
-    assert all((tmp_path / one).exists() for one in found)
+    text, pictures = sources()
+    assert all((tmp_path / picture).exists() for picture in pictures)
     assert "2 of its pictures did not fit" in text
 
 
@@ -505,8 +505,8 @@ def test_killed_and_gone_on(tmp_path):
 
     def contents(place):
         every = (place / "out").rglob("*")
-        files = [one for one in every if one.is_file() and not one.name.startswith("runs.sqlite")]
-        return {one.relative_to(place): one.read_bytes() for one in files}
+        files = [file for file in every if file.is_file() and not file.name.startswith("runs.sqlite")]
+        return {file.relative_to(place): file.read_bytes() for file in files}
 
     seed = int(os.environ.get("ACKCLOCK_TEST_SEED", random.randrange(2**32)))  # noqa: S311
     print(f"ACKCLOCK_TEST_SEED={seed}")
@@ -601,9 +601,9 @@ def test_a_paper_is_what_its_files_have(written):
     assert item.values == ((None, "open", "nothing says it"),)
     assert paper.setting == {}
     names = ["figure-9", "figure-10", "table-i", "table-ii"]
-    assert [one.name for one in paper.artefacts] == names
+    assert [artefact.name for artefact in paper.artefacts] == names
     chance = Finding("by-chance", "chance")
-    findings = {one.name: [claim.finding for claim in one.claims] for one in paper.artefacts}
+    findings = {artefact.name: [claim.finding for claim in artefact.claims] for artefact in paper.artefacts}
     assert findings == {name: [None, None] for name in names} | {
         "figure-10": [chance, None],
         "table-ii": [chance, chance],
@@ -682,10 +682,10 @@ def test_a_case_is_read_once_however_often_it_is_run(tmp_path, monkeypatch):
 
     monkeypatch.setattr(engine.scenario, "parse", counted)
     # Three runs, kept and read again from disk: the scenario is known after the first reading.
-    for made in (3, 0):
+    for runs in (3, 0):
         read.clear()
         kept = set(tmp_path.glob("*/*/summary.json"))
         with Store(tmp_path).opened() as store:
             list(each(Case(tiny(), 3).jobs(), lambda _job, _run: None, at_once=2, store=store))
         assert len(read) == 1
-        assert len(set(tmp_path.glob("*/*/summary.json")) - kept) == made
+        assert len(set(tmp_path.glob("*/*/summary.json")) - kept) == runs

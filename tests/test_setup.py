@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-LOCKED = {one["name"]: one for one in tomllib.loads((ROOT / "uv.lock").read_text())["package"]}
+LOCKED = {package["name"]: package for package in tomllib.loads((ROOT / "uv.lock").read_text())["package"]}
 KEYS = [key["file"] for key in PROJECT["tool"]["uv"]["cache-keys"]]
 UV = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
 
@@ -29,34 +29,34 @@ def files(lock: dict[str, Any]) -> list[dict[str, str]]:
 
 def installed(package: str) -> set[str]:
     """Return the names of a package and of all its dependencies, on any machine."""
-    found, waiting = set(), [package]
+    names, waiting = set(), [package]
     while waiting:
-        one = waiting.pop()
-        if one not in found:
-            found.add(one)
-            waiting += [needed["name"] for needed in LOCKED[one].get("dependencies", [])]
-    return found
+        dependency = waiting.pop()
+        if dependency not in names:
+            names.add(dependency)
+            waiting += [needed["name"] for needed in LOCKED[dependency].get("dependencies", [])]
+    return names
 
 
 def grouped() -> set[str]:
     """Return the names of the packages in the groups, without those of included groups."""
     groups = PROJECT["dependency-groups"].values()
-    return {name(one) for group in groups for one in group if isinstance(one, str)}
+    return {name(entry) for group in groups for entry in group if isinstance(entry, str)}
 
 
 def test_every_requirement_is_locked() -> None:
     project = PROJECT["project"]
     lists = [project["dependencies"], *project["optional-dependencies"].values()]
-    wanted = grouped() | {name(one) for several in lists for one in several}
+    wanted = grouped() | {name(entry) for several in lists for entry in several}
     assert wanted <= set(LOCKED), f"run make lock: {wanted - set(LOCKED)} is not locked"
 
 
 def test_files_have_hashes_and_are_those_of_the_public_index() -> None:
     others = {key: one for key, one in LOCKED.items() if key != "ackclock"}
-    assert {one["source"].get("registry") for one in others.values()} == {"https://pypi.org/simple"}
-    for one in others.values():
-        assert files(one), one["name"]
-        for file in files(one):
+    assert {package["source"].get("registry") for package in others.values()} == {"https://pypi.org/simple"}
+    for package in others.values():
+        assert files(package), package["name"]
+        for file in files(package):
             assert file["hash"].startswith("sha256:")
             assert file["url"].startswith("https://files.pythonhosted.org/")
 

@@ -49,7 +49,7 @@ def test_a_student(tmp_path: Path, bin_directory: Path) -> None:
     assert 134 < home["cubic-linux"]["value"] < 205
     assert home["vegas"]["value"] < 4 * 0.32
     # CoDel's target is 5 ms.
-    assert all(one["value"] < 5 for one in _answers(tmp_path / "codel", "delay").values())
+    assert all(answer["value"] < 5 for answer in _answers(tmp_path / "codel", "delay").values())
     assert (tmp_path / "download.png").stat().st_size > 10_000
 
 
@@ -62,15 +62,15 @@ def test_a_network_engineer(tmp_path: Path, bin_directory: Path) -> None:
     # Three runs of CUBIC scatter too much for an upper end.
     assert geo["bbr"]["low"] > 5 * geo["cubic"]["value"]
     wifi = _answers(tmp_path / "wifi", "itself")
-    assert all(one["value"] > 0.9 for one in wifi.values())
+    assert all(answer["value"] > 0.9 for answer in wifi.values())
 
 
 def test_a_quic_engineer(tmp_path: Path, bin_directory: Path) -> None:
     tell("A QUIC engineer", tmp_path, bin_directory)
     records = (tmp_path / "qlogs" / "download.sqlog").read_text().split("\x1e")
-    metrics = [json.loads(one)["data"] for one in records if "recovery:metrics_updated" in one]
+    metrics = [json.loads(record)["data"] for record in records if "recovery:metrics_updated" in record]
     # Milliseconds: the path has 30 of them, and a packet of 1500 bytes takes 0.5 ms at 25 Mbit/s.
-    assert 30 <= min(one["min_rtt"] for one in metrics if "min_rtt" in one) < 32
+    assert 30 <= min(metric["min_rtt"] for metric in metrics if "min_rtt" in metric) < 32
     summary = json.loads((tmp_path / "cubic.json").read_text())
     assert summary["flows"][0]["controller"] == "cubic"
 

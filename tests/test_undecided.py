@@ -29,15 +29,15 @@ def number(value, half):
 )
 def test_a_number_beside_its_target(value, half, holds, undecided):
     claim = claims.near("a", "a", number(value, half), 1.0, within=0.1, why="round")
-    found = said(claim)
-    assert (found.holds, found.undecided) == (holds, undecided)
+    judged = said(claim)
+    assert (judged.holds, judged.undecided) == (holds, undecided)
 
 
 def test_an_order():
     def order(*numbers):
-        named = [(str(place), one) for place, one in enumerate(numbers)]
-        found = said(claims.ordered("falls", "falls", named))
-        return found.holds, found.undecided
+        named = [(str(place), estimate) for place, estimate in enumerate(numbers)]
+        judged = said(claims.ordered("falls", "falls", named))
+        return judged.holds, judged.undecided
 
     # 3 +- 0.5 and 1 +- 0.5 differ by 2 +- 0.71; 2 and 1.5 by 0.5 +- 0.71.
     assert order(number(3, 0.5), number(1, 0.5)) == (True, False)

@@ -27,18 +27,18 @@ def verdict(judged):
 
 def test_every_headline_holds_but_for_those_that_are_listed():
     chosen = make.select(PAPERS, headlines=True)
-    found = {}
+    verdicts = {}
     asked = [Asked.of(artefact, QUICK.at(paper.setting)) for paper, artefact in chosen]
     with Store(CACHE).opened() as store:
         for index, judgement in judge(asked, store):
             paper, artefact = chosen[index]
             assert not judgement.error, f"{paper.name}/{artefact.name}: {judgement.error}"
-            found[index] = [
+            verdicts[index] = [
                 f"{paper.name}/{artefact.name}/{claim.name} | {verdict(judged)}"
                 for claim, judged in judgement.claims
                 if judged.undecided or not judged.holds
             ]
-    text = HEADER + "".join(f"{line}\n" for index in sorted(found) for line in found[index])
+    text = HEADER + "".join(f"{line}\n" for index in sorted(verdicts) for line in verdicts[index])
     if os.environ.get("UPDATE_VERDICTS"):
         FILE.write_text(text, encoding="utf-8")
     kept = FILE.read_text(encoding="utf-8")
