@@ -71,7 +71,8 @@ fn pin_of(name: &str, program: &[u8]) -> PathBuf {
     held(&format!("{name}_{:0DIGITS$x}", hasher.finish()))
 }
 
-/// Whether a file is that of a control, whichever program it has; before programs were told apart it had the name alone.
+/// Whether a file is that of a control, whichever program it has; before programs were distinguished it had the name
+/// alone.
 fn is_pin_of(name: &str, file: &str) -> bool {
     let digits = file.strip_prefix(name).and_then(|rest| rest.strip_prefix('_'));
     file == name

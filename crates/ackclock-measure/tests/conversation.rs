@@ -289,8 +289,8 @@ fn run(seconds: u64, flows: &[Does], stop: bool, most_lines: usize) -> (Vec<Line
     (told, known, lasted)
 }
 
-/// A slot lasts as long as it should, with a line per flow and second, unless there is nobody to send to, it is told to
-/// stop, or nobody listens. What ends early would otherwise take a minute.
+/// A slot lasts as long as it should, with a line per flow and second, unless there is nobody to send to, it is asked
+/// to stop, or nobody listens. What ends early would otherwise take a minute.
 #[test]
 fn a_slot_lasts_until_its_end_or_that_of_its_flows() {
     let takes: Does = |_, length| {

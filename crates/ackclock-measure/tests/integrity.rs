@@ -59,7 +59,7 @@ impl Disk for Failing {
     }
 }
 
-/// The records of a log without their checksums, and what was told.
+/// The records of a log without their checksums, and the message.
 fn read(path: &Path, damaged: Damaged) -> Result<(Vec<Value>, Vec<String>), String> {
     let mut found = Vec::new();
     let take = |record: &Value| {
@@ -141,7 +141,8 @@ fn what_is_not_a_record_is_refused() {
     }
 }
 
-/// Lets each step of `work` fail in turn, on a disk made by `prepare`, and passes on what `work` was told was written.
+/// Lets each step of `work` fail in turn, on a disk made by `prepare`, and passes on what was reported to `work` as
+/// written.
 fn torture(
     place: &Place,
     prepare: impl Fn(),
@@ -161,7 +162,7 @@ fn torture(
             assert_eq!(outcome, Ok(()));
             return step - 1;
         }
-        assert!(outcome.is_err(), "step {step} failed and nobody was told");
+        assert!(outcome.is_err(), "step {step} failed and nothing was reported");
     }
     unreachable!()
 }

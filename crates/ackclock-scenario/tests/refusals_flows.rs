@@ -139,7 +139,7 @@ fn events() {
     );
     event(
         "{ at = \"1 s\", set = \"dumbbell.reverse\", to = {}, every = \"1 s\" }",
-        "event.0.set: an event that repeats or is random, and any beside it, sets one key of a link, such as dumbbell.rate",
+        "event.0.set: with an event that repeats or is random, every event sets one key of a link, such as dumbbell.rate",
     );
     event(
         "{ at = \"1 s\", set = \"dumbbell.up\", to = { uniform = [true, false] } }",

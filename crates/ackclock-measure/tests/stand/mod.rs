@@ -25,7 +25,7 @@ pub fn measure(arguments: &[&str]) -> Output {
 }
 
 impl Stand {
-    /// `transport` are the options of both ends.
+    /// `transport` are the options of client and server.
     pub fn new(name: &str, transport: &[&'static str]) -> Stand {
         let directory = std::env::temp_dir().join(format!("ackclock-{name}-{}", std::process::id()));
         fs::create_dir_all(&directory).unwrap();

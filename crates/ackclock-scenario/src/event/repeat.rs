@@ -14,7 +14,7 @@ use crate::topology::Topology;
 use crate::tree::{Content, Node};
 
 const ONE_KEY: &str =
-    "an event that repeats or is random, and any beside it, sets one key of a link, such as dumbbell.rate";
+    "with an event that repeats or is random, every event sets one key of a link, such as dumbbell.rate";
 
 /// The request of an event.
 pub struct Asked<'a> {

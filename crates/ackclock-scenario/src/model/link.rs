@@ -264,7 +264,7 @@ words! {
 words! {
     /// The reaction of DualPI2 when it marks every packet of L and the delay still grows.
     Overload {
-        /// It drops packets of both queues with C's probability.
+        /// It drops packets of either queue with C's probability.
         Drop = "drop",
         /// Its probability stays there, and what does not fit is dropped.
         Overflow = "overflow",

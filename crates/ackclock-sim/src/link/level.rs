@@ -9,7 +9,7 @@ use ackclock_units::Time;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Level {
     packets: u64,
-    /// Extremes since they were last taken or measuring began; the least as far as [`Level::settle`] was told.
+    /// Extremes since they were last taken or measuring began; the least as of the last [`Level::settle`].
     least: u64,
     most: u64,
     /// The largest between when they were last taken and when measuring began.

@@ -36,7 +36,7 @@ impl Service {
 
 /// A link that finds out packet by packet what its queue sends, and when.
 ///
-/// A packet goes on the wire when its transmission begins,
+/// A packet enters the wire when its transmission begins,
 /// with the time at which it will arrive; ends of transmissions are worked off in order, each at its own
 /// time, before anything can see a difference: at the next arrival, delivery or observation.
 #[derive(Debug)]

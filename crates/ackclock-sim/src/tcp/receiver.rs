@@ -33,7 +33,7 @@ pub struct TcpReceiver {
     /// When the newest packet was sent, and whether not for the first time: the next acknowledgement returns
     /// it.
     newest: (Time, bool),
-    /// Packets that came marked, and how many of them were told (RFC 9768, section 3.2.2).
+    /// Packets that came marked, and how many of them were reported (RFC 9768, section 3.2.2).
     marks: u64,
     marks_told: u64,
     /// The newest packet was marked.
