@@ -292,7 +292,7 @@ pub struct Cycle {
     pub on: Span,
     /// Mean time off.
     pub off: Span,
-    /// Pareto shape of sizes and times, above 1; `None`: exponential.
+    /// Pareto shape of the times on and off, above 1; `None`: exponential.
     pub shape: Option<f64>,
 }
 
