@@ -18,7 +18,7 @@ Kind = Literal["window", "rate", "datagrams", "media", "web"]
 
 
 class Counters(TypedDict):
-    """What is counted of a flow."""
+    """The counts of a flow."""
 
     sent_packets: int
     retransmitted_packets: int
@@ -28,13 +28,13 @@ class Counters(TypedDict):
 
 
 class Uniform(TypedDict):
-    """A time that is drawn in each run: between the first and the second."""
+    """A time that is drawn in each run, between the first and the second."""
 
     uniform: list[str]
 
 
 class Settings(TypedDict):
-    """Every effective setting of a flow, under its name in scenarios; quantities have units."""
+    """All effective settings of a flow, by their names in scenarios; quantities have units."""
 
     controller: str
     params: dict[str, float | str | bool]
@@ -124,7 +124,7 @@ class DualPi2Summary(TypedDict):
 
 
 class LinkSummary(TypedDict):
-    """A link, measured from the warm-up on; ``dualpi2`` is there where its queue is one."""
+    """A link, measured from the warm-up on; ``dualpi2`` exists if its queue is one."""
 
     id: str
     utilisation: float | None
@@ -140,7 +140,7 @@ class LinkSummary(TypedDict):
 
 
 class Summary(TypedDict):
-    """A run. What does not apply is None."""
+    """A run; values that do not apply are None."""
 
     version: str
     digest: str
@@ -156,22 +156,22 @@ class Summary(TypedDict):
 
 
 def is_controlled(flow: FlowSummary) -> bool:
-    """Whether a flow has a congestion control: what nothing slows down is not compared with others."""
+    """Return whether a flow has a congestion control: others are not compared with it."""
     return flow["kind"] not in ("datagrams", "media")
 
 
 def number(value: float | None) -> float:
-    """Return a number of a summary that need not apply, for calculations.
+    """Return an optional number of a summary for calculations.
 
     Parameters
     ----------
     value : float, optional
-        As the summary has it.
+        Number from the summary.
 
     Returns
     -------
     float
-        The same; NaN in place of None.
+        The same number; NaN instead of None.
     """
     return float("nan") if value is None else value
 
@@ -185,7 +185,8 @@ def columns(table: str) -> dict[str, type]:
     Parameters
     ----------
     table : str
-        ``flows``, ``links``, ``windows``, ``queues``, ``events`` or ``requests``.
+        Name of the table: ``flows``, ``links``, ``windows``, ``queues``, ``events`` or
+        ``requests``.
 
     Returns
     -------
@@ -196,12 +197,12 @@ def columns(table: str) -> dict[str, type]:
 
 
 def empty_table(table: str) -> pl.DataFrame:
-    """Make a table without rows, for what a measured run cannot know.
+    """Return a table without rows, for what a measured run cannot know.
 
     Parameters
     ----------
     table : str
-        As for `columns`.
+        Name of the table, as for `columns`.
 
     Returns
     -------

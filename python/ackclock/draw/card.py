@@ -1,4 +1,4 @@
-"""What a notebook shows of a result: a heading, what it is, a table."""
+"""The HTML cards that notebooks show of results: a heading, lines of text, a table."""
 
 from __future__ import annotations
 
@@ -7,24 +7,7 @@ from html import escape
 
 
 def card(heading: str, lines: Sequence[str], heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Write a card.
-
-    Parameters
-    ----------
-    heading : str
-        Its first line.
-    lines : sequence of str
-        What follows, a line each.
-    heads : sequence of str
-        Over the columns of the table.
-    rows : iterable of sequences
-        Its cells: texts, numbers (four digits), or None.
-
-    Returns
-    -------
-    str
-        HTML in which every text is escaped, and whose colours are the notebook's.
-    """
+    """Return a card as HTML with escaped texts and the notebook's colours; numbers have four digits."""
     body = "".join(f"<tr>{''.join(_cell(cell) for cell in row)}</tr>" for row in rows)
     head = "".join(f"<th>{escape(one)}</th>" for one in heads)
     about = "".join(f"<div>{escape(line)}</div>" for line in lines)

@@ -1,4 +1,4 @@
-"""Charts that one can read, zoom and toggle, inside a page that needs nothing but itself."""
+"""Interactive charts inside a page that loads nothing else."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ REDUCED, REDUCED_COLOURS = 0.4, 32
 
 @dataclass
 class _Columns:
-    """Columns as JSON, each once."""
+    """Columns as JSON, each written once."""
 
     most: int
     texts: dict[str, int] = field(default_factory=dict)
@@ -45,19 +45,11 @@ class _Columns:
 
 
 def data(groups: Mapping[str, Group]) -> tuple[str, str]:
-    """Write the numbers of charts as JSON that may stand inside a script of a page.
+    """Return the numbers of charts as JSON for a script of a page, and a note about what was left out.
 
-    Parameters
-    ----------
-    groups : mapping
-        Groups of charts by the name of their place.
-
-    Returns
-    -------
-    str, str
-        JSON, in which numbers have six digits and what is not finite is null; and a sentence about
-        what was left out, empty when nothing was. A curve is thinned to the least and the greatest
-        value of each of as many stretches as there is room for, so that no peak is lost.
+    Numbers have six digits, and what is not finite is null. A curve is thinned to the smallest and the
+    greatest value of each of as many stretches as there is room for, so that no peak is lost; without
+    thinning the note is empty.
     """
     most = MOST_ROWS
     while True:
@@ -84,34 +76,12 @@ def data(groups: Mapping[str, Group]) -> tuple[str, str]:
 
 
 def dump(group: Group) -> str:
-    """Write charts down, for a page that is made later.
-
-    Parameters
-    ----------
-    group : Group
-        Charts.
-
-    Returns
-    -------
-    str
-        JSON, as `data` gives it.
-    """
+    """Return charts as the JSON of `data`, for a page that is made later."""
     return data({"": group})[0]
 
 
 def load(text: str) -> Group:
-    """Read what `dump` wrote.
-
-    Parameters
-    ----------
-    text : str
-        JSON.
-
-    Returns
-    -------
-    Group
-        The charts, with as many digits and rows as were written.
-    """
+    """Return the charts that `dump` wrote, with as many digits and rows as were written."""
     found = json.loads(text)
     columns = [np.array(one, float) for one in found["columns"]]
 
@@ -201,20 +171,10 @@ def _series(series: Series, kind: str, columns: _Columns) -> dict[str, object]:
 
 
 def kept(values: ArrayLike, most: int) -> NDArray[np.intp]:
-    """Choose the rows of a curve that show its course.
+    """Return the rows of a curve that show its course, in order; NaN marks missing values.
 
-    Parameters
-    ----------
-    values : array_like, shape (rows,)
-        The curve; NaN where there is nothing.
-    most : int
-        How many rows, besides the first and the last.
-
-    Returns
-    -------
-    ndarray of int
-        All, if there are no more; else the first, the last, and of each of ``most / 2`` stretches
-        of equal length the rows with the least and the greatest value, in order.
+    These are all rows if there are at most `most`; else the first, the last, and the rows with the
+    smallest and the greatest value of each of ``most / 2`` stretches of equal length.
     """
     found = np.asarray(values, float)
     rows = len(found)
@@ -233,65 +193,24 @@ def kept(values: ArrayLike, most: int) -> NDArray[np.intp]:
 
 @cache
 def script() -> str:
-    """Read what draws the charts in the page.
-
-    Returns
-    -------
-    str
-        JavaScript, built from ``lab/src/charts`` by ``make charts``.
-    """
+    """Return the JavaScript that draws the charts, built from ``lab/src/charts`` by ``make charts``."""
     return Path(__file__).with_name("charts.js").read_text("utf-8")
 
 
 def picture(figure: Figure, dpi: int = PRINT_DPI) -> str:
-    """Put a picture into an address, for print and for browsers that run no scripts.
-
-    Parameters
-    ----------
-    figure : Figure
-        The picture.
-    dpi : int
-        Dots per inch.
-
-    Returns
-    -------
-    str
-        A PNG as ``data:`` address.
-    """
+    """Return a figure as a ``data:`` address of a PNG, for print and for browsers that run no scripts."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=dpi)
     return address(buffer.getvalue())
 
 
 def address(png: bytes) -> str:
-    """Put the bytes of a PNG into an address, as `picture` does.
-
-    Parameters
-    ----------
-    png : bytes
-        A file that was written before.
-
-    Returns
-    -------
-    str
-        A ``data:`` address.
-    """
+    """Return the bytes of a PNG as a ``data:`` address."""
     return "data:image/png;base64," + base64.b64encode(png).decode()
 
 
 def reduced(png: bytes) -> str:
-    """Put a picture into an address as small as it stays readable, for a page of many.
-
-    Parameters
-    ----------
-    png : bytes
-        A file as `plots.save` writes it, 200 dots per inch.
-
-    Returns
-    -------
-    str
-        A ``data:`` address of a PNG with 80 dots per inch and a palette.
-    """
+    """Return a picture of 200 dots per inch as a ``data:`` address with 80 dots per inch and a palette."""
     from PIL import Image
 
     with Image.open(io.BytesIO(png)) as found:

@@ -1,4 +1,4 @@
-"""What a run shows over time, as columns, for pictures and for pages."""
+"""The time series of a run as columns, for pictures and for pages."""
 
 from __future__ import annotations
 
@@ -25,67 +25,40 @@ OF_FLOWS = (
 
 
 class Recorded(Protocol):
-    """What is drawn of a run (`ackclock.Run`)."""
+    """The parts of a run that are drawn (`ackclock.Run`)."""
 
     @property
     def summary(self) -> Summary:
-        """Its duration, and its flows and links with what was measured of them."""
+        """Its duration, and its flows and links with their measured values."""
 
     @property
     def scenario(self) -> str:
-        """What was run, as TOML."""
+        """The scenario as run, as TOML."""
 
     @property
     def tables(self) -> Mapping[str, object]:
-        """Which tables there are."""
+        """The recorded tables by name."""
 
     @property
     def windows(self) -> pl.DataFrame:
-        """Samples by flow."""
+        """The samples of all flows."""
 
     @property
     def queues(self) -> pl.DataFrame:
-        """Samples by link."""
+        """The samples of all links."""
 
 
 def of_flow(run: Recorded, flow: int, column: str) -> Curve:
-    """Give a column of the samples of a flow.
-
-    Parameters
-    ----------
-    run : Recorded
-        A recorded run.
-    flow : int
-        Its number.
-    column : str
-        Of ``run.windows``.
-
-    Returns
-    -------
-    tuple of ndarray
-        Seconds, and the column; NaN where there is no value.
-    """
+    """Return times in seconds and a column of ``run.windows`` of a flow, with NaN for missing values."""
     samples = run.windows.filter(pl.col("flow") == flow)
     return samples["time_s"].to_numpy(), samples[column].cast(pl.Float64).to_numpy()
 
 
 def rate(run: Recorded, flow: int, column: str = "arrived_bytes") -> Curve:
-    """Return the goodput of a flow in a hundred parts of the run.
+    """Return the goodput in hundredths of the run: their ends in seconds, and Mbit/s.
 
-    Parameters
-    ----------
-    run : Recorded
-        A recorded run.
-    flow : int
-        Its number.
-    column : str
-        What counts: ``arrived_bytes``, whatever the order, which no link can exceed; or
-        ``delivered_bytes``, in order, where what waited for a lost packet counts when that arrives.
-
-    Returns
-    -------
-    tuple of ndarray
-        Ends of the parts in seconds, and means in Mbit/s.
+    `column` is ``arrived_bytes``, in whatever order, which no link can exceed; or ``delivered_bytes``, in
+    order, where data that waited for a lost packet counts when that arrives.
     """
     edges = np.linspace(0.0, run.summary["duration_s"], PARTS + 1)
     samples = run.windows.filter(pl.col("flow") == flow)
@@ -96,18 +69,7 @@ def rate(run: Recorded, flow: int, column: str = "arrived_bytes") -> Curve:
 
 
 def queues(run: Recorded) -> list[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
-    """Give the queues of the first link, and of all others that ever had one.
-
-    Parameters
-    ----------
-    run : Recorded
-        A recorded run.
-
-    Returns
-    -------
-    list of tuples
-        Name of the link, seconds, and packets.
-    """
+    """Return link, seconds and packets of the first queue, and of all others that were ever in use."""
     found = []
     for index, link in enumerate(run.summary["links"]):
         samples = run.queues.filter(pl.col("link") == index)
@@ -118,18 +80,10 @@ def queues(run: Recorded) -> list[tuple[str, NDArray[np.float64], NDArray[np.flo
 
 
 def charts(run: Recorded) -> Group:
-    """Put windows, round-trip times, queues and goodputs into charts over one time.
+    """Return linked charts of windows, RTTs, queues and goodputs of the first `MOST_FLOWS` flows and
+    links.
 
-    Parameters
-    ----------
-    run : Recorded
-        A recorded run.
-
-    Returns
-    -------
-    Group
-        Linked charts of the first `MOST_FLOWS` flows and links; one-way delays where there are
-        datagrams.
+    Datagrams add a chart of one-way delays.
     """
     flows = run.summary["flows"][:MOST_FLOWS]
     time = Axis(SECONDS.label, SECONDS.unit, range=(0.0, run.summary["duration_s"]))

@@ -16,15 +16,15 @@ Ends = tuple[float | None, float | None]
 Ticks = Sequence[tuple[float, str]]
 
 PAPER = "paper"
-"""Name of the grey marks at the values that a paper states."""
+"""Name of the grey marks at values stated by a paper."""
 BAR_WIDTH = 0.6
 HEADROOM = 0.06
-"""Of a linear axis, as a share of what is shown."""
+"""Margin of a linear axis, as a share of the range of the values."""
 LOG_ROOM = 1.25
 MOST = sys.float_info.max
 MOST_TICKS = 6
 LEAST_DECADES = 2
-"""With so few powers of ten, or fewer, a logarithmic axis has 1, 2 and 5 times them, too."""
+"""With at most so many powers of ten a logarithmic axis also has 1, 2 and 5 times them."""
 MOST_DECADES = 7
 MINUS = "\N{MINUS SIGN}"
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -32,31 +32,20 @@ SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis.
-
-    Attributes
-    ----------
-    label, unit : str
-        What it shows; the unit may be empty.
-    log : bool
-        Logarithmic; what is not above 0 is left out.
-    names : sequence of str
-        In place of the numbers 0, 1, 2 and so on.
-    range : tuple, optional
-        First and last value; an end that is None, or no range, follows from what is shown.
-    ticks : sequence of (float, str)
-        Places that are labelled; by default round numbers, or the names.
-    is_loose : bool
-        Whether the range is only that of what is shown: a page may change it when names are hidden.
-    """
+    """An axis of a chart."""
 
     label: str
     unit: str = ""
     log: bool = False
+    """Values that are not above 0 are left out of a logarithmic axis."""
     names: Sequence[str] = ()
+    """Labels in place of the numbers 0, 1, 2 and so on."""
     range: Ends | None = None
+    """An end that is None, or no range, follows from what is shown."""
     ticks: Ticks = ()
+    """Positions with labels; by default round numbers, or the names."""
     is_loose: bool = False
+    """Whether a page may change the range when names are hidden."""
 
     @property
     def titled(self) -> str:
@@ -69,158 +58,82 @@ SECONDS = Axis("time", "s")
 
 @dataclass(frozen=True)
 class Series:
-    """Values with one name.
-
-    Attributes
-    ----------
-    name : str
-        In the legend; series of one name are shown and hidden together.
-    colour : int
-        Its number, from 0.
-    x, y : array_like, shape (rows,)
-        In the units of the axes; for a line x rises.
-    low, high : array_like, shape (rows,), optional
-        Ends of the intervals around y.
-    left, right : array_like, shape (rows,), optional
-        Ends of the intervals around x.
-    dots : tuple of array_like, optional
-        x and y of what the values are means of.
-    look : str
-        ``line`` joins the values, ``steps`` holds each until the next, ``points`` and ``bars``
-        stand alone.
-    base : array_like, shape (rows,), optional
-        Where bars begin; by default at 0. `y` is where they end.
-    is_paper : bool
-        Values that a paper states, drawn as grey marks.
-    keys : sequence of hashable
-        what `reproduction.figures` finds the paper's values by; not drawn.
-    """
+    """The values of one name."""
 
     name: str
+    """Series of the same name are shown and hidden together."""
     colour: int
     x: ArrayLike
+    """Increasing for a line; this and the other arrays have the shape (rows,)."""
     y: ArrayLike
     low: ArrayLike | None = None
     high: ArrayLike | None = None
+    """Ends of the intervals around y, as ``left`` and ``right`` are around x."""
     left: ArrayLike | None = None
     right: ArrayLike | None = None
     dots: tuple[ArrayLike, ArrayLike] | None = None
+    """The x and y of single values whose means are shown."""
     look: Look = "line"
+    """``line`` joins the values, ``steps`` holds each until the next; others stand alone."""
     base: ArrayLike | None = None
+    """Lower ends of bars, by default 0; their upper ends are `y`."""
     is_paper: bool = False
+    """Whether these are values that a paper states, drawn as grey marks."""
     keys: Sequence[object] = ()
+    """Keys of the paper's values in `reproduction.figures`; not drawn."""
 
 
 @dataclass(frozen=True)
 class Chart:
-    """One chart.
-
-    Attributes
-    ----------
-    key : str
-        Its name for tests and links.
-    title : str
-        Above it; may be empty in print, where the axis says the same.
-    x, y : Axis
-        Its axes.
-    series : sequence of Series
-        What it shows.
-    kind : str
-        ``curves`` are read by their place along the x axis; ``points``, bars among them, one by
-        one.
-    marks : sequence of float
-        Places along the x axis with a vertical line.
-    height : float
-        Inches in print; a page has the same proportions.
-    bar_width : float
-        Of bars, in units of the x axis.
-    has_numbers : bool
-        Whether the value stands above each bar.
-    heading : str, optional
-        In place of the title in print, where a vertical axis has a label.
-    """
+    """One chart of a figure."""
 
     key: str
+    """Name for tests and links."""
     title: str
     x: Axis
     y: Axis
     series: Sequence[Series]
     kind: Literal["curves", "points"] = "curves"
+    """Curves are read at a position of the x axis; points, including bars, one at a time."""
     marks: Sequence[float] = ()
+    """Positions of vertical lines."""
     height: float = 0.0
+    """Inches in print; a page has the same proportions."""
     bar_width: float = BAR_WIDTH
+    """In units of the x axis."""
     has_numbers: bool = False
+    """Whether the value of each bar is written above it."""
     heading: str = ""
+    """Replaces the title in print, where a vertical axis has a label."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Charts with one legend: a figure.
-
-    Attributes
-    ----------
-    charts : sequence of Chart
-        In their order.
-    linked : bool
-        Whether they are zoomed and read together.
-    columns : int
-        How many stand side by side.
-    """
+    """A figure: charts with one legend."""
 
     charts: Sequence[Chart]
     linked: bool = True
+    """Whether the charts are zoomed and read together."""
     columns: int = 1
+    """Number of charts side by side."""
 
 
 def numbered(names: Iterable[str]) -> dict[str, int]:
-    """Assign a colour to each name.
-
-    Parameters
-    ----------
-    names : iterable of str
-        In the order of the legend.
-
-    Returns
-    -------
-    dict
-        Numbers of colours from 0, each name once.
-    """
+    """Return the number of the colour of each name, from 0 in the order of the names."""
     return {name: index for index, name in enumerate(dict.fromkeys(names))}
 
 
 def resolved(chart: Chart) -> Chart:
-    """Fix what both drawings of a chart must have in common: ranges and ticks.
-
-    Parameters
-    ----------
-    chart : Chart
-        A chart.
-
-    Returns
-    -------
-    Chart
-        The same with a range and ticks on both axes.
-    """
+    """Return a chart with fixed ranges and ticks, which both drawings of it share."""
     x_range, y_range = limits(chart, "x"), limits(chart, "y")
     x = replace(chart.x, range=x_range, ticks=ticks(chart.x, x_range))
     return replace(chart, x=x, y=replace(chart.y, range=y_range, ticks=ticks(chart.y, y_range)))
 
 
 def limits(chart: Chart, axis: Literal["x", "y"]) -> tuple[float, float]:
-    """Choose the ends of an axis.
+    """Return the ends of an axis: its own, or those of the values and intervals that are shown.
 
-    Parameters
-    ----------
-    chart : Chart
-        A chart.
-    axis : str
-        ``x`` or ``y``.
-
-    Returns
-    -------
-    float, float
-        The ends that the axis has, and others from the values and intervals that are shown. Bars
-        stand on 0, and so does every axis on which that leaves half of the room to the values.
+    Bars begin at 0, and so does every axis on which that leaves half of the room to the values.
     """
     of = chart.x if axis == "x" else chart.y
     if of.names:
@@ -270,20 +183,9 @@ def _shown(chart: Chart, axis: Literal["x", "y"]) -> Iterator[NDArray[np.float64
 
 
 def ticks(axis: Axis, ends: tuple[float, float]) -> list[tuple[float, str]]:
-    """Choose the labelled places of an axis.
+    """Return the labelled positions of an axis: its own ticks, names, or round numbers.
 
-    Parameters
-    ----------
-    axis : Axis
-        An axis.
-    ends : tuple of float
-        Its ends.
-
-    Returns
-    -------
-    list of (float, str)
-        Its own, if it has any; names; powers of ten on a logarithmic axis, with 1, 2 and 5 times
-        them where there are too few; else round numbers.
+    A logarithmic axis has powers of ten, with 1, 2 and 5 times them where there are too few.
     """
     if axis.ticks:
         return list(axis.ticks)
@@ -314,7 +216,7 @@ def _round_numbers(low: float, high: float) -> list[float]:
 
 
 def _labelled(places: Sequence[float]) -> list[tuple[float, str]]:
-    """Write numbers with as many digits as tell them apart."""
+    """Return numbers with texts of as many digits as distinguish them."""
     for digits in (6, 9, 12, 17):
         words = [number(one, digits) for one in places]
         if len(set(words)) == len(words):
@@ -323,11 +225,11 @@ def _labelled(places: Sequence[float]) -> list[tuple[float, str]]:
 
 
 def power_of_ten(power: int) -> str:
-    """Write a power of ten as the axes do."""
+    """Return a power of ten as a label."""
     return f"10{str(power).translate(SUPERSCRIPTS)}"
 
 
 def number(value: float, digits: int = 6) -> str:
-    """Write a number at a tick: without an exponent where that is short, with a real minus."""
+    """Return the text of a tick: without an exponent where that is short, with a true minus sign."""
     text = f"{0.0 if value == 0 else float(value):.{digits}g}"
     return text.replace("-", MINUS)

@@ -15,35 +15,17 @@ NAME = "lab.html"
 
 
 def page() -> str | None:
-    """Read the page.
-
-    Returns
-    -------
-    str or None
-        One file with everything in it; None when it was not built (``make lab``).
-    """
+    """Return the laboratory's page, a single file; None if it was not built (``make lab``)."""
     file = Path(__file__).parents[1] / "templates" / NAME
     return file.read_text("utf-8") if file.exists() else None
 
 
 def fragment(scenario: Mapping[str, object], files: Mapping[str, str] | None = None) -> str:
-    """Pack a scenario into the fragment of an address.
+    """Return a scenario, and the texts of the files that it names, as the fragment of an address.
 
-    Parameters
-    ----------
-    scenario : mapping
-        As `ackclock.read` takes it.
-    files : mapping, optional
-        Texts of the files that it names, by name.
+    It is ``#`` and JSON, compressed (raw deflate), in base64 for URLs (RFC 4648, section 5, without
+    padding).
 
-    Returns
-    -------
-    str
-        With ``#``; what follows the page's address. JSON, compressed (raw deflate), in base64 for
-        addresses (RFC 4648, section 5, without padding).
-
-    Examples
-    --------
     >>> fragment({"run": {"duration": "1 s"}}).startswith("#s=")
     True
     """

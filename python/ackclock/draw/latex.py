@@ -20,20 +20,8 @@ _SPECIAL = {
 
 
 def text(cell: object) -> str:
-    r"""Write what is in a cell.
+    r"""Return the content of a cell for LaTeX; numbers have four digits.
 
-    Parameters
-    ----------
-    cell : object
-        Anything; numbers with four digits.
-
-    Returns
-    -------
-    str
-        For LaTeX.
-
-    Examples
-    --------
     >>> print(text("5 % of my_file, 1 ± 2"))
     5 \% of my\_file, 1 $\pm$ 2
     >>> print(text(0.123456))
@@ -46,22 +34,8 @@ def text(cell: object) -> str:
 
 
 def table(heads: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
-    r"""Write a table.
+    r"""Return a tabular for documents that load booktabs; only the first column is flush left.
 
-    Parameters
-    ----------
-    heads : sequence
-        Over the columns; the first column is flushed left, the others right.
-    rows : iterable of sequences
-        Their cells, as many as heads.
-
-    Returns
-    -------
-    str
-        A tabular, to be put into a document that has ``\usepackage{booktabs}``.
-
-    Examples
-    --------
     >>> print(table(["control", "Mbit/s"], [["reno", 9.5]]))
     \begin{tabular}{lr}
     \toprule

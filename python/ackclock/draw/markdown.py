@@ -6,39 +6,14 @@ from collections.abc import Iterable, Sequence
 
 
 def row(cells: Iterable[object]) -> str:
-    r"""Write one row of a table.
-
-    Parameters
-    ----------
-    cells : iterable
-        What is in it; ``|`` is written as ``\|``, so that it stays in its cell.
-
-    Returns
-    -------
-    str
-        One line.
-    """
+    r"""Return one row of a table; ``|`` is escaped, so that it stays in its cell."""
     texts = [str(cell).replace("|", r"\|") for cell in cells]
     return "|" + "".join(f" {text} |" if text else " |" for text in texts)
 
 
 def table(heads: Sequence[object], rows: Iterable[Iterable[object]]) -> list[str]:
-    r"""Write a table.
+    r"""Return the lines of a table.
 
-    Parameters
-    ----------
-    heads : sequence
-        Over the columns; the first may be empty.
-    rows : iterable of iterables
-        Their cells, as many as heads.
-
-    Returns
-    -------
-    list of str
-        Its lines.
-
-    Examples
-    --------
     >>> print("\n".join(table(["control", "Mbit/s"], [["reno", 9.5], ["fit", 9.75]])))
     | control | Mbit/s |
     | --- | --- |

@@ -26,13 +26,10 @@ _POLICY = "<!-- policy -->"
 
 
 def program() -> str:
-    """Say how the command line is called on this machine.
+    """Return how to call the command line on this machine.
 
-    Returns
-    -------
-    str
-        ``ackclock`` when that is on the PATH or nothing better is known, else how it was called
-        now, seen from the working directory.
+    It is ``ackclock`` if that is on the PATH or nothing better is known, else the path by which it was
+    called, as seen from the working directory.
     """
     called = Path(sys.argv[0])
     if shutil.which("ackclock") is not None or called.name != "ackclock":
@@ -41,18 +38,7 @@ def program() -> str:
 
 
 def from_here(place: Path) -> str:
-    """Name a file or directory so that a command finds it from the working directory.
-
-    Parameters
-    ----------
-    place : Path
-        Anything.
-
-    Returns
-    -------
-    str
-        Its path from the working directory, when it is inside of that, else its whole path.
-    """
+    """Return a path for a command: relative to the working directory if inside of it, else absolute."""
     whole, here = place.absolute(), Path.cwd()
     if not whole.is_relative_to(here):
         return whole.as_posix()
@@ -62,30 +48,12 @@ def from_here(place: Path) -> str:
 def html(
     template: str, *, package: str = "ackclock", charts: Mapping[str, Group] | None = None, **values: object
 ) -> str:
-    """Fill in a page.
+    """Return a page: a template of `package` or of ackclock with escaped values and with charts.
 
-    Parameters
-    ----------
-    template : str
-        A file of the package's ``templates``, or of ``ackclock/templates``.
-    package : str
-        Package with the template.
-    charts : mapping, optional
-        Groups of charts, each shown where the template has ``data-charts`` with its name. The
-        template is told in ``thinned`` what they leave out, and in ``charted`` which there are.
-    **values
-        What it shows; texts are escaped.
-
-    Returns
-    -------
-    str
-        The page. Its policy lets it load nothing, and run and look like nothing but what stands in
-        it now.
-
-    Raises
-    ------
-    jinja2.UndefinedError
-        When the template shows a value that was not given.
+    Each group of charts is shown where the template has ``data-charts`` with its name; in ``thinned``
+    the template finds a sentence about what they leave out, in ``charted`` their names. The page's
+    policy lets it load nothing, and run and style only what it contains now. A missing value raises
+    `jinja2.UndefinedError`.
     """
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader([jinja2.PackageLoader(package), jinja2.PackageLoader("ackclock")]),
@@ -114,7 +82,7 @@ def html(
 
 @cache
 def _own_scripts() -> frozenset[str]:
-    """Find the scripts that stand in the package's templates, into which no value goes."""
+    """Return the scripts of the package's templates, which contain no values."""
     folder = resources.files("ackclock") / "templates"
     texts = [one.read_text("utf-8") for one in folder.iterdir() if one.name in TEMPLATES]
     found = (part for text in texts for part in _SCRIPT.findall(text))
@@ -122,10 +90,11 @@ def _own_scripts() -> frozenset[str]:
 
 
 def _policy(text: str, charts_script: str) -> str:
-    """Write the content security policy of a page, with the fingerprints of what is the package's.
+    """Return the content security policy of a page, with the fingerprints of the package's own parts.
 
-    What a value brought in has none, so that a browser would not run it: of scripts those of the
-    templates and the charts', of styles the one in the head, before which no value stands as it is.
+    Scripts or styles that a value brought in have no fingerprint, so that a browser ignores them:
+    allowed are the scripts of the templates and of the charts, and the style in the head, before which
+    no unescaped value occurs.
     """
 
     def hashed(parts: Iterable[str]) -> str:

@@ -50,43 +50,19 @@ class Picture(Figure):
 
 
 def panels(rows: int, *, height: float = 1.7, columns: int = 1) -> tuple[Picture, list[Axes]]:
-    """Make a picture of stacked panels.
-
-    Parameters
-    ----------
-    rows, columns : int
-        How many panels.
-    height : float
-        Height of one panel, inches.
-
-    Returns
-    -------
-    Figure, list of Axes
-        The picture and its panels, row by row.
-    """
+    """Return a picture and its panels, row by row; `height` is that of a panel in inches."""
     figure = Picture(figsize=(WIDTH, rows * height), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False)
     return figure, [panel for row in axes for panel in row]
 
 
 def style(index: int) -> dict[str, Any]:
-    """Give the colour and line style of the curve with this number.
-
-    Parameters
-    ----------
-    index : int
-        From 0.
-
-    Returns
-    -------
-    dict
-        Arguments for `Axes.plot`.
-    """
+    """Return the colour and line style of a curve by its number, from 0, as arguments of `Axes.plot`."""
     return {"color": COLOURS[index % len(COLOURS)], "linestyle": LINES[index % len(LINES)]}
 
 
 def marker(index: int) -> str:
-    """Return the marker of the curve with this number, from 0."""
+    """Return the marker of a curve by its number, from 0."""
     return MARKERS[index % len(MARKERS)]
 
 
@@ -102,24 +78,9 @@ def errors(
     joined: bool = True,
     sideways: bool = False,
 ) -> None:
-    """Draw values with the intervals around them.
+    """Draw values with intervals in y or, `sideways`, in x; NaN or None marks a value without one.
 
-    Parameters
-    ----------
-    panel : Axes
-        The panel.
-    x, y : array_like, shape (points,)
-        Coordinates, in the units of the axes.
-    low, high : array_like, shape (points,)
-        Ends of the intervals; NaN or None where a value has none.
-    index : int
-        Number of the curve, from 0: its colour, line and marker.
-    label : str, optional
-        Its name in the legend.
-    joined : bool
-        Whether a line joins the values.
-    sideways : bool
-        Whether the intervals are of x, and not of y.
+    `index` is the number of the curve, from 0, which gives its colour, line and marker.
     """
     value, start, end = (np.asarray(one, float) for one in (x if sideways else y, low, high))
     half = np.maximum(np.nan_to_num([value - start, end - value]), 0)
@@ -137,36 +98,14 @@ def errors(
 
 
 def legend(panel: Axes, columns: int) -> None:
-    """Put the legend above the panel, where no data is.
-
-    Parameters
-    ----------
-    panel : Axes
-        The panel.
-    columns : int
-        Entries side by side.
-    """
+    """Put the legend above the panel, where no data is drawn."""
     panel.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=columns, handlelength=3)
 
 
 def bars(
     panel: Axes, names: Sequence[str], heights: Sequence[float], errors: Sequence[float] | None, label: str
 ) -> None:
-    """Draw bars with their values written above them.
-
-    Parameters
-    ----------
-    panel : Axes
-        The panel.
-    names : sequence of str
-        Under the bars.
-    heights : sequence of float
-        In the unit of `label`.
-    errors : sequence of float, optional
-        Half-widths of intervals.
-    label : str
-        Label of the axis, with its unit.
-    """
+    """Draw bars with their values above them; `errors` are half-widths of intervals."""
     places = range(len(names))
     panel.bar(places, heights, width=0.6, color=COLOURS[0], yerr=errors, capsize=3, zorder=2)
     for place, height in zip(places, heights, strict=True):
@@ -185,22 +124,7 @@ def bars(
 
 
 def save(figure: Figure, directory: Path, name: str) -> None:
-    """Write `name`.pdf (vectors) and `name`.png (200 dots per inch).
-
-    Parameters
-    ----------
-    figure : Figure
-        The picture.
-    directory : Path
-        Where to.
-    name : str
-        Name of the files.
-
-    Raises
-    ------
-    OSError
-        When a file cannot be written.
-    """
+    """Write `name`.pdf (vectors) and `name`.png (200 dots per inch)."""
     figure.savefig(directory / f"{name}.pdf", metadata={"CreationDate": None})
     # What was laid out stays where it is: to find the places again is a fifth of a picture's time.
     figure.set_layout_engine("none")
@@ -208,11 +132,5 @@ def save(figure: Figure, directory: Path, name: str) -> None:
 
 
 def in_style() -> AbstractContextManager[None]:
-    """Give the context in which pictures are drawn and saved.
-
-    Returns
-    -------
-    context manager
-        Sets the common style and restores what was before.
-    """
+    """Return a context manager that sets the common style, and afterwards restores the previous one."""
     return mpl.rc_context(cast(Any, STYLE))

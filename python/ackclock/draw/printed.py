@@ -33,18 +33,7 @@ STEEP = 45
 
 
 def draw(group: Group) -> plots.Picture:
-    """Draw a figure.
-
-    Parameters
-    ----------
-    group : Group
-        Its description.
-
-    Returns
-    -------
-    Figure
-        A panel per chart, with the names, ranges, ticks and values that a page shows, too.
-    """
+    """Return a picture with a panel per chart, and the names, ranges, ticks and values of the page."""
     rows = -(-len(group.charts) // group.columns)
     height = max(map(_height, group.charts))
     figure, panels = plots.panels(rows, height=height, columns=group.columns)
@@ -73,12 +62,12 @@ def _names(chart: Chart) -> list[str]:
 
 
 def _inches(names: Sequence[str]) -> float:
-    """Return the width of a column of a legend."""
+    """Return the width of a column of a legend, inches."""
     return INCHES_OF_KEY + INCHES_PER_LETTER * max(map(len, names), default=0)
 
 
 def _side_by_side(names: Sequence[str], columns: int) -> int:
-    """Return how many names stand side by side above a panel."""
+    """Return how many names fit in a row above a panel."""
     width = plots.WIDTH / columns - INCHES_OF_LABELS
     return min(len(names), MOST_NAMES, max(1, int(width / _inches(names))))
 
@@ -198,7 +187,7 @@ def _has_bars(chart: Chart) -> bool:
 
 
 def _numbers(panel: Axes, chart: Chart) -> None:
-    """Write the value above each bar, and above its interval."""
+    """Write the value of each bar above the bar and its interval."""
     for one in chart.series:
         if one.look != "bars" or one.name == PAPER:
             continue

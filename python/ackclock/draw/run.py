@@ -21,10 +21,10 @@ MOST_CURVES = 20
 
 
 class Pictures:
-    """What `Run.plot` offers; each method gives a Matplotlib figure, which a notebook shows.
+    """The pictures of a run, for `Run.plot`; each method returns a Matplotlib figure for notebooks.
 
-    All take ``ax``, a panel of one's own to draw into; ``flows``, the names of those to be shown;
-    and ``time``, the first and last second.
+    All methods take ``ax``, a panel to draw into; ``flows``, the names of the flows to show; and
+    ``time``, the first and last second.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Pictures:
         Parameters
         ----------
         ax, flows, time
-            As for all pictures.
+            Common arguments of all pictures.
 
         Returns
         -------
@@ -63,7 +63,7 @@ class Pictures:
         Parameters
         ----------
         ax, flows, time
-            As for all pictures.
+            Common arguments of all pictures.
 
         Returns
         -------
@@ -73,14 +73,14 @@ class Pictures:
         return self._one(self._draw_rtt, ax, flows, time)
 
     def shares(self, *, ax: Axes | None = None, flows: Flows = None, time: Seconds = None) -> Figure:
-        """Draw the goodput of the flows over time, means of a hundred parts of the run.
+        """Draw the goodput of the flows over time, as means over hundredths of the run.
 
-        What arrives counts, in whatever order; `in_order` draws what is delivered.
+        Data counts when it arrives, in whatever order; `in_order` draws what is delivered.
 
         Parameters
         ----------
         ax, flows, time
-            As for all pictures.
+            Common arguments of all pictures.
 
         Returns
         -------
@@ -90,12 +90,12 @@ class Pictures:
         return self._one(self._draw_shares, ax, flows, time)
 
     def in_order(self, *, ax: Axes | None = None, flows: Flows = None, time: Seconds = None) -> Figure:
-        """Draw what is delivered in order over time, means of a hundred parts of the run.
+        """Draw the data delivered in order over time, as means over hundredths of the run.
 
         Parameters
         ----------
         ax, flows, time
-            As for all pictures.
+            Common arguments of all pictures.
 
         Returns
         -------
@@ -111,12 +111,12 @@ class Pictures:
         Parameters
         ----------
         ax, flows, time
-            As for all pictures; a queue belongs to no flow.
+            Common arguments of all pictures; a queue belongs to no flow.
 
         Returns
         -------
         Figure
-            Packets against seconds, a curve per link that has ever queued one.
+            Packets against seconds, a curve per link that has ever queued a packet.
         """
         return self._one(self._draw_queue, ax, flows, time)
 
@@ -126,7 +126,7 @@ class Pictures:
         Parameters
         ----------
         flows, time
-            As for all pictures.
+            Common arguments of all pictures.
 
         Returns
         -------

@@ -36,21 +36,9 @@ LINKS = {
 
 
 def page(run: Recorded, about: str, follows: str = "") -> str:
-    """Write the page of a run.
+    """Return the page of a run as HTML that needs no other file; only recorded runs have charts.
 
-    Parameters
-    ----------
-    run : Recorded
-        The run; without tables over time the page has no charts.
-    about : str
-        What was run, as its heading.
-    follows : str
-        As `controls.follows` gives it.
-
-    Returns
-    -------
-    str
-        HTML that needs no other file and no network.
+    `about` is its heading; `follows` is the sentence of `controls.follows`.
     """
     summary = run.summary
     flows = len(summary["flows"])

@@ -13,13 +13,13 @@ LEAST_AFTER_LOSS = 2.0
 
 
 class Control:
-    """A base for controls written in Python: slow start, timeouts and undo as Reno has them.
+    """A base class for controls written in Python: slow start, timeouts and undo as in Reno.
 
-    A control need not derive from it. What the engine asks of a class: that it can be called with
-    a `Start` and its parameters by name, has the methods ``on_ack``, ``on_loss``, ``on_timeout``,
-    and an attribute ``window`` (packets, at least 1). It may have the other attributes and methods
-    of this class, and ``on_recovered``, which is called with the time in seconds when a loss
-    episode has ended without a timeout.
+    A control need not derive from it. The engine requires a class that can be called with a `Start` and
+    its parameters by name, has the methods ``on_ack``, ``on_loss`` and ``on_timeout``, and an attribute
+    ``window`` (packets, at least 1). It may have the other attributes and methods of this class, and
+    ``on_recovered``, which is called with the time in seconds when a loss episode has ended without a
+    timeout.
 
     Attributes
     ----------
@@ -28,29 +28,30 @@ class Control:
     ssthresh : float
         The slow-start threshold, packets.
     before : tuple of float
-        Window and ssthresh before the last loss event or first timeout, packets; noted by the
+        Window and ssthresh before the last loss event or first timeout, packets; set by the
         engine.
     pacing_rate : float or None
-        Packets per second at which packets are sent, or None for as soon as the window allows.
-        Read after every call.
+        Packets per second at which packets are sent; None sends them as soon as the window
+        allows. Read after every call.
     quantum : int or None
-        Packets that may go at once when they are paced; None is one packet. Read after every call.
+        Packets that may be sent at once when they are paced; None is one packet. Read after
+        every call.
     internals : tuple of str
-        Of the class: names of attributes (numbers) that the trace is to hold.
+        Class attribute: names of numeric attributes that the trace records.
     wants_rate : bool
-        Of the class: whether `Ack.rate` and `Ack.delivery_rate` are to be measured.
+        Class attribute: whether `Ack.rate` and `Ack.delivery_rate` are measured.
     wants_losses : bool
-        Of the class: whether ``on_lost`` and ``on_restart`` are to be called, and `Ack.lost` to be
+        Class attribute: whether ``on_lost`` and ``on_restart`` are called, and `Ack.lost` is
         counted.
     wants_marks : bool
-        Of the class: whether `Ack.marked` is to be counted; no loss event is then signalled for an
-        ECN mark.
+        Class attribute: whether `Ack.marked` is counted; an ECN mark then signals no loss
+        event.
     window_is_a_cap : bool
-        Of the class: whether the window only caps what a model of the path paces, so that
-        `Ack.window_limited` says nothing about it.
+        Class attribute: whether the window only caps a rate that follows from a model of the
+        path, so that `Ack.window_limited` says nothing about the control.
     ecn : str or None
-        Of the class: the ECN codepoint of its data, ``"ect0"`` or ``"ect1"``, or None for what the
-        scenario says.
+        Class attribute: the ECN codepoint of its data, ``"ect0"`` or ``"ect1"``; None leaves it
+        to the scenario.
     """
 
     internals: ClassVar[tuple[str, ...]] = ()
@@ -72,92 +73,92 @@ class Control:
             self._hystart = HyStartPlusPlus()
 
     def on_ack(self, ack: Ack) -> None:
-        """Grow, or not: called for every acknowledgement.
+        """Adjust the window; called for every acknowledgement.
 
         Parameters
         ----------
         ack : Ack
-            What arrived.
+            The acknowledgement.
         """
         raise NotImplementedError(f"{type(self).__name__} needs a method on_ack(self, ack)")
 
     def on_loss(self, loss: Loss) -> None:
-        """Give way: called once per loss event.
+        """Reduce the window; called once per loss event.
 
         Parameters
         ----------
         loss : Loss
-            When, and whether it was an ECN mark.
+            Its time, and whether it was an ECN mark.
         """
         raise NotImplementedError(f"{type(self).__name__} needs a method on_loss(self, loss)")
 
     def on_timeout(self, timeout: Timeout) -> None:
-        """Begin again with one packet (RFC 5681, section 3.1).
+        """Restart with one packet (RFC 5681, section 3.1).
 
         Parameters
         ----------
         timeout : Timeout
-            When, and whether the packet timed out for the first time.
+            Its time, and whether the packet timed out for the first time.
         """
         if timeout.first:
             self.ssthresh = max(2.0, self.window / 2)
         self.window = 1.0
 
     def on_idle(self, now_s: float) -> None:  # noqa: ARG002
-        """Begin again with the initial window after a pause (RFC 5681, section 4.1).
+        """Restart with the initial window after a pause (RFC 5681, section 4.1).
 
         Parameters
         ----------
         now_s : float
-            When, seconds.
+            The present time, seconds.
         """
         self.window = min(self.window, self._initial_window)
 
     def on_undo(self, now_s: float) -> None:  # noqa: ARG002
-        """Take the last cut back: the loss that it was for has turned out to be none (RFC 4015).
+        """Undo the last reduction, because the loss that caused it was spurious (RFC 4015).
 
         Parameters
         ----------
         now_s : float
-            When, seconds.
+            The present time, seconds.
         """
         self.window, self.ssthresh = self.before
 
     def on_lost(self, lost: Lost) -> None:
-        """Take note of a lost packet: called for each, with `wants_losses`.
+        """Note a lost packet; called for each one if `wants_losses` is set.
 
         Parameters
         ----------
         lost : Lost
-            When, and how the packet was sent.
+            Time of the loss, and the state when the packet was sent.
         """
 
     def on_restart(self, now_s: float) -> None:
-        """Take note that the application sends again with nothing in flight, with `wants_losses`.
+        """Note that the application sends again with nothing in flight, if `wants_losses` is set.
 
         Parameters
         ----------
         now_s : float
-            When, seconds.
+            The present time, seconds.
         """
 
     def on_moderated(self, window: float) -> None:
-        """Let the window fall to what was in flight when a recovery ended.
+        """Reduce the window to what was in flight when a recovery ended.
 
         Parameters
         ----------
         window : float
-            Packets.
+            Packets in flight then.
         """
         self.window = max(1.0, min(self.window, window))
 
     def grow(self, ack: Ack) -> float:
-        """Grow by slow start, up to ssthresh; with HyStart++ where the scenario asks for it.
+        """Grow by slow start up to ssthresh, with HyStart++ if the scenario enables it.
 
         Parameters
         ----------
         ack : Ack
-            What arrived.
+            The acknowledgement.
 
         Returns
         -------
@@ -188,12 +189,12 @@ class Control:
         Parameters
         ----------
         ack : Ack
-            What arrived.
+            The acknowledgement.
 
         Returns
         -------
         bool
-            Whether this is slow start, so that nothing else is to be added for this ACK.
+            Whether the flow is in slow start, so that nothing else is added for this ACK.
         """
         if self.window >= self.ssthresh:
             return False
@@ -201,48 +202,48 @@ class Control:
         return True
 
     def leave_slow_start(self) -> None:
-        """End slow start where the window is now."""
+        """End slow start at the current window."""
         self._hystart = None
         self.ssthresh = max(LEAST_AFTER_LOSS, self.window)
 
     def cut_to(self, window: float) -> None:
-        """Let window and ssthresh become this, at least 2 packets, after a loss event.
+        """Set window and ssthresh after a loss event, to at least 2 packets.
 
         Parameters
         ----------
         window : float
-            Packets.
+            The new window, packets.
         """
         self._hystart = None
         self.window = self.ssthresh = max(LEAST_AFTER_LOSS, window)
 
     def fall_to(self, window: float) -> None:
-        """Let the window fall without a loss event; ssthresh does not stay above it.
+        """Reduce the window without a loss event; ssthresh does not stay above it.
 
         Parameters
         ----------
         window : float
-            Packets.
+            The new window, packets.
         """
         self.window = max(1.0, window)
         self.ssthresh = min(self.ssthresh, max(LEAST_AFTER_LOSS, self.window))
 
     def kept(self, loss: Loss, fraction: float, after_mark: float) -> float:
-        """Return what to keep of the window: more after an ECN mark (ABE, RFC 8511, section 3).
+        """Return the fraction of the window to keep: more after an ECN mark (ABE, RFC 8511, section 3).
 
         Parameters
         ----------
         loss : Loss
             The loss event.
         fraction : float
-            What to keep after a loss, between 0 and 1.
+            The fraction to keep after a loss, between 0 and 1.
         after_mark : float
-            What to keep after a mark in congestion avoidance, if it is more.
+            The fraction to keep after a mark in congestion avoidance, if it is larger.
 
         Returns
         -------
         float
-            Between 0 and 1.
+            A fraction between 0 and 1.
         """
         is_marked = loss.ecn and self.window >= self.ssthresh
         return max(fraction, after_mark) if is_marked else fraction

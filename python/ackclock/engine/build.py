@@ -38,65 +38,65 @@ def _text(value: float, unit: str, places: int) -> str:
 
 
 def mbps(value: float) -> str:
-    """Write a rate.
+    """Format a rate for a scenario.
 
     Parameters
     ----------
     value : float
-        Mbit/s; whole bits per second are kept.
+        Rate in Mbit/s; whole bits per second are kept.
 
     Returns
     -------
     str
-        Such as ``"2.5 Mbit/s"``.
+        Text such as ``"2.5 Mbit/s"``.
     """
     return _text(value, "Mbit/s", 6)
 
 
 def seconds(value: float) -> str:
-    """Write a time.
+    """Format a time for a scenario.
 
     Parameters
     ----------
     value : float
-        Seconds; whole nanoseconds are kept.
+        Time in seconds; whole nanoseconds are kept.
 
     Returns
     -------
     str
-        Such as ``"0.05 s"``.
+        Text such as ``"0.05 s"``.
     """
     return _text(value, "s", 9)
 
 
 def milliseconds(value: float) -> str:
-    """Write a time, as `seconds` does.
+    """Format a time for a scenario, as `seconds` does.
 
     Parameters
     ----------
     value : float
-        Milliseconds; whole nanoseconds are kept.
+        Time in milliseconds; whole nanoseconds are kept.
 
     Returns
     -------
     str
-        Such as ``"50 ms"``.
+        Text such as ``"50 ms"``.
     """
     return _text(value, "ms", 6)
 
 
 def packets(count: int) -> str:
-    """Write a number of packets.
+    """Format a number of packets for a scenario.
 
     Parameters
     ----------
     count : int
-        Packets.
+        Number of packets.
 
     Returns
     -------
     str
-        Such as ``"50 packets"``.
+        Text such as ``"50 packets"``.
     """
     return _text(count, "packets", 0)
 
@@ -104,7 +104,7 @@ def packets(count: int) -> str:
 def dumbbell(
     rate: str, delay: str, queue: str | Mapping[str, object] = "100 packets", **more: Setting
 ) -> Table:
-    """One shared link with an access link per flow.
+    """Describe one shared link with an access link per flow.
 
     Parameters
     ----------
@@ -116,17 +116,18 @@ def dumbbell(
         Length of a droptail queue, such as ``"100 packets"``, or a queue as in a scenario file:
         ``{"kind": "codel", "limit": "1000 packets"}``.
     **more
-        Other keys of ``[dumbbell]``: ``loss``, ``delay_noise``, ``reverse``, ``outage`` and so on.
+        Other keys of ``[dumbbell]``: ``loss``, ``delay_noise``, ``reverse``, ``outage`` and so
+        on.
 
     Returns
     -------
     dict
-        To be given to `scenario`.
+        A topology for `scenario`.
 
     Raises
     ------
     ValueError
-        When `queue` is a number, which has no unit.
+        If `queue` is a number, which has no unit.
     """
     if isinstance(queue, int | float):
         raise ValueError(f'queue: the unit is missing; write e.g. "{queue} packets"')
@@ -200,45 +201,45 @@ def flow(
     ace_bits: Setting = None,
     **more: Setting,
 ) -> Table:
-    """Describe a flow, or several of a kind.
+    """Describe a flow, or several identical flows.
 
-    Every key of ``[[flow]]`` is an argument, so that an editor can complete it; docs/scenario.md
-    says what each means and what holds without it.
+    Every key of ``[[flow]]`` is an argument, so that an editor can complete it; docs/scenario.md gives
+    the meaning and the default of each.
 
     Parameters
     ----------
     controller : str, optional
-        A name of `controllers`, one that was given to `register`, ``"module:Class"``, or
+        A name of `controllers`, a name passed to `register`, ``"module:Class"``, or
         ``"library.so:name"``.
     rtt : str, optional
         Propagation round trip, such as ``"80 ms"``; by default that of the links.
     start, stop, name, count, params, bytes, access, direction, to, transport, rtt_noise
-        When it runs, how many there are, what its control is given, and where it goes.
+        Times, number of flows, parameters of the control, and route.
     source, rate, codepoint, on, off, shape, think, objects, object
-        What it sends, when it is not a bulk transfer.
+        The traffic that it sends, if it is not a bulk transfer.
     size, every, spacing, requests, limit, arrivals
-        Requests over one connection, an application's rate, and short flows that arrive at random:
-        ``arrivals={"load": "10 %", "sizes": [["10 kB", "70 %"], ["1 MB", "30 %"]]}``.
+        Requests over one connection, an application's rate, and short flows that arrive at
+        random: ``arrivals={"load": "10 %", "sizes": [["10 kB", "70 %"], ["1 MB", "30 %"]]}``.
     pulse, deadline, frame_rate, key_every, key_ratio
-        Datagrams in pulses, when they are late, and frames of media.
+        Datagrams in pulses, the deadline after which they are late, and frames of media.
     delay_noise, reverse_noise, receiver
-        Delay of its own packets and ACKs, and how its receiver lies: ``receiver={"split": 10}``.
-    profile, packet, ack, initial_window, initial_ssthresh, receive_window, recovery, min_rto,
-    min_rto_bounds
+        Delay of its own packets and ACKs, and how its receiver misbehaves: ``receiver={"split":
+        10}``.
+    profile, packet, ack, initial_window, initial_ssthresh, receive_window, recovery, min_rto, min_rto_bounds
         Settings of its sender and receiver, as in ``[tcp]``.
     max_rto, initial_rto, clock, rtt_sampling, delayed_ack, delayed_ack_timer, limited_transmit
-        More of them.
+        More settings of ``[tcp]``.
     max_burst, overhead, growth, pacing, pacing_gain, slow_start_gain, min_window, hystart, ecn
-        More of them.
+        More settings of ``[tcp]``.
     ace_bits
-        The last of them.
+        Bits of an ACK's count of ECN marks, as in ``[tcp]``.
     **more
-        Keys that are words of Python, such as ``from``: ``**{"from": "a"}``.
+        Keys that are keywords of Python, such as ``from``: ``**{"from": "a"}``.
 
     Returns
     -------
     dict
-        To be given to `scenario`.
+        A flow for `scenario`.
     """
     # In one pass: papers describe tens of thousands of flows.
     given = {key: value for key, value in locals().items() if value is not None and key != "more"}
@@ -255,22 +256,23 @@ def scenario(
     tcp: Mapping[str, object] | None = None,
     events: tuple[Mapping[str, object], ...] = (),
 ) -> Table:
-    """Put a scenario together, to be simulated, saved as JSON, or swept.
+    """Assemble a scenario, to be simulated, saved as JSON, or swept.
 
     Parameters
     ----------
     topology : mapping
-        As `dumbbell` gives it, or ``{"parking_lot": ...}``, or ``{"node": [...], "link": [...]}``.
+        Result of `dumbbell`, or ``{"parking_lot": ...}``, or ``{"node": [...], "link":
+        [...]}``.
     *flows : mapping
-        As `flow` gives them.
+        Results of `flow`, in order.
     duration : str
-        Simulated time.
+        Simulated time, such as ``"60 s"``.
     warmup : str, optional
         Time before measuring starts.
     seed : int
         Seed of the random streams.
     sample : str, optional
-        Spacing of the tables over time.
+        Sampling interval of the tables over time.
     tcp : mapping, optional
         Settings of all flows, as in ``[tcp]``.
     events : tuple of mapping
@@ -279,7 +281,8 @@ def scenario(
     Returns
     -------
     dict
-        As a scenario file holds it; `check` says what every key that is not given will be.
+        The tables of a scenario file; `check` shows the defaults of all keys that are not
+        given.
     """
     run = {"duration": duration, "warmup": warmup, "seed": seed, "sample": sample}
     made: Table = {"run": {key: value for key, value in run.items() if value is not None}}

@@ -1,4 +1,4 @@
-"""What there is to choose from: congestion controls, the keys of a scenario, an example."""
+"""The choices: congestion controls, the keys of a scenario, an example."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ def controllers() -> list[ControlEntry]:
 
 
 def explain(controller: str) -> str:
-    """Give the page of a control: what it does, equations, deviations, parameters.
+    """Return the page of a control: its behaviour, equations, deviations and parameters.
 
     Parameters
     ----------
     controller : str
-        Its name.
+        Name of the control.
 
     Returns
     -------
     str
-        Markdown.
+        The page in Markdown.
 
     Raises
     ------
     LookupError
-        When there is no control of that name; the message has the nearest ones.
+        If there is no control of that name; the message lists the nearest names.
     """
     entries = {entry["name"]: entry for entry in controllers()}
     if controller not in entries:
@@ -82,23 +82,23 @@ def explain(controller: str) -> str:
 
 
 def example() -> str:
-    """Give a commented scenario.
+    """Return a commented scenario.
 
     Returns
     -------
     str
-        TOML.
+        The scenario in TOML.
     """
     return _native.example()
 
 
 def schema() -> dict[str, object]:
-    """Give the JSON schema of scenarios.
+    """Return the JSON schema of scenarios.
 
     Returns
     -------
     dict
-        The schema.
+        The JSON schema.
     """
     described: dict[str, object] = json.loads(_native.schema())
     return described

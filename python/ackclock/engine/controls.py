@@ -72,22 +72,23 @@ _contents: dict[str, str] = {}
 
 
 def register(name: str, control: type[object]) -> None:
-    """Give a control written in Python a name that scenarios can use, in this process.
+    """Register a control written in Python under a name that scenarios can use, in this process.
 
     Parameters
     ----------
     name : str
-        Not that of a built-in control; an earlier registration is replaced.
+        A name that is not built in; an earlier registration is replaced.
     control : type
-        The class; see `Control` for what it must have. Its parameters are those of its constructor
-        after the `Start`: with a default that is a number, a flag, or a word of a ``Literal``.
+        The class; see `Control` for its interface. Its parameters are those of its constructor
+        after the `Start`; each has a default that is a number, a flag, or a word of a
+        ``Literal``.
 
     Raises
     ------
     TypeError
-        When the class lacks a method, or a parameter has no such default.
+        If the class lacks a method, or a parameter has no such default.
     ValueError
-        When the name is built in.
+        If the name is built in.
     """
     if not isinstance(control, type):
         raise TypeError(f"{name}: a control is a class, not {control!r}")
@@ -109,9 +110,10 @@ def register(name: str, control: type[object]) -> None:
 
 
 def _note(name: str, control: type[object], brought_in: typing.Iterable[str] = ()) -> None:
-    """Note what a control follows from: files and, in a notebook, its own source.
+    """Note the files that a control depends on and, in a notebook, its own source.
 
-    What it follows from besides, such as weights, it says by the attribute ``follows_from``.
+    A control names further content that it depends on, such as weights, in its attribute
+    ``follows_from``.
     """
     module = sys.modules.get(control.__module__)
     more = b""
@@ -130,13 +132,13 @@ def load(reference: str) -> None:
     Parameters
     ----------
     reference : str
-        A module that Python finds from the working directory or its own path, and a class in it; or
-        the path of a shared library, and a control that it lists.
+        A module that Python finds from the working directory or its own path, and a class in
+        it; or the path of a shared library, and a control that it lists.
 
     Raises
     ------
     ScenarioError
-        When it cannot be loaded or is not a control; the message says what to do.
+        If it cannot be loaded or is not a control; the message says what to do.
     """
     place, _, name = reference.rpartition(":")
     if LIBRARY.fullmatch(reference):
@@ -196,13 +198,13 @@ def _load_class(module: str, name: str) -> None:
 
 
 def _told(error: BaseException) -> str:
-    """Give an exception of foreign code as one line."""
+    """Format a user's exception as one line."""
     words = f"sys.exit({error})" if isinstance(error, SystemExit) else str(error)
     return " ".join(f"{type(error).__name__}: {words}".split())
 
 
 def load_missing(names: typing.Sequence[str]) -> None:
-    """Load the controls that are named by module or library and are not there yet.
+    """Load the controls that are named by module or library and are not loaded yet.
 
     Parameters
     ----------
@@ -212,7 +214,7 @@ def load_missing(names: typing.Sequence[str]) -> None:
     Raises
     ------
     ScenarioError
-        As `load`.
+        For the same reasons as `load`.
     """
     for name in names:
         if name not in _registered and (CLASS.fullmatch(name) or LIBRARY.fullmatch(name)):
@@ -220,7 +222,7 @@ def load_missing(names: typing.Sequence[str]) -> None:
 
 
 def fingerprint(names: typing.Iterable[str]) -> str:
-    """Give a digest of the code of the controls that are not built in.
+    """Return a digest of the code of the controls that are not built in.
 
     Parameters
     ----------
@@ -230,26 +232,26 @@ def fingerprint(names: typing.Iterable[str]) -> str:
     Returns
     -------
     str
-        Changes when one of them does; empty if all are built in.
+        A digest that changes with the code of any of them; empty if all are built in.
     """
     own = sorted(set(names) & _registered.keys())
     return "".join(f"{name}={_registered[name]} " for name in own)
 
 
 def files(names: typing.Iterable[str]) -> list[Path]:
-    """Return the files that controls follow from.
+    """Return the files that controls depend on.
 
     Parameters
     ----------
     names : iterable of str
-        As for `fingerprint`.
+        Names as for `fingerprint`.
 
     Returns
     -------
     list of Path
-        Sorted: the modules of their classes and whatever these import from outside of the standard
-        library and site-packages; libraries with what they link from their own folders. Empty when
-        all controls are built in.
+        Sorted: the modules of their classes and all that these import from outside the standard
+        library and site-packages; libraries with those that they link from their own folders.
+        Empty if all controls are built in.
     """
     every = {file for name in set(names) for file in _follows.get(name, ())}
     return sorted(every - {Path(base.__file__).resolve()})
@@ -261,12 +263,12 @@ def changed(names: typing.Iterable[str]) -> list[str]:
     Parameters
     ----------
     names : iterable of str
-        As for `fingerprint`.
+        Names as for `fingerprint`.
 
     Returns
     -------
     list of str
-        Their names; a process that loads them now would not have what this process has.
+        Their names; a process that loads them now would get other code than this process has.
     """
 
     def is_changed(name: str) -> bool:
@@ -284,12 +286,12 @@ def trace(error: BaseException) -> str:
     Parameters
     ----------
     error : BaseException
-        What was raised.
+        The exception that was raised.
 
     Returns
     -------
     str
-        Lines as of a traceback, without the frames of the engine; empty when there are no others.
+        Lines of a traceback without the frames of the engine; empty if no other frames exist.
     """
     own = {str(file) for file in files(_registered)}
     frames = [
@@ -304,18 +306,18 @@ def trace(error: BaseException) -> str:
 
 
 def follows(names: typing.Iterable[str]) -> str:
-    """Say which files the numbers of controls follow from.
+    """Describe the files that the numbers of controls depend on.
 
     Parameters
     ----------
     names : iterable of str
-        As for `fingerprint`.
+        Names as for `fingerprint`.
 
     Returns
     -------
     str
-        A sentence; empty when all controls are built in. Files below the working directory are
-        named as from there.
+        A sentence; empty if all controls are built in. Files below the working directory have
+        relative paths.
     """
     here = Path.cwd().resolve()
     words = [str(file.relative_to(here) if file.is_relative_to(here) else file) for file in files(names)]

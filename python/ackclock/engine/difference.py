@@ -1,4 +1,4 @@
-"""What is different between two results: the scenarios, the numbers, the windows."""
+"""The differences between two results: scenarios, numbers, windows."""
 
 from __future__ import annotations
 
@@ -36,19 +36,20 @@ Result = Run | Sequence[Run] | Path | str
 
 @dataclass(frozen=True, repr=False)
 class Difference:
-    """What is different between the results ``a`` and ``b``.
+    """The differences between the results ``a`` and ``b``.
 
     Attributes
     ----------
     scenario : polars.DataFrame
-        One row per key that differs: key, a, b (as texts; null where there is none).
+        One row per key that differs: key, a, b (as texts; null where a result lacks the key).
     numbers : polars.DataFrame
-        One row per flow and number: flow, quantity, a, b (means over the runs), change (b - a) and,
-        when both have several runs, low and high, the 95 % interval of the change (Welch).
+        One row per flow and number: flow, quantity, a, b (means over the runs), change (b - a)
+        and, when both results have several runs, low and high, the 95 % interval of the change
+        (Welch).
     same : bool
-        Whether everything that happened was the same, packet by packet.
+        Whether all runs were identical, packet by packet.
     runs : tuple
-        The runs of both.
+        The runs of ``a`` and those of ``b``.
     """
 
     scenario: pl.DataFrame
@@ -60,12 +61,12 @@ class Difference:
         return f"<Difference: {self.words()}>"
 
     def words(self) -> str:
-        """Say in a line how much differs.
+        """Summarise the differences in one line.
 
         Returns
         -------
         str
-            One line.
+            One line of text.
         """
         if self.same:
             return "nothing: the same, packet by packet"
@@ -87,14 +88,14 @@ class Difference:
         Returns
         -------
         str
-            A tabular.
+            A LaTeX tabular environment.
         """
         from ackclock.draw import latex
 
         return latex.table(self.numbers.columns, self.numbers.rows())
 
     def draw(self) -> Picture:
-        """Draw the windows of both, one above the other, in the first run.
+        """Draw the windows of the first run of each result, one above the other.
 
         Returns
         -------
@@ -104,7 +105,7 @@ class Difference:
         Raises
         ------
         ValueError
-            When a run was not recorded.
+            If a run was not recorded.
         """
         from ackclock.draw import plots
         from ackclock.draw.run import Pictures
@@ -122,7 +123,7 @@ class Difference:
 
 
 def diff(a: Result, b: Result) -> Difference:
-    """Say what is different between two results.
+    """Return the differences between two results.
 
     Parameters
     ----------
@@ -132,12 +133,12 @@ def diff(a: Result, b: Result) -> Difference:
     Returns
     -------
     Difference
-        Flows are matched by their place.
+        The differences, with flows matched by their position.
 
     Raises
     ------
     ScenarioError
-        When a directory does not hold a result.
+        If a directory does not hold a result.
     """
     import polars as pl
 
@@ -180,7 +181,7 @@ def _runs(given: Result) -> tuple[Run, ...]:
 
 
 def _flat(tree: object, key: str = "") -> Iterator[tuple[str, str]]:
-    """Give every value of nested mappings and lists as a text, by the key that --set takes."""
+    """Yield every value of nested mappings and lists as a text, by its key in the syntax of --set."""
     if isinstance(tree, Mapping):
         for name, value in tree.items():
             yield from _flat(value, f"{key}.{name}" if key else name)

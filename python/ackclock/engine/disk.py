@@ -1,4 +1,4 @@
-"""What everything that writes results builds on: whole writes, syncs, and one kind of error."""
+"""The foundation of everything that writes results: complete writes, syncs, and one kind of error."""
 
 from __future__ import annotations
 
@@ -14,20 +14,7 @@ class StorageError(Exception):
 
 
 def write(file: Path, content: bytes) -> None:
-    """Write a file that nobody reads before it has another name or is listed somewhere.
-
-    Parameters
-    ----------
-    file : Path
-        Where to.
-    content : bytes
-        All of it.
-
-    Raises
-    ------
-    OSError
-        When it cannot be written.
-    """
+    """Write a file that no process reads before it is renamed or listed somewhere."""
     opened = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
     try:
         write_all(opened, content)
@@ -43,7 +30,7 @@ def write_all(opened: int, content: bytes) -> None:
 
 
 def sync(place: Path) -> None:
-    """Return when a file, or the names in a directory, survive a power cut."""
+    """Return once a file, or the names in a directory, survive a power cut."""
     opened = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(opened)

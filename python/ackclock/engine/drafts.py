@@ -1,4 +1,4 @@
-"""Drafts: what becomes a result when it is whole, and what killed processes leave of that."""
+"""Drafts: files and directories that become a result once complete, and leftovers of killed processes."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def _short(goal: Path) -> str:
 
 @contextmanager
 def draft(goal: Path, *, is_directory: bool) -> Iterator[Path]:
-    """Make what becomes `goal`, locked as long as the block runs, and tidy what was left of it.
+    """Create a draft of `goal`, locked while the block runs, and tidy what earlier drafts left behind.
 
-    The lock says that its process lives, on whatever machine or in whatever container that sees
-    the folder: numbers of processes say nothing there.
+    The lock says that its process is alive, on whatever machine or in whatever container that sees the
+    folder; process numbers say nothing there.
     """
     tidy(goal)
     begun = goal.with_name(f".{_short(goal)}.{uuid.uuid4().hex}.new")
@@ -78,7 +78,7 @@ def tidy(goal: Path) -> None:
 
 
 def _is_held(left: Path, kind: str) -> bool:
-    """Tell whether the process that made a draft may still be alive."""
+    """Return whether the process that made a draft may still be alive."""
     if kind == "new" and time.time() - left.lstat().st_mtime < OLD_S:
         return True
     # What is being replaced is held by what replaces it.

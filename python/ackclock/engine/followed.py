@@ -1,4 +1,4 @@
-"""Which files a control of one's own follows from: when one changes, kept numbers are remade."""
+"""The files that a user's control depends on: when one of them changes, cached numbers are recomputed."""
 
 from __future__ import annotations
 
@@ -25,21 +25,10 @@ LDD_S = 30
 
 
 def of_class(control: type[object], brought_in: Iterable[str] = ()) -> list[Path]:
-    """Find the files that a class follows from.
+    """Return the files that a class depends on, sorted; none for a class without a file.
 
-    Parameters
-    ----------
-    control : type
-        A congestion control.
-    brought_in : iterable of str
-        Modules that the import of the control loaded; what they import is found without.
-
-    Returns
-    -------
-    list of Path
-        Sorted: the modules of the class and its base classes, and every module that these import,
-        in whatever package, from outside of the standard library and site-packages. Empty for a
-        class without a file.
+    These are the modules of the class and its bases, those in `brought_in` (modules that its import
+    loaded), and every module that these import from outside the standard library and site-packages.
     """
     bases = {base.__module__ for base in control.__mro__}
     found: dict[str, Path] = {}
@@ -57,18 +46,9 @@ def of_class(control: type[object], brought_in: Iterable[str] = ()) -> list[Path
 
 
 def of_library(file: Path) -> list[Path]:
-    """Find the files that a shared library follows from.
+    """Return a shared library and the libraries of its own folder that it links, directly or not.
 
-    Parameters
-    ----------
-    file : Path
-        The library.
-
-    Returns
-    -------
-    list of Path
-        The library and those of its own folder that it links, directly or not; all libraries of
-        the folder where nothing can tell which.
+    Where ldd is missing, all libraries of the folder are returned.
     """
     folder = file.resolve().parent
     ldd = shutil.which("ldd")
@@ -83,20 +63,7 @@ def of_library(file: Path) -> list[Path]:
 
 
 def digest(files: Iterable[Path], more: bytes = b"") -> str:
-    """Return a digest of the contents of files, and of something besides.
-
-    Parameters
-    ----------
-    files : iterable of Path
-        In a fixed order.
-    more : bytes
-        What else counts.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits; the same wherever the files lie.
-    """
+    """Return a digest of the contents, not the paths, of files in the given order, and of `more`."""
     content = hashlib.sha256(more)
     for file in files:
         content.update(hashlib.sha256(file.read_bytes()).digest())
@@ -104,18 +71,7 @@ def digest(files: Iterable[Path], more: bytes = b"") -> str:
 
 
 def file_of(name: str) -> Path | None:
-    """Find the file of a module without running it: what a function imports is not loaded yet.
-
-    Parameters
-    ----------
-    name : str
-        Name of the module.
-
-    Returns
-    -------
-    Path or None
-        None when there is no such module, or it has no file.
-    """
+    """Return the file of a module without importing it: a function may not have imported it yet."""
     module = sys.modules.get(name)
     if module is not None:
         file = getattr(module, "__file__", None)
@@ -136,7 +92,7 @@ def _spec_of(name: str) -> ModuleSpec | None:
 
 
 def _is_own(name: str, file: Path) -> bool:
-    """Tell whether a module is the user's, neither Python's, nor installed, nor of the engine."""
+    """Return whether a module is the user's, and not from Python, an installed package or the engine."""
     if name.partition(".")[0] in OWN_PACKAGES or set(file.parts) & set(OF_OTHERS):
         return False
     standard = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
@@ -144,7 +100,7 @@ def _is_own(name: str, file: Path) -> bool:
 
 
 def _imported(name: str, file: Path) -> Iterator[str]:
-    """Yield the names of what a module's source imports anywhere, and of its packages."""
+    """Yield the modules that a module's source imports anywhere, with their packages."""
     yield from with_packages(name)
     if file.suffix != ".py":
         return
@@ -154,27 +110,16 @@ def _imported(name: str, file: Path) -> Iterator[str]:
 
 
 def with_packages(name: str) -> Iterator[str]:
-    """Yield the packages of a module from the outermost to the innermost, and the module."""
+    """Yield the packages of a module from the outermost to the innermost, then the module."""
     parts = name.split(".")
     yield from (".".join(parts[:count]) for count in range(1, len(parts) + 1))
 
 
 def imports(name: str, file: Path, *, typing: bool = True) -> Iterator[tuple[str, str | None]]:
-    """Yield what the source of a module imports, at its top and in its functions.
+    """Yield each module that a source imports at its top or in functions, with the imported name if any.
 
-    Parameters
-    ----------
-    name : str
-        Name of the module.
-    file : Path
-        Its source.
-    typing : bool
-        Whether imports for type checkers alone count, which never run.
-
-    Yields
-    ------
-    str, str or None
-        A module, and the name that is imported from it, if any. Nothing for a file with a syntax error.
+    Without `typing`, imports that only type checkers see are left out. A file with a syntax error yields
+    nothing.
     """
     package = name if file.stem == "__init__" else name.rpartition(".")[0]
     try:
@@ -193,7 +138,7 @@ def imports(name: str, file: Path, *, typing: bool = True) -> Iterator[tuple[str
 
 
 def _nodes(tree: ast.AST, *, typing: bool) -> Iterator[ast.AST]:
-    """Walk a syntax tree; without `typing` past the blocks under ``if TYPE_CHECKING``."""
+    """Walk a syntax tree; without `typing`, skip the blocks under ``if TYPE_CHECKING``."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
@@ -204,20 +149,7 @@ def _nodes(tree: ast.AST, *, typing: bool) -> Iterator[ast.AST]:
 
 
 def seen_by(control: type[object], source: bytes) -> set[str]:
-    """Find the modules of what the source of a class mentions, as in a notebook.
-
-    Parameters
-    ----------
-    control : type
-        The class.
-    source : bytes
-        As `source_of` gives it.
-
-    Returns
-    -------
-    set of str
-        Names of modules.
-    """
+    """Return the modules of the objects that the source of a class mentions, as in a notebook."""
     values = vars(sys.modules.get(control.__module__, ModuleType("none")))
     try:
         tree = ast.parse(textwrap.dedent(source.decode()))
@@ -233,16 +165,7 @@ def seen_by(control: type[object], source: bytes) -> set[str]:
 def source_of(control: type[object]) -> bytes:
     """Return the source of a class that has no file, as in a notebook.
 
-    Parameters
-    ----------
-    control : type
-        The class.
-
-    Returns
-    -------
-    bytes
-        Never the same twice where there is no source, because nobody could tell whether it has
-        changed.
+    Without a source it differs in every call, because changes could not be noticed.
     """
     try:
         return inspect.getsource(control).encode()

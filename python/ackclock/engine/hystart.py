@@ -17,7 +17,7 @@ TICKS_PER_S = 1e12
 
 
 class HyStartPlusPlus:
-    """What slow start remembers to end when the round-trip time rises."""
+    """The state with which slow start ends early when the round-trip time rises."""
 
     def __init__(self) -> None:
         self._round = 0
@@ -28,18 +28,7 @@ class HyStartPlusPlus:
         self._rounds = 0
 
     def leaves_slow_start(self, ack: Ack) -> bool:
-        """Take the RTT of an acknowledgement; return whether slow start is to end.
-
-        Parameters
-        ----------
-        ack : Ack
-            What arrived.
-
-        Returns
-        -------
-        bool
-            After five round trips of conservative slow start.
-        """
+        """Take the RTT of an ACK; return whether slow start ends, after five conservative round trips."""
         if ack.round != self._round:
             self._round = ack.round
             self._last_ps, self._current_ps = self._current_ps, None
@@ -60,16 +49,5 @@ class HyStartPlusPlus:
         return self._baseline_ps is not None and self._rounds >= ROUNDS
 
     def step(self, growth: float) -> float:
-        """Return what growth counts for at present, packets.
-
-        Parameters
-        ----------
-        growth : float
-            Packets.
-
-        Returns
-        -------
-        float
-            A quarter of it in conservative slow start.
-        """
+        """Return the growth that counts now, packets: a quarter of it in conservative slow start."""
         return growth if self._baseline_ps is None else growth / DIVISOR

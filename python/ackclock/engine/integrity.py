@@ -32,7 +32,7 @@ Record = dict[str, Any]
 
 
 class DamagedError(disk.StorageError):
-    """A result is not as it was written, or nobody can tell."""
+    """A result does not match its checksums, or has none."""
 
 
 def _checksum(content: bytes) -> bytes:
@@ -41,35 +41,13 @@ def _checksum(content: bytes) -> bytes:
 
 
 def seal(record: Mapping[str, object]) -> bytes:
-    """Write a record with its checksum.
-
-    Parameters
-    ----------
-    record : mapping
-        What JSON can hold, not empty and without a key ``checksum``.
-
-    Returns
-    -------
-    bytes
-        A line, its line feed included.
-    """
+    """Return a record, not empty and without a key ``checksum``, as a line of JSON with its checksum."""
     content = _encode(record).encode()[:-1]
     return b'%s%s%s"}\n' % (content, _MEMBER, _checksum(content))
 
 
 def unseal(line: bytes) -> Record | None:
-    """Read a record.
-
-    Parameters
-    ----------
-    line : bytes
-        A line without its line feed.
-
-    Returns
-    -------
-    dict or None
-        The record without its checksum; None if it is not as `seal` wrote it.
-    """
+    """Return the record of a line without its checksum; None if the line is not as `seal` wrote it."""
     content = line[:-_SEAL]
     if line[len(content) :] != b'%s%s"}' % (_MEMBER, _checksum(content)):
         return None
@@ -82,39 +60,23 @@ def unseal(line: bytes) -> Record | None:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a file of records.
-
-    Attributes
-    ----------
-    number : int
-        Its number, from 1.
-    byte : int
-        Where it begins, from 0.
-    content : bytes
-        What it says, without its line feed.
-    record : dict or None
-        Its record without the checksum; None if it is not as it was written.
-    """
+    """A line of a file of records."""
 
     number: int
+    """Counts from 1."""
     byte: int
+    """Offset of its first byte, from 0."""
     content: bytes
+    """Without the line feed."""
     record: Record | None
+    """Without the checksum; None if the line is not as it was written."""
 
 
 def lines(content: bytes) -> Iterator[Line]:
-    """Read a file of records that were appended.
+    """Yield the lines of a file to which records were appended.
 
-    Parameters
-    ----------
-    content : bytes
-        All of it.
-
-    Yields
-    ------
-    Line
-        Each; but not the beginning of one at the end, which a kill leaves or which is being
-        written. More than a whole record without a line feed is none: its line feed was changed.
+    An incomplete record at the end, from a kill or a write in progress, is left out. A complete record
+    without its line feed is not: its line feed was changed.
     """
     byte = 0
     # Bytes, too, have line ends other than line feeds: io splits at those alone.
@@ -128,20 +90,7 @@ def lines(content: bytes) -> Iterator[Line]:
 
 
 def seal_directory(directory: Path, names: Iterable[str] | None = None) -> None:
-    """Write the checksums of the files of a directory into it.
-
-    Parameters
-    ----------
-    directory : Path
-        A result.
-    names : iterable of str, optional
-        Its files, as seen from it; by default all files in it and in its directories.
-
-    Raises
-    ------
-    OSError
-        When a file cannot be read or written.
-    """
+    """Write the checksums of the files of a directory into it; by default of all files at any depth."""
     every = directory.rglob("*") if names is None else (directory / name for name in names)
     found = {
         file.relative_to(directory).as_posix(): of_file(file)
@@ -152,19 +101,9 @@ def seal_directory(directory: Path, names: Iterable[str] | None = None) -> None:
 
 
 def problem_of(directory: Path, within: str = "") -> str | None:
-    """Say what is wrong with a directory that was sealed.
+    """Return what is wrong with a sealed directory as one line, or None.
 
-    Parameters
-    ----------
-    directory : Path
-        As `seal_directory` left it, or not.
-    within : str
-        Only files whose names begin so.
-
-    Returns
-    -------
-    str or None
-        Such as ``"summary.json is not as it was written"``; None when all is as it was.
+    Only files whose names begin with `within` are checked.
     """
     try:
         every = listed(directory)
@@ -182,45 +121,14 @@ def problem_of(directory: Path, within: str = "") -> str | None:
 
 
 def listed(directory: Path) -> dict[str, str] | None:
-    """Read the checksums of a directory.
-
-    Parameters
-    ----------
-    directory : Path
-        As `seal_directory` left it.
-
-    Returns
-    -------
-    dict or None
-        SHA-256 by file; None when the list itself is not as it was written.
-
-    Raises
-    ------
-    OSError
-        When it cannot be read.
-    """
+    """Return the SHA-256 of each file of a sealed directory; None when the list itself was changed."""
     content = (directory / CHECKSUMS).read_bytes()
     record = unseal(content[:-1]) if content.endswith(b"\n") else None
     return None if record is None else dict(record["sha256"])
 
 
 def problem_of_file(directory: Path, name: str, every: Mapping[str, str]) -> str | None:
-    """Say what is wrong with one file of a directory that was sealed.
-
-    Parameters
-    ----------
-    directory : Path
-        The directory.
-    name : str
-        The file.
-    every : mapping
-        As `listed` gives it.
-
-    Returns
-    -------
-    str or None
-        As for `problem_of`.
-    """
+    """Return what is wrong with one file of a sealed directory, or None; `every` is from `listed`."""
     try:
         same = of_file(directory / name) == every[name]
     except FileNotFoundError:
@@ -231,19 +139,9 @@ def problem_of_file(directory: Path, name: str, every: Mapping[str, str]) -> str
 
 
 def check(directory: Path) -> None:
-    """Make sure that a result is as it was written.
+    """Raise `DamagedError` unless a result is as it was written.
 
-    Parameters
-    ----------
-    directory : Path
-        A result, or a part of one: its checksums are in it, or in the directory above.
-
-    Raises
-    ------
-    DamagedError
-        When a file is missing or was changed, or there are no checksums.
-    FileNotFoundError
-        When there is no such directory.
+    The checksums are in the directory or, for a part of a result, in the directory above.
     """
     if not directory.is_dir():
         raise FileNotFoundError(2, "No such file or directory", str(directory))
@@ -256,22 +154,6 @@ def check(directory: Path) -> None:
 
 
 def of_file(file: Path) -> str:
-    """Give the SHA-256 of a file.
-
-    Parameters
-    ----------
-    file : Path
-        It.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
-
-    Raises
-    ------
-    OSError
-        When it cannot be read.
-    """
+    """Return the SHA-256 of a file as hexadecimal digits."""
     with file.open("rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()

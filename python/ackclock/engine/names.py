@@ -9,18 +9,10 @@ NAME = re.compile(r"[a-z0-9.]+(-[a-z0-9.]+)*")
 
 
 def slug(*parts: object) -> str:
-    """Make a name from parts.
+    """Return a file name made of parts, as in ``illinois-0.5-concave``.
 
-    Parameters
-    ----------
-    *parts : object
-        Texts, numbers, and keys of cases, whose fields are parts of their own; None is left out. A
-        label that is shown is not a good part: the name would change with it.
-
-    Returns
-    -------
-    str
-        As in ``illinois-0.5-concave``.
+    Fields of keys of cases are parts of their own; None is left out. A displayed label is a poor part:
+    the name would change with it.
     """
     words: list[str] = []
     for part in parts:

@@ -35,12 +35,11 @@ class Run:
     Attributes
     ----------
     summary : dict
-        What `ackclock simulate --json` prints, without `wall_s`.
+        The output of ``ackclock simulate --json`` without `wall_s`.
     scenario : str
         The scenario as run, every default filled in, as TOML.
     tables : dict
-        Columns by table, as the engine gave them or read from disk; empty when the run was not
-        recorded.
+        Columns by table, from the engine or from disk; empty if the run was not recorded.
     """
 
     summary: Summary
@@ -59,7 +58,7 @@ class Run:
         return f"{self.summary['duration_s']:g} s: {flows}{more}"
 
     def _repr_html_(self) -> str:
-        """Give what a notebook shows: the flows, and the pictures that there are."""
+        """Return what a notebook shows: the flows and the available pictures."""
         from ackclock.draw.card import card
 
         shown = ("name", "controller", "goodput_mbps", "mean_window", "mean_rtt_ms", "loss_events")
@@ -78,7 +77,8 @@ class Run:
         Returns
         -------
         str
-            A tabular: goodput (Mbit/s), mean window (packets), mean RTT (ms), loss events.
+            A tabular with goodput (Mbit/s), mean window (packets), mean RTT (ms) and loss
+            events.
         """
         from ackclock.draw import latex
 
@@ -88,7 +88,7 @@ class Run:
         return latex.table(heads, rows)
 
     def to_html(self) -> str:
-        """Write the run as a page that can be mailed: curves to read and zoom, and numbers.
+        """Return the run as a page that can be mailed: interactive curves, and numbers.
 
         Returns
         -------
@@ -103,7 +103,7 @@ class Run:
 
     @property
     def digest(self) -> str:
-        """Fingerprint of everything that happened: 16 hexadecimal digits."""
+        """Fingerprint of all events of the run: 16 hexadecimal digits."""
         return str(self.summary["digest"])
 
     @cached_property
@@ -171,21 +171,21 @@ class Run:
         Parameters
         ----------
         directory : Path or str
-            Where it is.
+            Directory of the result.
         checked : bool
-            Whether every file must be as its checksum says; False reads what has none.
+            Whether every file must match its checksum; False reads results without checksums.
 
         Returns
         -------
         Run
-            The run; without tables when it was not recorded.
+            The run, without tables if it was not recorded.
 
         Raises
         ------
         OSError
-            When a file cannot be read.
+            If a file cannot be read.
         DamagedError
-            When a file is missing or was changed, or there are no checksums.
+            If a file is missing or was changed, or there are no checksums.
         """
         import polars as pl
 
@@ -203,21 +203,21 @@ class Run:
         return cls(summary, (directory / "scenario.toml").read_text(encoding="utf-8"), tables)
 
     def write(self, directory: Path, *, csv: bool = False, tables: bool = True) -> None:
-        """Write the files of the run into `directory`, which is made if it does not exist.
+        """Write the files of the run into `directory`, which is created if necessary.
 
         Parameters
         ----------
         directory : Path
-            Where to.
+            Directory to write to.
         csv : bool
-            CSV in place of Parquet.
+            Write CSV instead of Parquet.
         tables : bool
-            False leaves out the tables over time.
+            False omits the tables over time.
 
         Raises
         ------
         OSError
-            When a file cannot be written; what was written before stays.
+            If a file cannot be written; files written before remain.
         """
         directory.mkdir(exist_ok=True)
         measured = (MEASURED,) if MEASURED in self.tables else ()
@@ -227,17 +227,17 @@ class Run:
         (directory / "scenario.toml").write_text(self.scenario, encoding="utf-8")
 
     def write_page(self, directory: Path) -> None:
-        """Write the page of the run, ``index.html``, beside what `write` wrote.
+        """Write the page of the run, ``index.html``, next to the files of `write`.
 
         Parameters
         ----------
         directory : Path
-            Where to.
+            Directory to write to.
 
         Raises
         ------
         OSError
-            When the file cannot be written.
+            If the file cannot be written.
         """
         (directory / PAGE).write_text(self.to_html(), encoding="utf-8")
 
@@ -247,16 +247,16 @@ class Run:
         Parameters
         ----------
         directory : Path or str
-            Directory that is to hold them.
+            Directory to write to.
         csv : bool
-            CSV in place of Parquet.
+            Write CSV instead of Parquet.
         force : bool
             Replace a previous result.
 
         Raises
         ------
         StorageError
-            When the directory may not be replaced or cannot be written.
+            If the directory may not be replaced or cannot be written.
         """
         with new_result(Path(directory), force=force) as temporary:
             self.write(temporary, csv=csv)
@@ -264,7 +264,7 @@ class Run:
 
 
 def _read_csv(file: Path, name: str) -> pl.DataFrame:
-    """Read a table whose columns are what they are in Parquet, also where all are empty."""
+    """Read a table with the column types of Parquet, even where a column is empty."""
     import polars as pl
 
     if name == MEASURED:
@@ -277,7 +277,7 @@ def _read_csv(file: Path, name: str) -> pl.DataFrame:
 
 
 def holds_result(directory: Path) -> bool:
-    """Whether a directory holds what `Run.save` or several runs wrote, and nothing else.
+    """Return whether a directory holds the output of `Run.save` or of several runs, and nothing else.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ def holds_result(directory: Path) -> bool:
     Returns
     -------
     bool
-        True when it can be replaced without loss of anything else.
+        True if it can be replaced without losing anything else.
     """
     tables = {f"{name}.{ending}" for name in (*TABLES, MEASURED) for ending in ("parquet", "csv")}
     names = frozenset(tables | {"summary.json", "scenario.toml", PAGE})
@@ -298,23 +298,23 @@ def holds_result(directory: Path) -> bool:
 
 
 def new_result(directory: Path, *, force: bool) -> AbstractContextManager[Path]:
-    """Give a directory that becomes `directory` when the block ends, and vanishes when it fails.
+    """Return a directory that becomes `directory` when the block ends, and is removed when it fails.
 
     Parameters
     ----------
     directory : Path
-        Directory that is to hold a run or several.
+        Directory for one or several runs.
     force : bool
         Replace a previous result.
 
     Returns
     -------
     context manager
-        Its value is the path to write to.
+        A context manager that yields the path to write to.
 
     Raises
     ------
     StorageError
-        When the directory may not be replaced or cannot be written.
+        If the directory may not be replaced or cannot be written.
     """
     return storage.new_directory(directory, force=force, is_result=holds_result)

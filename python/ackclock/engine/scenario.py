@@ -25,20 +25,21 @@ def read(given: Given, *, settings: Sequence[str] = ()) -> Scenario:
     Parameters
     ----------
     given : Path, str, mapping or Scenario
-        A path, TOML text (it contains a line break), nested mappings, or one read before.
+        A path, TOML text (it contains a line break), nested mappings, or a scenario read
+        before.
     settings : sequence of str
         Changes such as ``"flow.0.rtt=80ms"``.
 
     Returns
     -------
     Scenario
-        What is to be run; it does not change any more.
+        The checked scenario, which is immutable.
 
     Raises
     ------
     ScenarioError
-        When the file cannot be read or the scenario is refused: file, line, key and what is
-        allowed.
+        If the file cannot be read or the scenario is refused: file, line, key and the allowed
+        values.
     """
     if isinstance(given, Scenario):
         return given.with_settings(list(settings), controls.load_missing) if settings else given
@@ -60,23 +61,23 @@ def parse(text: str, file: str, *, is_json: bool = False, settings: Sequence[str
     Parameters
     ----------
     text : str
-        TOML or JSON.
+        TOML or JSON text.
     file : str
-        What to call it in messages.
+        Name of the file in messages.
     is_json : bool
-        JSON, not TOML.
+        Parse JSON instead of TOML.
     settings : sequence of str
         Changes such as ``"flow.0.rtt=80ms"``.
 
     Returns
     -------
     Scenario
-        As `read`.
+        The checked scenario, which is immutable.
 
     Raises
     ------
     ScenarioError
-        As `read`.
+        For the same reasons as `read`.
     """
     return Scenario.read(text, file, list(settings), is_json, controls.load_missing)
 
@@ -87,17 +88,17 @@ def text_of(path: Path) -> str:
     Parameters
     ----------
     path : Path
-        The file.
+        The file to read.
 
     Returns
     -------
     str
-        Its text.
+        Content of the file.
 
     Raises
     ------
     ScenarioError
-        When it cannot be read or is not text in UTF-8.
+        If it cannot be read or is not text in UTF-8.
     """
     name = shown(str(path))
     try:
@@ -116,17 +117,17 @@ def text_of(path: Path) -> str:
 
 
 def shown(text: str) -> str:
-    """Write a text on one line, without orders for a terminal.
+    """Return a text on one line, without control sequences for a terminal.
 
     Parameters
     ----------
     text : str
-        Anything, as a name that a file gives.
+        Any text, such as a name from a file.
 
     Returns
     -------
     str
-        The same, with escapes for what cannot be printed.
+        The same text, with escapes for unprintable characters.
     """
     return "".join(one if one.isprintable() else f"\\u{{{ord(one):x}}}" for one in text)
 
@@ -152,9 +153,9 @@ def check(scenario: Given, *, settings: Sequence[str] = ()) -> str:
     Parameters
     ----------
     scenario : Path, str, mapping or Scenario
-        What `read` is given.
+        A scenario as for `read`.
     settings : sequence of str
-        As for `read`.
+        Changes as for `read`.
 
     Returns
     -------
@@ -164,7 +165,7 @@ def check(scenario: Given, *, settings: Sequence[str] = ()) -> str:
     Raises
     ------
     ScenarioError
-        As `read`.
+        For the same reasons as `read`.
     """
     return read(scenario, settings=settings).toml()
 

@@ -31,13 +31,14 @@ def simulate(
     Parameters
     ----------
     scenario : Path, str, mapping or Scenario
-        A path, TOML text (it contains a line break), nested mappings, or one read before.
+        A path, TOML text (it contains a line break), nested mappings, or a scenario read
+        before.
     settings : sequence of str
         Changes such as ``"flow.0.rtt=80ms"``.
     run : int
         Number of the run: other random streams of the same seed.
     record : bool
-        Keep windows, queues and events over time, too.
+        Also record windows, queues and events over time.
     progress : callable, optional
         Called with simulated seconds and packets about every 50 ms.
     pcap : Path or str, optional
@@ -53,10 +54,10 @@ def simulate(
     Raises
     ------
     ScenarioError
-        When the scenario is refused: file, line, key and what is allowed.
+        If the scenario is refused: file, line, key and the allowed values.
     SimulationError
-        When the simulation itself fails, and when a control panics or calls `sys.exit`. What else a
-        control written in Python raises comes as it is, with its traceback.
+        If the simulation itself fails, or a control panics or calls `sys.exit`. Other
+        exceptions of a control written in Python are raised unchanged, with their tracebacks.
     """
     checked = read(scenario, settings=settings)
     with _ends_alone():
@@ -71,24 +72,24 @@ def simulate(
 
 
 def summary(scenario: Scenario, *, run: int = 0, progress: Progress | None = None) -> Summary:
-    """Simulate a scenario for its summary alone: what many short runs need.
+    """Simulate a scenario and return only its summary, as many short runs need.
 
     Parameters
     ----------
     scenario : Scenario
-        What to run.
+        The scenario to run.
     run, progress
-        As for `simulate`.
+        Arguments as for `simulate`.
 
     Returns
     -------
     dict
-        As `Run.summary`.
+        The same as `Run.summary`.
 
     Raises
     ------
     SimulationError
-        As `simulate`.
+        For the same reasons as `simulate`.
     """
     with _ends_alone():
         made, _ = scenario.simulate(run=run, progress=progress)
@@ -97,10 +98,10 @@ def summary(scenario: Scenario, *, run: int = 0, progress: Progress | None = Non
 
 @contextmanager
 def _ends_alone() -> Iterator[None]:
-    """Turn what would end more than the run in the block into the failure of that run.
+    """Turn an exit in the block that would end more than the run into a failure of that run.
 
-    `SystemExit`, and the exception of a panic, are no `Exception`: whoever takes care of runs that
-    fail would let them pass. Ctrl-C reaches the main thread alone; elsewhere a control raised it.
+    `SystemExit` and the exception of a panic do not derive from `Exception`: code that handles failing
+    runs would let them pass. Ctrl-C reaches only the main thread; elsewhere a control raised it.
     """
     try:
         yield

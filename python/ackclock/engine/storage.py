@@ -1,4 +1,4 @@
-"""Results are written whole or not at all, also when the power fails."""
+"""Results are written completely or not at all, even when the power fails."""
 
 from __future__ import annotations
 
@@ -24,17 +24,9 @@ if TYPE_CHECKING:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn what the operating system refuses in the block into one clear line.
+    """Turn an error of the operating system in the block into one clear `StorageError` about `path`.
 
-    Parameters
-    ----------
-    path : Path
-        What the block writes.
-
-    Raises
-    ------
-    StorageError
-        When it cannot be written. A reader that has closed its pipe is not the fault of `path`.
+    A reader that has closed its pipe is not the fault of `path`.
     """
     try:
         yield
@@ -45,22 +37,7 @@ def explained(path: Path) -> Iterator[None]:
 
 
 def refuse_unless_free(target: Path, *, force: bool, is_result: Callable[[Path], bool]) -> None:
-    """Refuse to write where something is that must not be lost.
-
-    Parameters
-    ----------
-    target : Path
-        Directory that is to be written.
-    force : bool
-        Whether a previous result may be replaced.
-    is_result : callable
-        Whether a directory holds a previous result and nothing else.
-
-    Raises
-    ------
-    StorageError
-        When `target` exists, is not an empty directory, and may not be replaced.
-    """
+    """Raise `StorageError` if `target` exists, is not an empty directory, and may not be replaced."""
     with explained(target):
         if not target.exists() and not target.is_symlink():
             return
@@ -80,26 +57,10 @@ def refuse_unless_free(target: Path, *, force: bool, is_result: Callable[[Path],
 def new_directory(
     target: Path, *, force: bool, is_result: Callable[[Path], bool], sealed: bool = True
 ) -> Iterator[Path]:
-    """Give a directory that becomes `target` when the block ends, and vanishes when it fails.
+    """Yield an empty directory next to `target` that replaces it at the end, or is removed on failure.
 
-    It gets the checksums of its files, unless it is for programs that expect nothing else in it.
-
-    Parameters
-    ----------
-    target, force, is_result
-        As for `refuse_unless_free`.
-    sealed : bool
-        Whether it gets checksums.
-
-    Yields
-    ------
-    Path
-        An empty directory beside `target`.
-
-    Raises
-    ------
-    StorageError
-        When `target` may not be replaced or cannot be written.
+    It gets the checksums of its files unless `sealed` is False, for programs that expect nothing else in
+    it.
     """
     # A link is followed, so that its goal is replaced and not the link.
     goal = target.resolve()
@@ -128,24 +89,10 @@ def new_directory(
 
 @contextmanager
 def new_file(target: Path) -> Iterator[Path]:
-    """Give a path whose file becomes `target` when the block ends, and vanishes when it fails.
+    """Yield a path whose file becomes `target` when the block ends, and is removed when it fails.
 
-    A pipe or a device is not replaced: the file is written into it when the block ends.
-
-    Parameters
-    ----------
-    target : Path
-        File that is to be written or replaced; a link is followed.
-
-    Yields
-    ------
-    Path
-        A path to write to.
-
-    Raises
-    ------
-    StorageError
-        When `target` cannot be written.
+    A link is followed. A pipe or a device is not replaced: the file is written into it when the block
+    ends.
     """
     with explained(target):
         try:
@@ -182,18 +129,7 @@ def new_file(target: Path) -> Iterator[Path]:
 
 
 def probe(directory: Path) -> None:
-    """Make sure that a folder can be written into, before hours of work.
-
-    Parameters
-    ----------
-    directory : Path
-        It is made if it is not there.
-
-    Raises
-    ------
-    StorageError
-        When it cannot.
-    """
+    """Raise `StorageError` unless a folder, created if necessary, is writable: before hours of work."""
     with explained(directory):
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory):
@@ -201,13 +137,10 @@ def probe(directory: Path) -> None:
 
 
 def own_folder() -> Path:
-    """Find the folder for what a user's programs show, which belongs to the user alone.
+    """Return the user's private folder for what the user's programs show.
 
-    Returns
-    -------
-    Path
-        ``ackclock`` in the user's cache (``XDG_CACHE_HOME``, else ``~/.cache``), with mode 0700; a
-        new folder for temporary files where that is not the user's, or is open to others.
+    It is ``ackclock`` in the user's cache (``XDG_CACHE_HOME``, else ``~/.cache``), with mode 0700; a new
+    temporary folder where that does not belong to the user, or is open to others.
     """
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ackclock"
     with suppress(OSError, RuntimeError):
@@ -220,18 +153,7 @@ def own_folder() -> Path:
 
 
 class Appended:
-    """A file at whose end lines are put, each by one write.
-
-    Parameters
-    ----------
-    file : Path
-        It is made if it does not exist.
-
-    Raises
-    ------
-    OSError
-        When it cannot be opened; also from the methods.
-    """
+    """A file to whose end lines are appended, each by one write; it is created if necessary."""
 
     def __init__(self, file: Path) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
@@ -240,17 +162,11 @@ class Appended:
         sync(file.parent)
 
     def add(self, content: bytes) -> None:
-        """Append; what the system has survives the end of this process.
-
-        Parameters
-        ----------
-        content : bytes
-            Whole lines.
-        """
+        """Append whole lines; they survive the end of this process."""
         write_all(self._file, content)
 
     def sync(self) -> None:
-        """Return when everything that was added survives a power cut."""
+        """Return once all appended lines survive a power cut."""
         os.fsync(self._file)
 
     def close(self) -> None:
@@ -259,24 +175,7 @@ class Appended:
 
 
 def write_table(frame: pl.DataFrame, directory: Path, name: str, *, csv: bool = False) -> None:
-    """Write a table as `name`.parquet or `name`.csv; the same table gives the same bytes.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table.
-    directory : Path
-        Where to.
-    name : str
-        Name of the file, without its ending.
-    csv : bool
-        CSV in place of Parquet.
-
-    Raises
-    ------
-    OSError
-        When the file cannot be written.
-    """
+    """Write a table as `name`.parquet or `name`.csv; the same table gives the same bytes."""
     # Through memory, so that a full disk is an OSError whatever wrote the bytes.
     content = io.BytesIO()
     if csv:
@@ -287,21 +186,6 @@ def write_table(frame: pl.DataFrame, directory: Path, name: str, *, csv: bool = 
 
 
 def holds_only(directory: Path, names: frozenset[str], marker: str) -> bool:
-    """Whether `directory` has the file `marker` and, besides checksums, nothing else but `names`.
-
-    Parameters
-    ----------
-    directory : Path
-        Directory to look at.
-    names : frozenset of str
-        Names that may occur.
-    marker : str
-        The one that must.
-
-    Returns
-    -------
-    bool
-        True when it holds.
-    """
+    """Return whether a directory has the file `marker` and nothing else but `names` and checksums."""
     found = {entry.name for entry in directory.iterdir()}
     return marker in found and found - {CHECKSUMS} <= names

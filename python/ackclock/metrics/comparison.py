@@ -1,4 +1,4 @@
-"""One flow or group of flows beside another."""
+"""Comparisons of a flow or a group of flows with another one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 
 def throughput_ratio(first: ArrayLike, second: ArrayLike) -> float:
-    """Give the mean throughput of one group over that of another.
+    """Return the mean throughput of a group divided by that of another.
 
     Parameters
     ----------
@@ -17,7 +17,7 @@ def throughput_ratio(first: ArrayLike, second: ArrayLike) -> float:
     Returns
     -------
     float
-        Infinite when the second group got nothing.
+        The ratio; infinite if the second group has no throughput.
     """
     other = float(np.mean(np.asarray(second, float)))
     return float(np.mean(np.asarray(first, float))) / other if other else float("inf")
@@ -29,13 +29,13 @@ def rtt_unfairness_exponent(throughput: ArrayLike, rtt: ArrayLike) -> float:
     Parameters
     ----------
     throughput, rtt : array_like
-        Of each flow, any units, shape (flows,); at least two different round-trip times.
+        Values of each flow, any units, shape (flows,); at least two different round-trip times.
 
     Returns
     -------
     float
-        e: 0 when the round-trip time does not matter, 1 for equal windows, 2 for AIMD whose
-        losses are synchronised.
+        The exponent e: 0 if the round-trip time has no influence, 1 for equal windows, 2 for
+        AIMD with synchronised losses.
 
     Examples
     --------
@@ -46,36 +46,36 @@ def rtt_unfairness_exponent(throughput: ArrayLike, rtt: ArrayLike) -> float:
     return float(-np.polyfit(x, np.log(np.asarray(throughput, float)), 1)[0])
 
 
-def bandwidth_stolen_rate(alone: float, beside: float) -> float:
-    """Give the share of its bandwidth that a group of Reno flows loses to a variant.
+def bandwidth_stolen_rate(alone: float, shared: float) -> float:
+    """Return the share of its bandwidth that a group of Reno flows loses to a variant.
 
     Parameters
     ----------
     alone : float
-        Throughput of the group beside as many Reno flows, T*.
-    beside : float
-        Throughput of the same group beside the variant, T'.
+        Throughput of the group next to as many Reno flows, T*.
+    shared : float
+        Throughput of the same group next to the variant, T'.
 
     Returns
     -------
     float
-        (T* - T')/T*: 0 for a variant that takes what Reno would, negative for one that takes less
-        (Wang, Wen, Zhang, Han, INFOCOM 2011, equation 22).
+        (T* - T')/T*: 0 for a variant that takes what Reno would, negative for a variant that
+        takes less (Wang, Wen, Zhang, Han, INFOCOM 2011, equation 22).
     """
-    return (alone - beside) / alone
+    return (alone - shared) / alone
 
 
 def throughput_degradation(alone: float, shared: float) -> float:
-    """Give the share of its throughput that a flow loses when another one comes.
+    """Return the share of its throughput that a flow loses when another one joins.
 
     Parameters
     ----------
     alone, shared : float
-        Its throughput without and with the other.
+        Its throughput without and with the other flow.
 
     Returns
     -------
     float
-        1 - shared/alone (Wang et al., INFOCOM 2011, figure 1, with its sense made right).
+        1 - shared/alone (Wang et al., INFOCOM 2011, figure 1, with its sign corrected).
     """
     return 1 - shared / alone

@@ -19,20 +19,21 @@ class Epoch:
 
     @property
     def length_s(self) -> float:
-        """Its length in seconds."""
+        """The length in seconds."""
         return self.end_s - self.start_s
 
 
 @dataclass(frozen=True)
 class Curvature:
-    """How a window curve bends within an epoch.
+    """The curvature of a window within an epoch.
 
     Attributes
     ----------
     concave, straight, convex : float
         Shares of the epoch; they add up to 1.
     concave_at, convex_at : float
-        Mean position, from 0 at the epoch's start to 1 at its end; NaN when there is none.
+        Mean position, from 0 at the epoch's start to 1 at its end; NaN if there is no such
+        part.
     """
 
     concave: float
@@ -77,7 +78,7 @@ def round_trips(time_s: ArrayLike, rtt_s: ArrayLike, epoch: Epoch) -> float:
     time_s, rtt_s : array_like
         Samples of the round-trip time, seconds.
     epoch : Epoch
-        The epoch.
+        The epoch to measure.
 
     Returns
     -------
@@ -92,21 +93,21 @@ def used_share(
 ) -> float:
     """Average over time the share of the bandwidth-delay product that the window fills.
 
-    What a window has beyond the product waits in the queue and moves nothing, so it counts as 1.
+    Packets beyond the product wait in the queue and increase no throughput, so the share is at most 1.
 
     Parameters
     ----------
     time_s, window : array_like
         Samples of the window, packets.
     bandwidth_delay_product : float
-        Packets.
+        Bandwidth-delay product, packets.
     start_s, end_s : float
-        Limits, seconds.
+        Limits of the time, seconds.
 
     Returns
     -------
     float
-        Between 0 and 1.
+        A share between 0 and 1.
     """
     share = np.minimum(np.asarray(window, dtype=float) / bandwidth_delay_product, 1.0)
     return time_mean(time_s, share, start_s, end_s)
@@ -124,19 +125,19 @@ def curvature(
 ) -> Curvature:
     """Measure where a window curve is concave, straight and convex within an epoch.
 
-    The window is smoothed by a moving average over `span_s` and compared with itself one span
-    before and after; the sign of the second difference decides. It counts as
-    straight when the slope changes from one span to the next by no more than `tolerance` times
-    the steeper of the two, or the window departs by no more than `least` from a straight line.
+    The window is smoothed by a moving average over `span_s` and compared with itself one span before and
+    after; the sign of the second difference decides. It counts as straight when the slope changes from
+    one span to the next by no more than `tolerance` times the steeper of the two, or the window departs
+    by no more than `least` from a straight line.
 
     Parameters
     ----------
     time_s, window : array_like
         Samples of the window, packets.
     epoch : Epoch
-        The epoch.
+        The epoch to measure.
     skip_s : float
-        So much of its beginning is left out, seconds: recovery from the loss.
+        Time to leave out at its beginning, seconds: recovery from the loss.
     span_s : float
         Width of the moving average and spacing of the differences, seconds.
     tolerance : float
@@ -147,7 +148,7 @@ def curvature(
     Returns
     -------
     Curvature
-        Shares of the epoch. All NaN when it is shorter than five spans.
+        Shares of the epoch. All are NaN if it is shorter than five spans.
     """
     begin, end = epoch.start_s + skip_s + span_s / 2, epoch.end_s - span_s / 2
     if end - begin < 4 * span_s:
@@ -187,7 +188,7 @@ def congestion_events(
     Returns
     -------
     list of (float, frozenset of int)
-        When each began, and which flows lost.
+        The time of each congestion event, and the flows that lost packets.
 
     Examples
     --------
@@ -214,7 +215,7 @@ def losing_flows(
     epoch_s : float
         Length of an epoch, seconds.
     start_s, end_s : float
-        From when to when; the last epoch must end in time to count.
+        Limits of the time, seconds; an epoch that ends later does not count.
 
     Returns
     -------
@@ -231,19 +232,19 @@ def losing_flows(
 
 
 def synchronisation(losing: ArrayLike, at_least: ArrayLike) -> Series:
-    """Give the share of congestion events in which a number of flows or more lose.
+    """Return the share of congestion events in which at least a number of flows lose packets.
 
     Parameters
     ----------
     losing : array_like
-        Flows that lose, per event or epoch.
+        Number of losing flows per event or epoch.
     at_least : array_like
-        Numbers of flows.
+        Thresholds, numbers of flows.
 
     Returns
     -------
     ndarray
-        Shares, of the shape of `at_least`; NaN when there was no event.
+        Shares, of the shape of `at_least`; NaN if there was no event.
 
     Examples
     --------

@@ -22,7 +22,7 @@ MERGE_RTTS = 2.0
 
 
 class Trace(Protocol):
-    """What a finished run shows: its summary and its tables (`ackclock.Run`)."""
+    """The measured parts of a finished run (`ackclock.Run`)."""
 
     @property
     def summary(self) -> Summary:
@@ -30,11 +30,11 @@ class Trace(Protocol):
 
     @property
     def windows(self) -> pl.DataFrame:
-        """Samples by flow."""
+        """The samples of all flows."""
 
     @property
     def queues(self) -> pl.DataFrame:
-        """Samples by link."""
+        """The samples of all links."""
 
     @property
     def events(self) -> pl.DataFrame:
@@ -53,14 +53,14 @@ def overview(runs: Sequence[Trace]) -> pl.DataFrame:
     Parameters
     ----------
     runs : sequence of Trace
-        Recorded runs that differ by nothing but their random streams. The interval is over runs;
-        of one run over 20 batches of its measured time.
+        Recorded runs that differ only by their random streams. Intervals are over runs or, for
+        a single run, over 20 batches of its measured time.
 
     Returns
     -------
     polars.DataFrame
-        Columns subject, metric, unit, value, low, high, samples, warning. Null where a metric has
-        no value or no interval.
+        Columns subject, metric, unit, value, low, high, samples, warning; null where a metric
+        has no value or no interval.
     """
     found = _of_runs(runs) if len(runs) > 1 else _of_one_run(runs[0])
     found = {name: intervals.within(one, *_possible(*name)) for name, one in found.items()}
@@ -86,7 +86,7 @@ SHARES = ("loss rate", "loss-event rate", "utilisation")
 
 
 def _possible(_subject: str, metric: str, _unit: str) -> tuple[float, float]:
-    """Give the smallest and largest number that a metric can have."""
+    """Return the smallest and largest possible number of a metric."""
     is_share = metric in SHARES or metric.startswith(("Jain's index", "congestion events that"))
     return 0.0, 1.0 if is_share else np.inf
 
@@ -123,7 +123,7 @@ def _of_one_run(run: Trace) -> dict[Quantity, Estimate]:
 
 
 def _quantities(run: Trace) -> dict[Quantity, float]:
-    """Measure the whole measured time: what parts have, too, and what only the summary counts."""
+    """Measure the whole time: the metrics of parts, and those that only the summary has."""
     start, end = run.summary["measured_from_s"], run.summary["duration_s"]
     found = dict(_in_part(run, start, end)) | dict(_epochs(run, start))
     for flow in run.summary["flows"]:
@@ -146,7 +146,7 @@ def _quantities(run: Trace) -> dict[Quantity, float]:
 
 
 def _in_part(run: Trace, start_s: float, end_s: float) -> Iterator[tuple[Quantity, float]]:
-    """Measure what can be measured in any part of a run."""
+    """Yield the metrics that exist in any part of a run."""
     inside = pl.col("time_s").is_between(start_s, end_s, closed="right")
     windows = run.windows.filter(inside)
     # Once for all flows: a query of Polars costs as much as thousands of packets.
@@ -186,7 +186,7 @@ def _in_part(run: Trace, start_s: float, end_s: float) -> Iterator[tuple[Quantit
 def _together(flows: Sequence[FlowSummary]) -> list[tuple[str, list[FlowSummary]]]:
     """Group the flows with a congestion control by the direction of their data.
 
-    What nothing slows down has no fairness, and flows of different directions share no queue.
+    Flows that nothing slows down have no fairness, and flows of different directions share no queue.
     """
     groups: dict[str, list[FlowSummary]] = {}
     for flow in flows:

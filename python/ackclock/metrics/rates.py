@@ -9,21 +9,21 @@ from ackclock.metrics.series import Series
 
 
 def goodput(time_s: ArrayLike, delivered_bytes: ArrayLike, start_s: float, end_s: float) -> float:
-    """Rate of what reached the application.
+    """Return the rate of the data that reached the application.
 
     Parameters
     ----------
     time_s : array_like
-        Ends of the sampling intervals.
+        Ends of the sampling intervals, seconds.
     delivered_bytes : array_like
-        Bytes delivered in each.
+        Bytes delivered in each interval.
     start_s, end_s : float
         Intervals that end in (start, end] count.
 
     Returns
     -------
     float
-        Mbit/s.
+        The rate in Mbit/s.
     """
     time = np.asarray(time_s, dtype=float)
     inside = (time > start_s) & (time <= end_s)
@@ -31,21 +31,21 @@ def goodput(time_s: ArrayLike, delivered_bytes: ArrayLike, start_s: float, end_s
 
 
 def utilisation(time_s: ArrayLike, share: ArrayLike, start_s: float, end_s: float) -> float:
-    """Give the share of time in which a link sends.
+    """Return the share of time in which a link sends.
 
     Parameters
     ----------
     time_s : array_like
-        Ends of equally long sampling intervals.
+        Ends of equally long sampling intervals, seconds.
     share : array_like
-        Share of each in which it sent.
+        Share of each interval in which the link sent.
     start_s, end_s : float
         Intervals that end in (start, end] count.
 
     Returns
     -------
     float
-        Between 0 and 1; NaN without a sample.
+        A share between 0 and 1; NaN without a sample.
     """
     time = np.asarray(time_s, float)
     inside = np.asarray(share, float)[(time > start_s) & (time <= end_s)]
@@ -53,19 +53,19 @@ def utilisation(time_s: ArrayLike, share: ArrayLike, start_s: float, end_s: floa
 
 
 def loss_rate(lost: float, sent: float) -> float:
-    """Give the share of packets that are lost; with loss events in their place, their rate.
+    """Return the share of packets that are lost or, given loss events, the loss event rate.
 
     Parameters
     ----------
     lost : float
-        Packets lost, or loss events.
+        Number of lost packets, or of loss events.
     sent : float
         Packets sent, retransmissions included.
 
     Returns
     -------
     float
-        Per packet sent; NaN when nothing was sent.
+        Losses per packet sent; NaN if nothing was sent.
     """
     return lost / sent if sent else float("nan")
 
@@ -80,11 +80,11 @@ def over_intervals(
     time_s : array_like
         Ends of the sampling intervals, seconds.
     amount : array_like
-        What came in each, such as bytes, shape (samples,) or (samples, flows).
+        Amounts of each sampling interval, such as bytes, shape (samples,) or (samples, flows).
     scale_s : float
         Length of the longer intervals, a multiple of the sampling interval.
     start_s, end_s : float
-        From when to when; an interval that is not complete is left out.
+        Limits of the time, seconds; an interval that is not complete is left out.
 
     Returns
     -------
@@ -110,20 +110,20 @@ def over_intervals(
 
 
 def cov(values: ArrayLike, axis: int | None = None) -> Series:
-    """Give the coefficient of variation.
+    """Return the coefficient of variation.
 
     Parameters
     ----------
     values : array_like
-        Rates: of one flow over time it is its smoothness, CoV_time; of flows at one time their
-        short-term fairness, CoV_sf; of their long means the long-term fairness, CoV_lf.
+        Rates of a flow over time for its smoothness, CoV_time; of flows at one time for their
+        short-term fairness, CoV_sf; or their long means for the long-term fairness, CoV_lf.
     axis : int, optional
-        Along which; by default over all values.
+        Axis of the values; by default all values count.
 
     Returns
     -------
     ndarray
-        Standard deviation over mean; NaN where the mean is 0.
+        Standard deviation over mean; NaN if the mean is 0.
 
     Examples
     --------
@@ -138,19 +138,19 @@ def cov(values: ArrayLike, axis: int | None = None) -> Series:
 
 
 def jain(values: ArrayLike, axis: int | None = None) -> Series:
-    """Give Jain's fairness index.
+    """Return Jain's fairness index.
 
     Parameters
     ----------
     values : array_like
-        Rates of flows.
+        Rates of flows, any unit.
     axis : int, optional
-        Along which the flows are; by default all values.
+        Axis of the flows; by default all values count.
 
     Returns
     -------
     ndarray
-        (sum x)^2/(K sum x^2) = 1/(1 + CoV^2), from 1/K to 1; NaN where all are 0.
+        (sum x)^2/(K sum x^2) = 1/(1 + CoV^2), from 1/K to 1; NaN if all rates are 0.
 
     Examples
     --------
@@ -161,44 +161,45 @@ def jain(values: ArrayLike, axis: int | None = None) -> Series:
 
 
 def worst_mean(values: ArrayLike, share: float) -> float:
-    """Give the mean of the smallest values.
+    """Return the mean of the smallest values.
 
     Parameters
     ----------
     values : array_like
-        Such as Jain's index in each interval.
+        Values such as Jain's index in each interval.
     share : float
-        Share of them that counts, above 0; at least one value.
+        Share of the values that counts, above 0; at least one value does.
 
     Returns
     -------
     float
-        Xu, Harfoush, Rhee, INFOCOM 2004, figures 10 and 11: 0.2 for droptail, 0.01 for RED.
+        The mean, with a share of 0.2 for droptail and 0.01 for RED in Xu, Harfoush, Rhee,
+        INFOCOM 2004, figures 10 and 11.
     """
     ordered = np.sort(np.asarray(values, float).ravel())
     return float(ordered[: max(1, round(share * ordered.size))].mean())
 
 
 def delta_fair_time(time_s: ArrayLike, rates: ArrayLike, delta: float, from_s: float = 0.0) -> float:
-    """Give the time until rates are delta-fair.
+    """Return the time until rates are delta-fair.
 
     Parameters
     ----------
     time_s : array_like
         Ends of intervals, seconds, shape (intervals,).
     rates : array_like
-        Mean rate of each flow in each, shape (intervals, flows).
+        Mean rate of each flow in each interval, shape (intervals, flows).
     delta : float
-        Between 0 and 1.
+        Tolerance between 0 and 1.
     from_s : float
-        When the clock starts: the last flow's beginning.
+        Start of the clock: the time when the last flow begins.
 
     Returns
     -------
     float
         Seconds until every flow first has at least (1 - delta)/n of the sum; for two flows the
         shares (1 + delta)/2 and (1 - delta)/2 (Bansal, Balakrishnan, Floyd, Shenker, SIGCOMM
-        2001). Infinite when they never do.
+        2001). Infinite if they never do.
     """
     time, values = np.asarray(time_s, float), np.asarray(rates, float)
     total = values.sum(axis=1)
@@ -210,16 +211,16 @@ def delta_fair_time(time_s: ArrayLike, rates: ArrayLike, delta: float, from_s: f
 def delay_percentiles_ms(
     rtt_ms: ArrayLike, propagation_ms: float, percent: ArrayLike = (50, 95, 99)
 ) -> Series:
-    """Give percentiles of the queueing delay.
+    """Return percentiles of the queueing delay.
 
     Parameters
     ----------
     rtt_ms : array_like
         Samples of the round-trip time; NaN does not count.
     propagation_ms : float
-        Round trip without queueing and transmission.
+        Round trip without queueing and transmission, milliseconds.
     percent : array_like
-        Which percentiles.
+        Percentiles to compute, in percent.
 
     Returns
     -------

@@ -14,14 +14,14 @@ def integral(time_s: ArrayLike, value: ArrayLike, start_s: float, end_s: float) 
     Parameters
     ----------
     time_s, value : array_like
-        Samples.
+        Times and values of the samples.
     start_s, end_s : float
-        Limits, seconds.
+        Limits of the time, seconds.
 
     Returns
     -------
     float
-        In units of the value times seconds.
+        The integral, in units of the value times seconds.
     """
     time = np.asarray(time_s, dtype=float)
     inside = time[(time > start_s) & (time < end_s)]
@@ -35,12 +35,12 @@ def time_mean(time_s: ArrayLike, value: ArrayLike, start_s: float, end_s: float)
     Parameters
     ----------
     time_s, value, start_s, end_s
-        As for `integral`.
+        Arguments as for `integral`.
 
     Returns
     -------
     float
-        In units of the value.
+        The mean, in units of the value.
     """
     return integral(time_s, value, start_s, end_s) / (end_s - start_s)
 
@@ -51,7 +51,7 @@ def cumulative(time_s: ArrayLike, value: ArrayLike) -> Series:
     Parameters
     ----------
     time_s, value : array_like
-        Samples.
+        Times and values of the samples.
 
     Returns
     -------
@@ -69,16 +69,16 @@ def smooth(time_s: ArrayLike, value: ArrayLike, at_s: ArrayLike, span_s: float) 
     Parameters
     ----------
     time_s, value : array_like
-        Samples.
+        Times and values of the samples.
     at_s : array_like
-        Where the average is wanted.
+        Centres of the averages, seconds.
     span_s : float
         Width of the average, seconds.
 
     Returns
     -------
     ndarray
-        In units of the value.
+        The averages, in units of the value.
     """
     time, samples = np.asarray(time_s, dtype=float), np.asarray(value, dtype=float)
     total = cumulative(time, samples)

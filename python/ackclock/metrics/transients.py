@@ -1,4 +1,4 @@
-"""Responsiveness and aggressiveness of a rate that was measured: D, R and I.
+"""Responsiveness and aggressiveness of a measured rate: D, R and I.
 
 The study of TCP, GAIMD, TFRC and TEAR, section 4.
 """
@@ -12,23 +12,24 @@ from numpy.typing import ArrayLike
 def halving_round_trips(
     time_s: ArrayLike, rate: ArrayLike, from_s: float, rtt_s: float, before: float
 ) -> float:
-    """Give D: round trips until a rate has halved.
+    """Return D: round trips until a rate has halved.
 
     Parameters
     ----------
     time_s, rate : array_like
-        Samples of the rate.
+        Times and values of the rate.
     from_s : float
-        When the congestion begins, one loss indication per round trip.
+        Start of the congestion, with one loss indication per round trip.
     rtt_s : float
         Round-trip time, seconds.
     before : float
-        The rate until then.
+        The rate before the congestion.
 
     Returns
     -------
     float
-        Round trips until the first sample of at most half of `before`; infinite without one.
+        Round trips until the first sample of at most half of `before`; infinite if there is
+        none.
     """
     time = np.asarray(time_s, float)
     halved = (time > from_s) & (np.asarray(rate, float) <= before / 2)
@@ -45,25 +46,26 @@ def settling_round_trips(
     after: float,
     within: float = 0.05,
 ) -> float:
-    """Give R: round trips until a rate stays near its new value.
+    """Return R: round trips until a rate stays near its new value.
 
     Parameters
     ----------
     time_s, rate : array_like
-        Samples of the rate, smooth enough to stay there: over a cycle, or a mean over runs.
+        Times and values of the rate, smooth enough to stay there: over a cycle, or a mean over
+        runs.
     from_s : float
-        When the conditions change.
+        Time when the conditions change, seconds.
     rtt_s : float
         Round-trip time, seconds.
     before, after : float
-        The rate until then and in the end, T_0 and T_inf.
+        The rate before the change and in the end, T_0 and T_inf.
     within : float
         Largest |T - T_inf| over |T_0 - T_inf|.
 
     Returns
     -------
     float
-        Round trips (equation 10); infinite when the last sample is not near.
+        Round trips (equation 10); infinite if the last sample is not near.
     """
     time, values = np.asarray(time_s, float), np.asarray(rate, float)
     later = time > from_s
@@ -78,14 +80,14 @@ def settling_round_trips(
 def increase_per_round_trip(
     time_s: ArrayLike, window: ArrayLike, start_s: float, end_s: float, rtt_s: float
 ) -> float:
-    """Give I: how much a rate grows per round trip without loss.
+    """Return I: how much a rate grows per round trip without loss.
 
     Parameters
     ----------
     time_s, window : array_like
         Samples of the rate in packets per round trip.
     start_s, end_s : float
-        A time without loss, seconds.
+        Limits of a time without loss, seconds.
     rtt_s : float
         Round-trip time, seconds.
 

@@ -1,8 +1,8 @@
-"""A process for code of others: it makes one run at a time, within a limit of time and of memory.
+"""A process for foreign code: it makes one run at a time, within limits of time and memory.
 
-The parent sends a job as a pickle and reads lines of JSON, which cannot run code in the parent. What the code
-prints goes to standard error, so that standard output is the parent's alone. When the process ends in the
-middle of a run, that run has failed, and the next one gets a new process.
+The parent sends a job as a pickle and reads lines of JSON, which cannot run code in the parent. Output
+of foreign code goes to standard error, so that standard output is the parent's alone. When the process
+ends in the middle of a run, that run has failed, and the next one gets a new process.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _BEGIN = (
 
 @dataclass(frozen=True)
 class Limits:
-    """What a run of a control that is not built in may use.
+    """The resources that a run of a control that is not built in may use.
 
     Attributes
     ----------
@@ -64,13 +64,7 @@ class Limits:
 
 
 class Child:
-    """A process that makes runs, started when it is first needed.
-
-    Parameters
-    ----------
-    limits : Limits
-        What each run may use.
-    """
+    """A process that makes runs, started when it is first needed."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -84,17 +78,7 @@ class Child:
     def answer(self, job: Job, progress: engine.Progress) -> Answer:
         """Make the run of a job and measure it, in the process.
 
-        Parameters
-        ----------
-        job : Job
-            What is wanted.
-        progress : callable
-            Called about every half second; what it raises ends the process.
-
-        Returns
-        -------
-        Answer
-            The value, or what went wrong.
+        `progress` is called about every half second; an exception that it raises ends the process.
         """
         try:
             if self._process is not None and self._process.poll() is not None:
@@ -135,7 +119,7 @@ class Child:
     def _line(
         self, process: subprocess.Popen[bytes], begin_s: float, limit_s: float, look: Callable[[], None]
     ) -> bytes | Answer:
-        """Return the next line, or the answer when there will be none."""
+        """Return the next line, or the answer if there will be none."""
         output = process.stdout
         assert output is not None  # noqa: S101
         with selectors.DefaultSelector() as selector:
@@ -221,14 +205,14 @@ class Child:
             self._searched = 0
 
     def kill(self) -> None:
-        """End the process in the middle of a run, for another thread than the one that waits for it."""
+        """End the process in the middle of a run, for another thread than the waiting one."""
         with self._lock:
             self._closed = True
             if self._process is not None:
                 self._process.kill()
 
     def close(self) -> None:
-        """End the process and let go what belongs to it."""
+        """End the process and release its resources."""
         self._closed = True
         self._end()
 
@@ -252,7 +236,7 @@ def _received(record: dict[str, Any]) -> Answer:
 
 
 def main() -> None:
-    """Make the runs that standard input asks for; this is the whole life of the process."""
+    """Make the runs that standard input requests; this is the whole life of the process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     memory_bytes, parent = json.loads(sys.argv[2])
     answers = os.fdopen(os.dup(1), "wb")
@@ -274,7 +258,7 @@ def main() -> None:
 
 
 def _watch(parent: int) -> None:
-    """End this process when its parent has ended, also in the middle of a run."""
+    """End this process when its parent has ended, even in the middle of a run."""
     while os.getppid() == parent:
         time.sleep(LOOK_S)
     shutil.rmtree(tempfile.gettempdir(), ignore_errors=True)

@@ -50,29 +50,29 @@ def _code(error: sqlite3.Error) -> int:
 
 
 def is_busy(error: sqlite3.Error) -> bool:
-    """Say whether another process uses the database."""
+    """Return whether another process uses the database."""
     return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Say whether the database cannot be used as it is, whoever asks."""
+    """Return whether the database is unusable, for whatever process."""
     return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 
 
 def is_whole(kind: object, name: object, content: object, digest: object) -> bool:
-    """Say whether a row is as it was written."""
+    """Return whether a row is as it was written."""
     if not (isinstance(kind, str) and isinstance(name, str) and isinstance(content, bytes)):
         return False
     return digest_of(kind, name, content) == digest
 
 
 def shown(kind: object, name: object) -> str:
-    """Name a row in a message."""
+    """Return the name of a row in messages."""
     return f"the {kind if kind in (ANSWER, NOTE) else 'row'} {str(name)[:64]!r}"
 
 
 def again(kind: object) -> str:
-    """Say what follows when a row is lost."""
+    """Return what follows when a row is lost."""
     return "its run is made again" if kind == ANSWER else "what follows from it is made again"
 
 
@@ -87,7 +87,7 @@ def readable(file: Path) -> Iterator[tuple[tuple[str, str], bytes]]:
 
 
 def _patch(file: Path, patched: Path) -> None:
-    """Copy a database with the first page of a new one: where its table begins is always the same."""
+    """Copy a database with the first page of a new one: its table always begins at the same place."""
     with contextlib.closing(sqlite3.connect(patched)) as connection:
         connection.execute(TABLE)
         (size,) = connection.execute("PRAGMA page_size").fetchone()
@@ -108,7 +108,7 @@ def _readable_in(file: Path, order: str) -> Iterator[tuple[tuple[str, str], byte
 
 
 def read_only(file: Path) -> sqlite3.Connection:
-    """Open a database to read, also one that nobody can write."""
+    """Open a database to read, even one that cannot be written."""
     # What a killed process has left is rolled back when the file is opened, if it can be written; what nobody
     # can write needs no lock.
     mode = "mode=rw" if os.access(file.parent, os.W_OK) else "mode=ro&immutable=1"
@@ -116,17 +116,9 @@ def read_only(file: Path) -> sqlite3.Connection:
 
 
 def problems_of(file: Path) -> tuple[int, list[str]]:
-    """Check a database without changing it, also one in a folder that cannot be written.
+    """Return the number of rows of an unused database, and a line for each row that was changed.
 
-    Parameters
-    ----------
-    file : Path
-        A database that no process uses.
-
-    Returns
-    -------
-    int, list of str
-        How many rows it has, and one line for each that is not as it was written.
+    The database is not changed, and its folder need not be writable.
     """
     count, problems = 0, list[str]()
     try:

@@ -35,30 +35,15 @@ def drive(
     tell: Told = lambda *_: None,
     look: Callable[[], None] = lambda: None,
 ) -> Iterator[tuple[Job, Answer]]:
-    """Make runs as long as there are any.
+    """Make runs while `source` has jobs, and yield each job with its answer when it is done.
 
-    A run whose process was ended by somebody else, such as a system that is out of memory, is made again
-    while nothing else is at work, so that the next death is its own fault.
+    `source` is called with the largest number of jobs wanted and returns none when there are no more
+    until further answers arrive. `make` is called where a run is made, with the job and the function
+    that makes its run; `tell` with a job, its simulated seconds and its packets so far; `look` every
+    `LOOK_S`, even if nothing is done.
 
-    Parameters
-    ----------
-    source : callable
-        Called with a number; returns at most so many of the next jobs, none when there are no more until
-        further answers arrive.
-    place : Place
-        Where runs are made.
-    make : callable
-        Makes an answer where a run is made; it is called with the job and with the function that makes its
-        run.
-    tell : callable
-        Called with a job, its simulated seconds and its packets so far.
-    look : callable
-        Called every `LOOK_S`, also while nothing is done.
-
-    Yields
-    ------
-    Job, Answer
-        In the order in which they are done.
+    A run whose process was killed from outside, such as by a system that is out of memory, is made again
+    while nothing else runs, so that the next death is its own fault.
     """
     waiting: dict[Future[list[Answer]], Sequence[Job]] = {}
     suspects: deque[Job] = deque()
@@ -109,24 +94,7 @@ def drive(
 
 
 def make(jobs: Iterable[Job], store: Store, place: Place, bar: progress.Count) -> None:
-    """Make the answers of jobs that the store does not have, and keep them there.
-
-    Parameters
-    ----------
-    jobs : iterable of Job
-        What is wanted; each has a measure.
-    store : Store
-        Where answers are.
-    place : Place
-        Where runs are made.
-    bar : Count
-        Is told of every run.
-
-    Raises
-    ------
-    StorageError
-        When an answer cannot be kept.
-    """
+    """Make the answers of measured jobs that the store does not have, and store them."""
     wanted = {job.key: job for job in jobs}
     queue = deque(job for key, job in wanted.items() if store.get(key) is None)
     bar.advance(left_out=len(wanted) - len(queue))
@@ -152,35 +120,36 @@ def each(
     live: Live = OFF,
     shown: bool = True,
 ) -> Generator[tuple[Job, Answer], None, None]:
-    """Make runs, and work on each where it was made; a failing one does not stop the others.
+    """Make runs, and work on each where it was made; a failing run does not stop the others.
 
     Parameters
     ----------
     jobs : sequence of Job
-        What to run, without a measure; the same job runs once.
+        Jobs to run, without a measure; equal jobs run once.
     work : callable
-        Called with each run, in a thread of this process; the run is let go then. An exception that it
-        raises is the failure of its job.
+        Called with each run, in a thread of this process; the run is released afterwards. An
+        exception that it raises is the failure of its job.
     at_once, cluster, limits, apart
-        As for `places.opened`.
+        Arguments as for `places.opened`.
     store : Store, optional
-        Where runs are kept, in directories next to its database.
+        Store of the runs, in directories next to its database.
     live : Live
-        A page that shows how far it is.
+        A page that shows the progress.
     shown : bool
         Whether a bar is shown on a terminal.
 
     Yields
     ------
     Job, Answer
-        In the order of the jobs; the answer says what went wrong with the run or the work, and has no value.
+        In the order of the jobs; the answer says what went wrong with the run or the work, and
+        has no value.
 
     Raises
     ------
     ScenarioError
-        When a cluster cannot be used.
+        If a cluster cannot be used.
     StorageError
-        When a run cannot be kept: the next ones could not be kept either.
+        If a run cannot be stored: later ones could not be stored either.
     """
     wanted = list(dict.fromkeys(jobs))
     names = sorted({name for job in wanted for name in job.scenario.controls})
@@ -257,7 +226,7 @@ def each(
 
 
 def _kept(cache: Path, job: Job, seal: str | None) -> engine.Run | None:
-    """Read a run that is kept; None when it is not as it was written, which is said."""
+    """Read a stored run; None when it is not as it was written, which is reported."""
     problem = recorded.problem_of(cache, job, seal)
     if problem is not None:
         progress.say(f"{problem}; the run is made again")
@@ -271,16 +240,17 @@ def measure_all(
     at_once: int | None = None,
     cluster: str | None = None,
 ) -> list[list[Measured]]:
-    """Run cases over the cores and measure every run.
+    """Run cases on all cores and measure every run.
 
     Parameters
     ----------
     cases : sequence of Case
-        What to run.
+        Cases to run.
     measure : callable
-        What is wanted of a run, asked in a thread of this process; the run itself is let go then.
+        Called with each run, in a thread of this process; the run itself is released
+        afterwards.
     at_once : int, optional
-        Runs at once; by default one per core.
+        Number of simultaneous runs; by default one per core.
     cluster : str, optional
         Address of a Dask scheduler, whose workers make the runs.
 
@@ -292,7 +262,7 @@ def measure_all(
     Raises
     ------
     ScenarioError, SimulationError
-        As `engine.simulate`; and what `measure` raises.
+        For the same reasons as `engine.simulate`; exceptions of `measure` are raised, too.
     """
     jobs = [case.jobs() for case in cases]
     measured: dict[Job, Measured] = {}
@@ -309,14 +279,14 @@ def measure_all(
 
 
 def run_all(cases: Sequence[Case], at_once: int | None = None) -> list[list[engine.Run]]:
-    """Run cases over the cores and keep every run.
+    """Run cases on all cores and keep every run.
 
     Parameters
     ----------
     cases : sequence of Case
-        What to run.
+        Cases to run.
     at_once : int, optional
-        Runs at once; by default one per core.
+        Number of simultaneous runs; by default one per core.
 
     Returns
     -------
@@ -326,6 +296,6 @@ def run_all(cases: Sequence[Case], at_once: int | None = None) -> list[list[engi
     Raises
     ------
     ScenarioError, SimulationError
-        As `engine.simulate`.
+        For the same reasons as `engine.simulate`.
     """
     return measure_all(cases, lambda run: run, at_once)

@@ -20,7 +20,7 @@ pickled: a function of a module, a `functools.partial` of one, or an object whos
 
 
 class StoppedError(Exception):
-    """The work was called off from outside."""
+    """The work was cancelled from outside."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Case:
     Attributes
     ----------
     scenario : Path, str, mapping or Scenario
-        As `engine.read` takes it.
+        A scenario as for `engine.read`.
     runs : int
-        How many runs, each with other random streams.
+        Number of runs, each with other random streams.
     record : bool
         Whether tables over time are needed, or only the summary.
     """
@@ -57,7 +57,7 @@ class Case:
         Raises
         ------
         ScenarioError
-            When the scenario is refused.
+            If the scenario is refused.
         """
         scenario = engine.read(self.scenario)
         return [Job(scenario, run, self.record) for run in range(first, first + self.runs)]
@@ -70,19 +70,19 @@ class Job:
     Attributes
     ----------
     scenario : Scenario
-        What is run.
+        The scenario to run.
     run : int
         Number of the run.
     record : bool
         Whether tables over time are needed.
     measure : callable, optional
-        What is wanted of the run. None asks for the run itself.
+        Function that computes the answer from the run. None asks for the run itself.
     settings : tuple of str
-        Changes of the scenario, which is read where the run is made.
+        Changes of the scenario, applied where the run is made.
     controls : tuple of str
         Controls that `settings` may name; by default those of the scenario.
     pcap, qlog : Path, optional
-        What the run writes besides, as for `engine.simulate`; no answer follows from it.
+        Further output of the run, as for `engine.simulate`; the answer does not depend on it.
     """
 
     scenario: engine.Scenario
@@ -111,7 +111,7 @@ class Job:
 
     @functools.cached_property
     def key(self) -> str:
-        """Name of the answer: 32 hexadecimal digits of everything that it follows from."""
+        """Name of the answer: 32 hexadecimal digits of everything that it depends on."""
         own = controls.fingerprint(self.names)
         words = [engine.ENGINE, self.scenario.digest, self.settings, self.run, self.record, self.code, own]
         return hashlib.sha256(json.dumps(words).encode()).hexdigest()[:32]
@@ -119,25 +119,27 @@ class Job:
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of a job.
+    """The result of a job.
 
     Attributes
     ----------
     value : object
-        What the measure returned, as JSON has it; the `Run` of a job without a measure. None when the job
-        failed.
+        Result of the measure, as JSON has it; the `Run` of a job without a measure. None if the
+        job failed.
     packets : int
-        Packets simulated.
+        Number of packets simulated.
     error : str
-        One line about what went wrong; empty when nothing did.
+        One line about the failure; empty if the job succeeded.
     trace : str
-        Where in the code of a control an exception was raised; empty when it was not raised there.
+        Where in the code of a control an exception was raised; empty if it was not raised
+        there.
     cause : BaseException, optional
-        The exception, when it occurred in this process.
+        The exception, if it occurred in this process.
     died : bool
-        Whether somebody else ended the process that was making the run, so that the run may not be to blame.
+        Whether the process was killed from outside, so that the run may not be to blame.
     passing : bool
-        Whether the failure depends on a limit or the machine, so that another attempt may succeed.
+        Whether the failure depends on a limit or the machine, so that another attempt may
+        succeed.
     """
 
     value: Any = None
@@ -166,19 +168,10 @@ def failed(error: BaseException) -> Answer:
 
 
 def perform(job: Job, progress: engine.Progress | None = None) -> Answer:
-    """Make the run of a job and measure it, here and now.
+    """Make the run of a job and measure it, in this thread.
 
-    Parameters
-    ----------
-    job : Job
-        What is wanted.
-    progress : callable, optional
-        As for `engine.simulate`; a `StoppedError` that it raises passes.
-
-    Returns
-    -------
-    Answer
-        The value, or what went wrong: a control may raise anything.
+    A `StoppedError` that `progress` raises passes; other errors, such as those of a control, become the
+    answer.
     """
     try:
         own = controls.fingerprint(job.names)

@@ -1,4 +1,4 @@
-"""A page that shows how far long work is: a file that is written anew while the work goes on."""
+"""A page that shows the progress of long work: a file that is rewritten while the work continues."""
 
 from __future__ import annotations
 
@@ -19,53 +19,36 @@ if TYPE_CHECKING:
     from ackclock.draw.figure import Group
 
 EVERY_S = 5.0
-"""How often the page is written while work goes on."""
+"""Interval at which the page is written."""
 LARGEST_SHARE = 0.05
-"""Of the time for writing: a page that takes long is written less often, but at least so often:"""
+"""Share of the time that writing may take: a page that takes long is written less often."""
 LONGEST_S = 20.0
+"""The page is written at least this often."""
 SILENT_S = 60.0
 """A page that is older and not finished belongs to a process that has died."""
 SPEED_OVER_S = 60.0
-"""The time left follows from the speed over this many seconds."""
+"""The time left is estimated from the speed over this many seconds."""
 LEAST_S = 1.0
-"""Less tells no speed."""
+"""Shorter times are too short to estimate a speed."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What there is so far.
-
-    Attributes
-    ----------
-    charts : mapping
-        Groups of charts by their title.
-    heads : sequence of str
-        Names of the columns of a table.
-    rows : sequence of sequence of str
-        Its rows.
-    note : str
-        A sentence about all of it.
-    """
+    """The results so far."""
 
     charts: Mapping[str, Group] = field(default_factory=dict)
+    """Groups of charts by their titles."""
     heads: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
     note: str = ""
+    """A sentence about all results."""
 
 
 class Live:
     """The page of some work, which a thread keeps up to date until the block ends.
 
-    Parameters
-    ----------
-    place : Path, optional
-        The file; None writes nothing.
-    title : str
-        What is being done.
-    results : Path, optional
-        What there is when it is finished.
-    command : str
-        What continues the work after an interruption.
+    Without `place` nothing is written. `results` exist when the work is finished; `command` resumes it
+    after an interruption.
     """
 
     def __init__(
@@ -88,13 +71,7 @@ class Live:
         return self._place is not None
 
     def __enter__(self) -> Self:
-        """Write the page for the first time.
-
-        Raises
-        ------
-        StorageError
-            When it cannot be written.
-        """
+        """Write the page for the first time; raise `StorageError` if it cannot be written."""
         if self._place is not None:
             with storage.explained(self._place):
                 self._place.parent.mkdir(parents=True, exist_ok=True)
@@ -119,58 +96,28 @@ class Live:
             self._write_if_possible("failed", " ".join(f"{error}".split()) or type(error).__name__)
 
     def expect(self, more: int, unit: str) -> None:
-        """Tell how much is to be done, after what has been done.
-
-        Parameters
-        ----------
-        more : int
-            How many.
-        unit : str
-            What they are.
-        """
+        """Announce how many more units are to be done."""
         with self._lock:
             self._total, self._unit = self._done + more, unit
 
     def advance(self, done: int, *, failed: int = 0, left_out: int = 0) -> None:
-        """Tell what has been done.
-
-        Parameters
-        ----------
-        done : int
-            How many more.
-        failed : int
-            How many of them failed.
-        left_out : int
-            How many need not be done.
-        """
+        """Report how many units are done, how many of these failed, and how many need not be done."""
         with self._lock:
             self._done += done
             self._failed += failed
             self._total -= left_out
 
     def weigh(self, done: float, total: float) -> None:
-        """Tell how much of the work is done, where a count does not tell it.
-
-        Parameters
-        ----------
-        done, total : float
-            In any unit.
-        """
+        """Report the share of the work that is done, in any unit, where a count does not show it."""
         self._work = (done, total)
 
     def shows(self, found: Callable[[], Shown]) -> None:
-        """Set what the page shows of the results.
-
-        Parameters
-        ----------
-        found : callable
-            Gives what there is; called by another thread.
-        """
+        """Set the function that returns the results so far; another thread calls it."""
         with self._showing:
             self._shows = found
 
     def settle(self) -> None:
-        """Keep what is shown now: from here on the thread of the page asks for nothing more."""
+        """Keep the results shown now: from here on the thread of the page asks for no more."""
         if self.is_on:
             with self._showing:
                 last = self._ask()
@@ -193,7 +140,7 @@ class Live:
             wait_s = min(max(wait_s, EVERY_S), LONGEST_S)
 
     def _write_if_possible(self, state: str, error: str = "") -> None:
-        """Write the page; that it cannot be written ends no work."""
+        """Write the page; a failure to write it does not end the work."""
         try:
             self._write(state, error)
         except storage.StorageError as problem:
@@ -237,7 +184,7 @@ class Live:
             file.write_text(text, encoding="utf-8")
 
     def _left_s(self, work: float, whole: float) -> float | None:
-        """Estimate the time left from the speed of late; None when it is not known."""
+        """Estimate the time left from the recent speed; None if it is unknown."""
         now = time.monotonic()
         self._speeds.append((now, work))
         while len(self._speeds) > 2 and now - self._speeds[1][0] >= SPEED_OVER_S:

@@ -32,18 +32,10 @@ Make = Callable[[Job, Callable[[Job], Answer]], Answer]
 
 
 class Place:
-    """Takes jobs and makes their answers on this machine.
+    """Takes jobs and makes their answers on this machine, `count` at once.
 
-    Parameters
-    ----------
-    executor : Executor
-        Takes work.
-    count : int
-        How many runs are made at once.
-    limits : Limits
-        What a run in a child process may use, of which each thread has its own.
-    apart : bool, optional
-        Whether runs are made in child processes; None asks each job whether it is foreign.
+    Each thread of the executor has its own child process within `limits`. `apart` says whether runs are
+    made in child processes; None decides by whether a job is foreign.
     """
 
     is_remote = False
@@ -58,22 +50,10 @@ class Place:
         self._pending: set[Future[Any]] = set()
 
     def submit(self, jobs: Sequence[Job], make: Make, tell: Told) -> Future[list[Answer]]:
-        """Begin to make the answers of jobs, one after the other.
+        """Begin to make the answers of jobs, one after the other, calling both functions in that thread.
 
-        Parameters
-        ----------
-        jobs : sequence of Job
-            What is wanted.
-        make : callable
-            Called in the thread that makes the runs.
-        tell : callable
-            Called in that thread while a run is made.
-
-        Returns
-        -------
-        Future
-            Its result is the list of answers in the order of the jobs: all of them, or the first ones when
-            these take longer than `CHUNK_S`.
+        The result has the answers in the order of the jobs: all, or the first ones if these take longer
+        than `CHUNK_S`.
         """
         return self._submitted(self._all, jobs, make, tell)
 
@@ -84,22 +64,7 @@ class Place:
         return future
 
     def answers(self, future: Future[Any], jobs: Sequence[Job], make: Make) -> list[Answer]:  # noqa: ARG002
-        """Return the answers of a future that is done.
-
-        Parameters
-        ----------
-        future : Future
-            From `submit`.
-        jobs : sequence of Job
-            What it was for.
-        make : callable
-            As for `submit`.
-
-        Returns
-        -------
-        list of Answer
-            In the order of the jobs; of the first ones, at least of one.
-        """
+        """Return the answers of a finished future of `submit`: those of the first jobs, at least of one."""
         answers: list[Answer] = future.result()
         return answers
 
@@ -130,7 +95,7 @@ class Place:
         return child
 
     def call_off(self) -> None:
-        """Stop what is being made; nobody wants it any more."""
+        """Stop what is being made; it is not wanted any more."""
         self._stop.set()
         for child in self._children:
             child.kill()
@@ -146,7 +111,7 @@ class Place:
 
 
 class _Cluster(Place):
-    """The machines of a Dask cluster. A task starts a child process of its own where limits ask for one."""
+    """The machines of a Dask cluster. A task starts its own child process where limits require it."""
 
     is_remote = True
     gone: tuple[type[BaseException], ...] = ()
@@ -183,8 +148,8 @@ def _remote(
 ) -> list[tuple[Answer, dict[str, bytes] | None]]:
     """Make runs on a machine of a cluster; the run itself travels as its files.
 
-    The machine must have the same engine and the same code that measures: its answers are kept as if they
-    were of this one.
+    The machine must have the same engine and the same measuring code: its answers are stored as if they
+    were made here.
     """
 
     def look(_simulated_s: float, _packets: int) -> None:
@@ -224,31 +189,12 @@ def opened(
     limits: Limits | None = None,
     apart: bool | None = None,
 ) -> Iterator[Place]:
-    """Open a place that makes runs.
+    """Yield a place that makes runs with the controls `names`; after the block no queued run begins.
 
-    Parameters
-    ----------
-    names : sequence of str
-        Controls that take part.
-    jobs : int, optional
-        Runs at once on this machine; by default one per core.
-    cluster : str, optional
-        Address of a Dask scheduler, whose workers make the runs.
-    limits : Limits, optional
-        What each run may use; by default those of `Limits` for a control that is not built in.
-    apart : bool, optional
-        Whether runs are made in processes of their own; by default those of controls that are named by
-        their module or library, and all when there are limits.
-
-    Yields
-    ------
-    Place
-        Until the block ends; what has not begun then never does.
-
-    Raises
-    ------
-    ScenarioError
-        When a cluster cannot be used.
+    `jobs` is the number of simultaneous runs on this machine, by default one per core; `cluster` the
+    address of a Dask scheduler whose workers make the runs instead. Foreign controls, by default within
+    `Limits()`, and all controls when there are `limits`, run in their own processes unless `apart` says
+    otherwise. Raises `ScenarioError` if the cluster cannot be used.
     """
     if apart is None and limits is not None:
         apart = True

@@ -36,19 +36,13 @@ def _open(total: float) -> rich.progress.Progress:
 
 
 def say(line: str) -> None:
-    """Tell on standard error what must not go unnoticed, bar or not.
-
-    Parameters
-    ----------
-    line : str
-        One line.
-    """
+    """Write a line to standard error that must not go unnoticed, with or without a bar."""
     with contextlib.suppress(OSError):
         print(f"ackclock: {line}", file=sys.stderr)
 
 
 class _Shown:
-    """What a bar has in common: it goes when the block ends."""
+    """The common part of all bars: they disappear when the block ends."""
 
     _bar: rich.progress.Progress | None = None
 
@@ -63,17 +57,7 @@ class _Shown:
 
 
 class Bar(_Shown):
-    """Simulated time and packets per second of all runs together.
-
-    Parameters
-    ----------
-    total_s : float
-        Simulated seconds of all runs.
-    shown : bool
-        False to stay silent; without a terminal it stays silent anyway.
-    live : Live
-        A page that is told, too.
-    """
+    """Simulated time and packets per second of all runs together; silent without a terminal."""
 
     def __init__(self, total_s: float, *, shown: bool = True, live: Live = OFF) -> None:
         self._total_s = total_s
@@ -85,17 +69,7 @@ class Bar(_Shown):
         self._lock = threading.Lock()
 
     def update(self, run: int, simulated_s: float, packets: int) -> None:
-        """Tell how far a run is.
-
-        Parameters
-        ----------
-        run : int
-            Which run.
-        simulated_s : float
-            Its simulated seconds so far.
-        packets : int
-            Its packets so far.
-        """
+        """Report the simulated seconds and packets of a run so far."""
         if not (self._shown or self._live.is_on):
             return
         with self._lock:
@@ -119,19 +93,7 @@ class Bar(_Shown):
 
 
 class Count(_Shown):
-    """Things done of many, with the time left.
-
-    Parameters
-    ----------
-    total : int
-        How many there are.
-    unit : str
-        What they are.
-    shown : bool
-        False to stay silent; without a terminal there is a line every ten seconds.
-    live : Live
-        A page that is told, too.
-    """
+    """Finished units of a total, with the time left; without a terminal a line every ten seconds."""
 
     def __init__(self, total: int, unit: str, *, shown: bool = True, live: Live = OFF) -> None:
         self._total, self._unit = total, unit
@@ -143,17 +105,7 @@ class Count(_Shown):
         self._done = 0
 
     def advance(self, done: int = 0, *, left_out: int = 0, failed: int = 0) -> None:
-        """Tell what has been done.
-
-        Parameters
-        ----------
-        done : int
-            How many more.
-        left_out : int
-            How many need not be done.
-        failed : int
-            How many of those done have failed.
-        """
+        """Report how many units are done, how many of these failed, and how many need not be done."""
         self._live.advance(done, failed=failed, left_out=left_out)
         self._done += done
         self._total -= left_out
@@ -172,19 +124,13 @@ class Count(_Shown):
 
 
 class Lines:
-    """Lines about what is being done: all for somebody who looks, else one in ten seconds."""
+    """Lines about the work in progress: all of them on a terminal, else one in ten seconds."""
 
     def __init__(self) -> None:
         self._told = time.monotonic()
 
     def __call__(self, line: str) -> None:
-        """Write a line on standard error.
-
-        Parameters
-        ----------
-        line : str
-            What is being done.
-        """
+        """Write a line to standard error."""
         if sys.stderr.isatty() or time.monotonic() - self._told >= LINE_EVERY_S:
             self._told = time.monotonic()
             print(line, file=sys.stderr, flush=True)

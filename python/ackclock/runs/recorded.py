@@ -18,27 +18,7 @@ def place_of(cache: Path, job: Job) -> Path:
 
 
 def keep(cache: Path, job: Job, run: engine.Run) -> str:
-    """Write a run, whole or not at all.
-
-    Parameters
-    ----------
-    cache : Path
-        Folder of recorded runs.
-    job : Job
-        What the run answers.
-    run : Run
-        The run.
-
-    Returns
-    -------
-    str
-        The seal: the SHA-256 of its checksums.
-
-    Raises
-    ------
-    StorageError
-        When it cannot be written.
-    """
+    """Write a run completely or not at all; return its seal, the SHA-256 of its checksums."""
     place = place_of(cache, job)
     with storage.explained(place):
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -64,22 +44,7 @@ def sealed(known: str, run: engine.Run) -> Answer:
 
 
 def problem_of(cache: Path, job: Job, known: str | None) -> str | None:
-    """Say what is wrong with a recorded run.
-
-    Parameters
-    ----------
-    cache : Path
-        Folder of recorded runs.
-    job : Job
-        What the run answers.
-    known : str, optional
-        Its seal; without one the checksums in its directory count alone.
-
-    Returns
-    -------
-    str or None
-        None when it is as it was written.
-    """
+    """Return what is wrong with a recorded run, or None; without its seal only its own checksums count."""
     place = place_of(cache, job)
     problem = integrity.problem_of(place)
     if problem is None and known not in (None, seal(cache, job)):

@@ -35,18 +35,7 @@ _SHARES = frozenset({"utilisation", "jain"})
 
 
 def possible(column: str) -> tuple[float, float]:
-    """Give the smallest and largest number that a column can have.
-
-    Parameters
-    ----------
-    column : str
-        Of results; of another nothing is known.
-
-    Returns
-    -------
-    tuple of two floats
-        In the unit of the column.
-    """
+    """Return the smallest and largest possible number of a column of results, in its unit."""
     if COLUMNS.get(column) not in (int, float):
         return -math.inf, math.inf
     return 0.0, 1.0 if column in _SHARES else math.inf
@@ -58,18 +47,7 @@ def of_run(run: Run) -> list[Row]:
 
 
 def of_summary(summary: Summary) -> list[Row]:
-    """Give the rows of a run.
-
-    Parameters
-    ----------
-    summary : Summary
-        Summary of the run.
-
-    Returns
-    -------
-    list of dict
-        One per flow, without point and run.
-    """
+    """Return the rows of a run, one per flow, without point and run."""
     link: Mapping[str, object] = summary["links"][0] if summary["links"] else {}
     shared: Row = {name: link.get(name) for name in _LINK}
     shared |= {"jain": summary["jain"], "digest": summary["digest"]}
@@ -78,19 +56,10 @@ def of_summary(summary: Summary) -> list[Row]:
 
 
 def frame(rows: Iterable[Row], parameters: Mapping[str, type]) -> pl.DataFrame:
-    """Put rows in a table whose types do not depend on them.
+    """Return a table of rows, sorted by point, run and flow, whose column types do not depend on them.
 
-    Parameters
-    ----------
-    rows : iterable of dict
-        Point, run, the values of the parameters, and what `of_summary` gives or an error.
-    parameters : mapping
-        Type by name of the columns after point, run and error: float, int, bool or str.
-
-    Returns
-    -------
-    polars.DataFrame
-        In the order of points, runs and flows.
+    Each row has a point, a run, the values of the parameters, and a result of `of_summary` or an error;
+    `parameters` has the types of the columns after these (float, int, bool or str).
     """
     import polars as pl
 

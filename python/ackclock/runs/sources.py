@@ -23,17 +23,9 @@ SHOWING = ("ackclock.cli", "ackclock.draw", "ackclock.runs.live", "ackclock.runs
 
 
 def fingerprint(measure: object) -> str:
-    """Return a digest of a measure: its code and its arguments.
+    """Return a digest of the code and the arguments of a measure.
 
-    Parameters
-    ----------
-    measure : callable
-        A function, a `functools.partial` or an object that can be pickled.
-
-    Returns
-    -------
-    str
-        32 hexadecimal digits.
+    A measure is a function, a `functools.partial` or an object that can be pickled.
     """
     content = io.BytesIO()
     pickler = _Modules(content)
@@ -55,19 +47,9 @@ class _Modules(pickle.Pickler):
 
 
 def of_modules(names: Iterable[str], without: Iterable[str] = SHOWING) -> str:
-    """Return a digest of modules and of everything that they import from this project.
+    """Return a digest of modules and of everything that they import from this project, except `without`.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Names of modules; a package stands for its ``__init__``.
-    without : iterable of str
-        Modules and packages that are not followed.
-
-    Returns
-    -------
-    str
-        32 hexadecimal digits.
+    A package stands for its ``__init__``.
     """
     return _of_modules(frozenset(names), tuple(without))
 
@@ -90,18 +72,7 @@ def _of_modules(names: frozenset[str], without: tuple[str, ...]) -> str:
 
 @functools.cache
 def of_file(file: Path) -> str:
-    """Return a digest of the syntax tree of a Python file, without docstrings and comments.
-
-    Parameters
-    ----------
-    file : Path
-        A file of source code.
-
-    Returns
-    -------
-    str
-        32 hexadecimal digits.
-    """
+    """Return a digest of the syntax tree of a Python file, without docstrings and comments."""
     tree = ast.parse(file.read_bytes())
     for node in ast.walk(tree):
         body = getattr(node, "body", None)

@@ -39,7 +39,7 @@ class Store:
     Parameters
     ----------
     directory : Path
-        Where the database is; it need not exist.
+        Folder of the database; it need not exist.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -58,12 +58,12 @@ class Store:
         Yields
         ------
         Store
-            Itself.
+            The store itself.
 
         Raises
         ------
         StorageError
-            When another process uses it, or it cannot be read or written.
+            If another process uses it, or it cannot be read or written.
         """
         with storage.explained(self.file):
             self.directory.mkdir(parents=True, exist_ok=True)
@@ -85,19 +85,19 @@ class Store:
 
     @contextmanager
     def read_only(self) -> Iterator[Store]:
-        """Open the store to read alone, also in a folder that cannot be written.
+        """Open the store only for reading, even in a folder that cannot be written.
 
         Yields
         ------
         Store
-            Itself; empty without a database.
+            The store itself; empty without a database.
 
         Raises
         ------
         BusyError
-            When another process uses it.
+            If another process uses it.
         StorageError
-            When it cannot be read.
+            If it cannot be read.
         """
         self._doing = "read"
         if self.file.exists() and self.file.stat().st_size:
@@ -113,7 +113,7 @@ class Store:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Turn what SQLite refuses into one clear line."""
+        """Turn an error of SQLite into one clear line."""
         try:
             yield
         except sqlite3.Error as error:
@@ -196,7 +196,7 @@ class Store:
             return self._connection.execute(statement, tuple(values)).fetchall()
 
     def commit(self) -> None:
-        """Return when everything that was added survives the end of this process."""
+        """Return once everything that was added survives the end of this process."""
         with self._lock, self._explained():
             if self._connection is not None and self._connection.in_transaction:
                 self._connection.execute("COMMIT")
@@ -224,14 +224,14 @@ class Store:
         Parameters
         ----------
         key : str
-            `Job.key`.
+            The `Job.key` of the answer.
         remember : bool
-            Whether it stays in memory, because it will be asked for again.
+            Whether it stays in memory, because it will be needed again.
 
         Returns
         -------
         Answer or None
-            None when there is none yet.
+            None if there is no answer yet.
         """
         with self._lock:
             known = self._recent.get(key)
@@ -257,12 +257,12 @@ class Store:
         Parameters
         ----------
         key : str
-            `Job.key`.
+            The `Job.key` of the answer.
         answer : Answer
-            What came of the job; its value is what JSON can hold.
+            The result of the job, with a value that JSON can hold.
         failures : bool
-            Whether a failure is kept, too, unless another attempt may succeed; otherwise it is known until
-            this process ends, so that the next one tries again.
+            Whether failures are kept, too, unless another attempt may succeed; otherwise a
+            failure is remembered until this process ends, so that the next one tries again.
         """
         if not failures:
             with self._lock:
