@@ -13,7 +13,8 @@ from conftest import SCENARIO
 
 def test_path_text_and_mapping_are_the_same_scenario(scenario):
     digests = {
-        ackclock.simulate(one).digest for one in (scenario, str(scenario), SCENARIO, tomllib.loads(SCENARIO))
+        ackclock.simulate(source).digest
+        for source in (scenario, str(scenario), SCENARIO, tomllib.loads(SCENARIO))
     }
     assert len(digests) == 1
 
@@ -120,18 +121,18 @@ def test_progress_is_told_and_can_end_the_run():
     class EnoughError(Exception):
         pass
 
-    told = []
+    reports = []
 
     def tell(simulated_s, packets):
-        told.append((simulated_s, packets))
-        if len(told) == 3:
+        reports.append((simulated_s, packets))
+        if len(reports) == 3:
             raise EnoughError
 
     long = SCENARIO.replace('"5 s"', '"20000 s"')
     with pytest.raises(EnoughError):
         ackclock.simulate(long, record=False, progress=tell)
-    assert told == sorted(told)
-    assert len(told) == 3
+    assert reports == sorted(reports)
+    assert len(reports) == 3
 
 
 def test_requests_reach_python_and_disk(tmp_path):
@@ -172,4 +173,4 @@ def test_flows_of_one_group_share_their_settings_and_others_keep_their_own():
     summary = ackclock.simulate(checked).summary
     settings = [flow["settings"] for flow in summary["flows"]]
     assert settings[0] is settings[1]
-    assert [one["min_window"] for one in settings] == [1, 1, 2, 1]
+    assert [setting["min_window"] for setting in settings] == [1, 1, 2, 1]

@@ -32,8 +32,8 @@ def shown(page: str) -> Any:
 
 
 def curve(page: Any, group: str, chart: str, name: str) -> tuple[list[float], list[float]]:
-    (found,) = [one for one in page["groups"][group]["charts"] if one["key"] == chart]
-    (series,) = [one for one in found["series"] if one["name"] == name]
+    (shown_chart,) = [candidate for candidate in page["groups"][group]["charts"] if candidate["key"] == chart]
+    (series,) = [candidate for candidate in shown_chart["series"] if candidate["name"] == name]
     return page["columns"][series["x"]], page["columns"][series["y"]]
 
 
@@ -57,34 +57,34 @@ def page(run: ackclock.Run) -> str:
 def test_the_script_is_what_its_sources_build() -> None:
     # What `make charts` did, without Node: fingerprints of the sources, and of what was built.
     first, rest = charts.script().split("\n", 1)
-    found = re.search(r"sources ([0-9a-f]{64}), rest ([0-9a-f]{64})$", first)
-    assert found is not None
+    digests = re.search(r"sources ([0-9a-f]{64}), rest ([0-9a-f]{64})$", first)
+    assert digests is not None
     package = json.loads((ROOT / "lab/package.json").read_text("utf-8"))
     tools = f"uplot {package['dependencies']['uplot']}, esbuild {package['devDependencies']['esbuild']}"
     files = sorted((ROOT / "lab/src/charts").iterdir(), key=lambda file: file.name)
     sources = [f"{file.name}\n{file.read_text('utf-8')}" for file in files]
     of_sources = hashlib.sha256("\n".join([tools, *sources]).encode()).hexdigest()
-    assert found[1] == of_sources, "lab/src/charts has changed: make charts"
-    assert found[2] == hashlib.sha256(rest.encode()).hexdigest(), "was edited: make charts"
+    assert digests[1] == of_sources, "lab/src/charts has changed: make charts"
+    assert digests[2] == hashlib.sha256(rest.encode()).hexdigest(), "was edited: make charts"
     assert len(charts.script()) < 100_000
 
 
 def test_the_curves_of_a_page_are_the_tables_of_the_run(run: ackclock.Run, page: str) -> None:
-    found = shown(page)
+    document = shown(page)
     for chart, column in (("window", "window"), ("rtt_ms", "rtt_ms")):
         for flow, name in enumerate([HOSTILE, "second"]):
             samples = run.windows.filter(pl.col("flow") == flow)
-            x, y = curve(found, "run", chart, name)
+            x, y = curve(document, "run", chart, name)
             # Six digits: half a unit of the last is at most 5e-6 of the value.
             np.testing.assert_allclose(x, samples["time_s"].to_numpy(), rtol=5e-6)
             expected = samples[column].cast(pl.Float64).to_numpy()
             np.testing.assert_allclose(np.array(y, float), expected, rtol=5e-6)
     queue = run.queues.filter(pl.col("link") == 0)["mean_packets"].to_numpy()
-    np.testing.assert_allclose(curve(found, "run", "queue", "bottleneck")[1], queue, rtol=5e-6)
+    np.testing.assert_allclose(curve(document, "run", "queue", "bottleneck")[1], queue, rtol=5e-6)
     # 100 parts of 0.1 s: Mbit/s times 0.1 s are Mbit.
     samples = run.windows.filter(pl.col("flow") == 1)
     for chart, column in (("goodput", "arrived_bytes"), ("in-order", "delivered_bytes")):
-        rates = curve(found, "run", chart, "second")[1]
+        rates = curve(document, "run", chart, "second")[1]
         assert sum(rates) * 0.1 == pytest.approx(samples[column].sum() * 8e-6, rel=5e-6)
 
 
@@ -95,7 +95,7 @@ def test_nothing_in_a_name_gets_out_and_nothing_comes_in(page: str) -> None:
     assert "alert(1)</script>" not in page
     # What a browser would fetch: nothing but what is in the page, where "#" leads too.
     sources = re.findall(r"""(?:src|href|srcset|action)\s*=\s*["']?([^"'\s>]*)""", page)
-    assert [one for one in sources if not one.startswith(OWN)] == []
+    assert [source for source in sources if not source.startswith(OWN)] == []
     assert not re.search(r"url\(|@import|\bfetch\(|XMLHttpRequest|WebSocket|\son\w+=\"", page)
     assert len(page) < 1_500_000
     # No curve of 10 s is long enough to be thinned, so the page says nothing of it.
@@ -153,11 +153,11 @@ def test_any_name_and_any_number_survive(name: str, values: list[float]) -> None
     chart = Chart(name, name, Axis(name), Axis(name, name), [Series(name, 0, values, values)])
     text, _ = charts.data({name: Group([chart])})
     assert "<" not in text
-    found = json.loads(text)
-    (series,) = found["groups"][name]["charts"][0]["series"]
+    document = json.loads(text)
+    (series,) = document["groups"][name]["charts"][0]["series"]
     assert series["name"] == name
-    column = found["columns"][series["y"]]
-    expected = [float(f"{one:.6g}") if np.isfinite(one) else None for one in values]
+    column = document["columns"][series["y"]]
+    expected = [float(f"{value:.6g}") if np.isfinite(value) else None for value in values]
     assert column == expected
 
 
@@ -194,10 +194,10 @@ def test_the_page_is_saved_with_the_run(run: ackclock.Run, tmp_path: Path) -> No
 
 def test_charts_written_down_are_the_same_charts() -> None:
     x = np.array([1.0, 2.0, 3.0])
-    one = Series("<one>", 0, x, [1.0, np.nan, 3.0], low=x - 1, high=x + 1)
-    other = Series("two", 1, [2.0], [5.0], look="points")
+    first = Series("<one>", 0, x, [1.0, np.nan, 3.0], low=x - 1, high=x + 1)
+    second = Series("two", 1, [2.0], [5.0], look="points")
     axes = Axis("p", log=True), Axis("goodput", "Mbit/s", names=["a"], range=(0.0, 1.0))
-    group = Group([Chart("key", "title", *axes, [one, other])], linked=False)
+    group = Group([Chart("key", "title", *axes, [first, second])], linked=False)
     again = charts.load(charts.dump(group))
     assert charts.data({"place": again}) == charts.data({"place": group})
     np.testing.assert_array_equal(again.charts[0].series[0].y, [1.0, np.nan, 3.0])

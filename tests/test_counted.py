@@ -49,7 +49,7 @@ def simulated(more: list[dict[str, Any]]) -> ackclock.Run:
             ackclock.dumbbell("10 Mbit/s", "10 ms", queue="20 packets"),
             ackclock.flow("reno", rtt="40 ms"),
             ackclock.flow("reno", rtt="50 ms"),
-            *({"rtt": "30 ms"} | one for one in more),
+            *({"rtt": "30 ms"} | settings for settings in more),
             duration="20 s",
             warmup="2 s",
         )
@@ -79,7 +79,7 @@ def test_what_counts_in_which_metric(name: str) -> None:
             if flow["kind"] not in NOT_CONTROLLED
             and group in ("all flows", f"{flow['settings']['direction']} flows")
         ]
-        by_hand = sum(goodputs) ** 2 / (len(goodputs) * sum(one**2 for one in goodputs))
+        by_hand = sum(goodputs) ** 2 / (len(goodputs) * sum(goodput**2 for goodput in goodputs))
         value = jain.filter(pl.col(names[0]) == group)["value"].item()
         # The flows are there from the start: in parts of the run or as a whole.
         assert value == pytest.approx(by_hand, rel=1e-3)

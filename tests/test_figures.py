@@ -22,25 +22,25 @@ from ackclock.reproduction.numbers import Numbers
 from every_figure import drawn
 
 DRAWN = dict(drawn())
-FIGURES = {name: found for name, found in DRAWN.items() if isinstance(found, Group)}
+FIGURES = {name: drawing for name, drawing in DRAWN.items() if isinstance(drawing, Group)}
 
 
 def as_written(group: Group) -> tuple[list[list[float]], list[dict[str, Any]]]:
     """Return the columns and charts that a page gets."""
     page = json.loads(charts.dump(group))
-    columns = [[math.nan if one is None else one for one in column] for column in page["columns"]]
+    columns = [[math.nan if value is None else value for value in column] for column in page["columns"]]
     return columns, page["groups"][""]["charts"]
 
 
 def lines_of(panel: Axes) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the curves and points of a panel, without the caps of intervals."""
     lines = [line for line in panel.lines if line.get_marker() not in ("_", "|", 0, 1, 2, 3)]
-    return [(np.asarray(one.get_xdata(), float), np.asarray(one.get_ydata(), float)) for one in lines]
+    return [(np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)) for line in lines]
 
 
 def test_all_figures_with_axes_are_described() -> None:
     # What is a picture only is a table or a diagram of nodes, and has no axes.
-    pictures = [found for found in DRAWN.values() if not isinstance(found, Group)]
+    pictures = [drawing for drawing in DRAWN.values() if not isinstance(drawing, Group)]
     assert not any(panel.axison for figure in pictures for panel in figure.axes)
     assert len(FIGURES) > len(pictures) > 0
 
@@ -63,21 +63,21 @@ def test_print_and_page_agree(name: str) -> None:
             ]
             np.testing.assert_allclose(spine.get_ticklocs(), [place for place, _ in axis["ticks"]], rtol=1e-9)
             assert (spine.get_scale() == "log") == bool(axis.get("log"))
-        bars_of = [one for one in panel.containers if isinstance(one, BarContainer)]
+        bars_of = [container for container in panel.containers if isinstance(container, BarContainer)]
         in_print = lines_of(panel)
         names = {*panel.get_legend_handles_labels()[1]}
-        for one in chart["series"]:
-            assert one["name"] in names
-            x, y = (np.array(columns[one[key]]) for key in "xy")
-            if one.get("look") == "bars":
+        for record in chart["series"]:
+            assert record["name"] in names
+            x, y = (np.array(columns[record[key]]) for key in "xy")
+            if record.get("look") == "bars":
                 patches = bars_of.pop(0).patches
                 middle = [bar.get_x() + bar.get_width() / 2 for bar in patches]
                 np.testing.assert_allclose(middle, x, rtol=1e-5, atol=1e-9)
-                base = np.array(columns[one["base"]]) if "base" in one else np.zeros(len(x))
+                base = np.array(columns[record["base"]]) if "base" in record else np.zeros(len(x))
                 np.testing.assert_allclose([bar.get_y() for bar in patches], base, rtol=1e-5)
                 top = [bar.get_y() + bar.get_height() for bar in patches]
                 np.testing.assert_allclose(top, y, rtol=1e-5)
-            elif not one.get("paper") or "bar_width" not in chart:
+            elif not record.get("paper") or "bar_width" not in chart:
                 place = next(
                     place
                     for place, (across, up) in enumerate(in_print)
@@ -115,8 +115,8 @@ def test_words_do_not_lie_on_each_other(name: str) -> None:
 def test_every_value_lies_within_the_ends() -> None:
     for name, group in FIGURES.items():
         for chart in map(resolved, group.charts):
-            for one in chart.series:
-                y = np.asarray(one.y, float)
+            for series in chart.series:
+                y = np.asarray(series.y, float)
                 low, high = chart.y.range or (math.nan, math.nan)
                 if chart.y.names or not np.isfinite(y).any():
                     continue

@@ -148,9 +148,9 @@ def test_a_library_follows_from_what_it_links_in_its_folder(tmp_path: Path) -> N
     compile_to("libhelp.so", "help.c")
     compile_to("libmine.so", "mine.c", "-L.", "-lhelp", "-Wl,-rpath,$ORIGIN")
     compile_to("libother.so", "help.c")
-    found = followed.of_library(tmp_path / "libmine.so")
-    assert [file.name for file in found] == ["libhelp.so", "libmine.so"]
-    before = followed.digest(found)
+    files = followed.of_library(tmp_path / "libmine.so")
+    assert [file.name for file in files] == ["libhelp.so", "libmine.so"]
+    before = followed.digest(files)
     (tmp_path / "help.c").write_text("int keep(void) { return 2; }\n")
     compile_to("libhelp.so", "help.c")
-    assert followed.digest(found) != before
+    assert followed.digest(files) != before

@@ -52,7 +52,7 @@ print(repr(runs[0].exception()), runs[1].result().digest == alone)
 
 def _refused(done: Finished) -> str:
     assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
-    assert all(one.isprintable() for one in done.stderr.rstrip("\n")), done.stderr
+    assert all(character.isprintable() for character in done.stderr.rstrip("\n")), done.stderr
     return done.stderr
 
 

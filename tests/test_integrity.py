@@ -84,9 +84,9 @@ def test_a_record_is_the_same_in_both_languages() -> None:
 def test_every_changed_bit_of_a_file_of_records_is_found() -> None:
     records = [{"slot": index, "text": "a\rb\u2028c\nd"} for index in range(4)]
     whole = b"".join(map(integrity.seal, records))
-    found = list(integrity.lines(whole))
-    assert [line.record for line in found] == records
-    assert [line.byte for line in found] == [index * len(whole) // 4 for index in range(4)]
+    lines = list(integrity.lines(whole))
+    assert [line.record for line in lines] == records
+    assert [line.byte for line in lines] == [index * len(whole) // 4 for index in range(4)]
     for bit in range(8 * len(whole)):
         known = [line.record for line in integrity.lines(_flipped(whole, bit))]
         line = bit // 8 // (len(whole) // 4)
@@ -94,7 +94,7 @@ def test_every_changed_bit_of_a_file_of_records_is_found() -> None:
         # A line that loses its line feed takes the next with it.
         taken = 2 if bit // 8 % (len(whole) // 4) == len(whole) // 4 - 1 else 1
         kept = records[:line] + records[line + taken :]
-        assert [one for one in known if one is not None] == kept
+        assert [record for record in known if record is not None] == kept
 
 
 def test_only_the_beginning_of_a_last_record_is_left_out() -> None:
@@ -325,7 +325,7 @@ def test_a_kept_run_that_was_changed_is_made_again(
     expected = _run(job, cache)
     assert capsys.readouterr().err == ""
     draw = random.Random(2)  # noqa: S311
-    places = [(name, bit) for name, one in whole.items() for bit in range(8 * len(one))]
+    places = [(name, bit) for name, content in whole.items() for bit in range(8 * len(content))]
     flips = draw.choices(places, k=int(os.environ.get("ACKCLOCK_FLIPS", "100")))
     changes = [(name, _flipped(whole[name], bit)) for name, bit in flips]
     for name, content in changes + [(name, b"") for name in whole]:
@@ -428,9 +428,11 @@ def every_change_is_told(
     """
     assert run("verify", place).returncode == 0
     # Kept runs have a test of their own.
-    whole = {name: one for name, one in _contents(place).items() if not name.startswith((".", "lab."))}
+    whole = {
+        name: content for name, content in _contents(place).items() if not name.startswith((".", "lab."))
+    }
     draw = random.Random(4)  # noqa: S311
-    places = [(name, bit) for name, one in whole.items() for bit in range(8 * len(one))]
+    places = [(name, bit) for name, content in whole.items() for bit in range(8 * len(content))]
     flips = draw.choices(places, k=int(os.environ.get("ACKCLOCK_FLIPS", "40")))
     changes: list[tuple[str, bytes | None]] = [(name, _flipped(whole[name], bit)) for name, bit in flips]
     for name, content in whole.items():
@@ -444,12 +446,12 @@ def every_change_is_told(
             with pytest.raises(integrity.DamagedError) as damaged:
                 use()
             assert "\n" not in str(damaged.value)
-        told = run("verify", place)
+        verified = run("verify", place)
         if content is None and not has_seal(name):
-            assert told.returncode == 0
+            assert verified.returncode == 0
         else:
-            assert told.returncode == 1, name
-            assert name in told.stdout
+            assert verified.returncode == 1, name
+            assert name in verified.stdout
         (place / name).parent.mkdir(exist_ok=True)
         (place / name).write_bytes(whole[name])
     if use is not None:
@@ -479,24 +481,24 @@ def test_verify_knows_records_sweeps_and_what_is_nobodys(
     ackclock_here("sweep", "s.toml", "-o", "out")
     ackclock_here("simulate", "path.toml", "-o", "out/run", "--quiet")
     (tmp_path / "out" / "run" / "notes.txt").write_text("mine")
-    told = ackclock_here("verify", "out")
-    assert told.returncode == 0
-    assert "out/run: notes.txt: not part of the result" in told.stdout
+    verified = ackclock_here("verify", "out")
+    assert verified.returncode == 0
+    assert "out/run: notes.txt: not part of the result" in verified.stdout
     part = next((tmp_path / "out").glob("experiment=s/part-*.parquet"))
     content = part.read_bytes()
     part.write_bytes(_flipped(content, 1000))
-    told = ackclock_here("verify", "out")
-    assert (told.returncode, part.name in told.stdout) == (1, True)
+    verified = ackclock_here("verify", "out")
+    assert (verified.returncode, part.name in verified.stdout) == (1, True)
     part.write_bytes(content)
     # A copy without what its sweep noted: nobody can tell.
     shutil.copytree(tmp_path / "out" / "experiment=s", tmp_path / "copy" / "experiment=s")
-    told = ackclock_here("verify", "copy")
-    assert (told.returncode, "nobody can tell" in told.stdout) == (1, True)
+    verified = ackclock_here("verify", "copy")
+    assert (verified.returncode, "nobody can tell" in verified.stdout) == (1, True)
     records = json.loads(ackclock_here("verify", "copy", "--json").stdout)
-    assert [one["kind"] for one in records] == ["sweep"]
+    assert [record["kind"] for record in records] == ["sweep"]
     (tmp_path / "empty").mkdir()
-    told = ackclock_here("verify", "empty")
-    assert (told.returncode, "holds no result" in told.stderr) == (2, True)
+    verified = ackclock_here("verify", "empty")
+    assert (verified.returncode, "holds no result" in verified.stderr) == (2, True)
 
 
 def test_a_comparison_uses_no_run_that_was_changed(

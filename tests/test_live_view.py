@@ -53,8 +53,8 @@ def counts(text: str) -> dict[str, str]:
 
 
 def state(text: str) -> str:
-    (found,) = re.findall(r'<main data-state="(\w+)"', text)
-    return str(found)
+    (state,) = re.findall(r'<main data-state="(\w+)"', text)
+    return str(state)
 
 
 def table(text: str) -> list[list[str]]:
@@ -64,8 +64,8 @@ def table(text: str) -> list[list[str]]:
 
 
 def charts_of(text: str) -> Any:
-    (found,) = re.findall(r'id="charts-data">(.*?)</script', text, re.DOTALL)
-    return json.loads(found)
+    (content,) = re.findall(r'id="charts-data">(.*?)</script', text, re.DOTALL)
+    return json.loads(content)
 
 
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,10 +83,10 @@ def test_it_counts_what_is_done_failed_and_waiting(tmp_path: Path) -> None:
             bar.advance(3)
             bar.advance(1, failed=1)
         seen._write("running")
-        found = counts(place.read_text("utf-8"))
+        counted = counts(place.read_text("utf-8"))
         # On a busy machine there is an estimate of the time left, too.
-        found.pop("left", None)
-        assert found == {"done": "4", "failed": "1", "waiting": "2"}
+        counted.pop("left", None)
+        assert counted == {"done": "4", "failed": "1", "waiting": "2"}
         # Another round: 5 more, after the 4.
         with progress.Count(5, "runs", shown=False, live=seen):
             pass
@@ -152,7 +152,7 @@ def test_it_is_whole_whenever_somebody_reads_it(tmp_path: Path, monkeypatch: pyt
             assert text.startswith("<!doctype html>")
             assert text.endswith("</html>")
             stamps.update(re.findall(r'data-stamp="([^"]+)"', text))
-    assert [one.name for one in tmp_path.iterdir()] == [place.name]
+    assert [path.name for path in tmp_path.iterdir()] == [place.name]
 
 
 def becomes_a_directory(place: Path) -> bool:
@@ -212,12 +212,12 @@ def test_a_sweep_shows_the_means_of_what_there_is(
     # 2 x 3 x 2 points with 4 runs each.
     assert counts(text) == {"done": "48", "failed": "0", "waiting": "0"}
     assert "averaged over buffer." in text
-    found = charts_of(text)
-    ((chart,),) = [group["charts"] for group in found["groups"].values()]
+    document = charts_of(text)
+    ((chart,),) = [group["charts"] for group in document["groups"].values()]
     drawn = {
-        (one["name"], x): y
-        for one in chart["series"]
-        for x, y in zip(found["columns"][one["x"]], found["columns"][one["y"]], strict=True)
+        (record["name"], x): y
+        for record in chart["series"]
+        for x, y in zip(document["columns"][record["x"]], document["columns"][record["y"]], strict=True)
     }
     # One flow per run, and the same number of runs of each buffer: the mean of the rows.
     rows = pl.read_parquet(outcome.directory)
@@ -232,7 +232,7 @@ def test_half_a_sweep_has_the_chart_of_its_half(file: Path, tmp_path: Path) -> N
     some = rows.filter(pl.col("point") < 6, pl.col("run") < 2)
     shown = page.so_far(plan, some.lazy())
     ((chart,),) = [group.charts for group in shown.charts.values()]
-    assert [one.name for one in chart.series] == ["reno"]
+    assert [series.name for series in chart.series] == ["reno"]
     by_hand = some.group_by("p").agg(pl.col("goodput_mbps").mean()).sort("p")
     assert list(chart.series[0].y) == pytest.approx(by_hand["goodput_mbps"].to_list())
     # Of nothing there is a chart without a curve.
@@ -281,8 +281,8 @@ def test_one_step_from_the_sweep_to_its_page(file: Path, tmp_path: Path) -> None
     )
     whole = tmp_path / "experiment=loss.html"
     assert json.loads(done.stdout)["page"] == str(whole)
-    found = charts_of(whole.read_text("utf-8"))
-    assert found["groups"]["sweep"]["charts"][0]["key"] == "goodput_mbps"
+    document = charts_of(whole.read_text("utf-8"))
+    assert document["groups"]["sweep"]["charts"][0]["key"] == "goodput_mbps"
     assert len(whole.read_bytes()) < 1_500_000
     seen = (tmp_path / "experiment=loss.live.html").read_text("utf-8")
     assert (state(seen), 'href="experiment%3Dloss.html"' in seen) == ("finished", True)
@@ -304,7 +304,7 @@ def test_a_reproduction_shows_its_newest_figures(
         record = json.loads((tmp_path / name / "artefact.json").read_text("utf-8"))
         claims = record["claims"]
         assert verdict == record["verdict"]
-        assert held == f"{sum(one['holds'] for one in claims)} of {len(claims)}"
+        assert held == f"{sum(claim['holds'] for claim in claims)} of {len(claims)}"
     refused = ackclock_here("reproduce", "fit", "--infer", "--live")
     assert refused.returncode == 2
     assert "--live cannot be combined with --infer" in refused.stderr

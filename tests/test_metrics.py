@@ -16,9 +16,9 @@ from ackclock.metrics import Epoch, congestion
 def test_epochs_merge_close_events_and_leave_out_slow_start():
     # 3.0, 3.1 and 3.2 are one congestion event, as each follows within 0.2. What is before 3.0 is
     # slow start; the epochs are 3.2-10 and 10-25.
-    found = metrics.epochs([3.0, 3.1, 3.2, 10.0, 25.0], merge_within_s=0.2)
-    assert found == [Epoch(3.2, 10.0), Epoch(10.0, 25.0)]
-    assert [epoch.length_s for epoch in found] == pytest.approx([6.8, 15.0])
+    epochs = metrics.epochs([3.0, 3.1, 3.2, 10.0, 25.0], merge_within_s=0.2)
+    assert epochs == [Epoch(3.2, 10.0), Epoch(10.0, 25.0)]
+    assert [epoch.length_s for epoch in epochs] == pytest.approx([6.8, 15.0])
 
 
 def test_epochs_start_where_measuring_starts():
@@ -86,10 +86,10 @@ def test_curves_of_known_sign():
 def test_cubic_is_concave_then_convex_by_halves():
     # The second derivative of (t - 50)^3 changes its sign at 50, the middle; around it, where the
     # slope is 3(t-50)^2, one span of 4 s is too coarse for a share exact to more than 0.05.
-    found = bend((TIME - 50) ** 3)
-    assert found.concave == pytest.approx(0.5, abs=0.05)
-    assert found.convex == pytest.approx(0.5, abs=0.05)
-    assert found.concave_at < 0.3 < 0.7 < found.convex_at
+    shape = bend((TIME - 50) ** 3)
+    assert shape.concave == pytest.approx(0.5, abs=0.05)
+    assert shape.convex == pytest.approx(0.5, abs=0.05)
+    assert shape.concave_at < 0.3 < 0.7 < shape.convex_at
 
 
 def test_small_bend_is_straight_only_within_the_tolerance():
@@ -112,30 +112,30 @@ def test_start_of_the_epoch_can_be_left_out():
 def test_steps_of_whole_packets_are_no_bends():
     # A line of 1 packet/s in whole packets differs from it by at most half a packet, and its mean
     # over 4 s by nothing that `least` = 0.25 packets would not cover.
-    found = metrics.curvature(
+    shape = metrics.curvature(
         TIME, np.floor(TIME), Epoch(0, 100), skip_s=0, span_s=4.0, tolerance=0.0, least=0.25
     )
-    assert found.straight == 1.0
+    assert shape.straight == 1.0
 
 
 def test_short_epoch_has_no_curvature():
-    found = metrics.curvature(TIME, TIME, Epoch(0, 10), skip_s=0, span_s=4.0, tolerance=0.01)
-    assert math.isnan(found.concave)
+    shape = metrics.curvature(TIME, TIME, Epoch(0, 10), skip_s=0, span_s=4.0, tolerance=0.01)
+    assert math.isnan(shape.concave)
 
 
 @given(st.floats(0.1, 1000), st.floats(-100, 100), st.floats(0.2, 3).filter(lambda p: abs(p - 1) > 0.1))
 def test_shares_add_up_and_mirror(scale, offset, power):
     curve = offset + scale * (TIME + 1) ** power
-    found, mirrored = bend(curve), bend(-curve)
-    assert found.concave + found.straight + found.convex == pytest.approx(1.0)
-    assert found.concave == pytest.approx(mirrored.convex, abs=0.02)
-    assert (found.concave > found.convex) == (power < 1)
+    shape, mirrored = bend(curve), bend(-curve)
+    assert shape.concave + shape.straight + shape.convex == pytest.approx(1.0)
+    assert shape.concave == pytest.approx(mirrored.convex, abs=0.02)
+    assert (shape.concave > shape.convex) == (power < 1)
 
 
 def test_congestion_events_gather_what_is_close_to_their_beginning():
     # 1.0 to 1.15 began within 0.2 s of 1.0; 1.25 did not, so it begins another.
-    found = metrics.congestion_events([1.0, 1.1, 1.15, 1.25], [0, 1, 1, 2], 0.2)
-    assert found == [(1.0, frozenset({0, 1})), (1.25, frozenset({2}))]
+    events = metrics.congestion_events([1.0, 1.1, 1.15, 1.25], [0, 1, 1, 2], 0.2)
+    assert events == [(1.0, frozenset({0, 1})), (1.25, frozenset({2}))]
     assert metrics.congestion_events([], [], 0.2) == []
 
 
@@ -230,12 +230,12 @@ def test_responsiveness():
 
 def test_interval_over_runs():
     # 9, 10, 11: mean 10, standard error 1/sqrt(3); Student's t at 97.5 % with 2 degrees is 4.303.
-    found = metrics.over_runs([9, 10, 11])
-    assert (found.low, found.high) == (
+    estimate = metrics.over_runs([9, 10, 11])
+    assert (estimate.low, estimate.high) == (
         pytest.approx(10 - 4.303 / 3**0.5, abs=1e-3),
         pytest.approx(10 + 4.303 / 3**0.5, abs=1e-3),
     )
-    assert (found.samples, found.warning) == (3, "")
+    assert (estimate.samples, estimate.warning) == (3, "")
 
 
 def test_intervals_that_cannot_be_trusted_say_so():
@@ -263,11 +263,11 @@ def test_intervals_cover_the_truth_as_often_as_they_say():
     # Exponential values skew Student's interval of ten a little: it covers 90 % and more.
     generator = np.random.default_rng(1)
     normal = [metrics.over_runs(generator.normal(1, 1, 10)) for _ in range(400)]
-    assert 367 <= sum(covering(one, 1) for one in normal) <= 393
+    assert 367 <= sum(covering(values, 1) for values in normal) <= 393
     batches = [metrics.over_batches(generator.exponential(1, 1000)) for _ in range(400)]
-    assert 367 <= sum(covering(one, 1) for one in batches) <= 393
+    assert 367 <= sum(covering(values, 1) for values in batches) <= 393
     booted = [metrics.bootstrap(generator.exponential(1, 40)) for _ in range(60)]
-    assert sum(covering(one, 1) for one in booted) >= 50
+    assert sum(covering(values, 1) for values in booted) >= 50
 
 
 def run(**settings):
@@ -291,14 +291,14 @@ def test_overview_is_the_summary_with_intervals():
     runs = run(overhead="1 ms")
     table = metrics.overview(runs)
     flow = by_name(table, "reno-0")
-    goodputs = [one.summary["flows"][0]["goodput_mbps"] for one in runs]
+    goodputs = [run.summary["flows"][0]["goodput_mbps"] for run in runs]
     assert flow["goodput"]["value"] == pytest.approx(np.mean(goodputs))
     assert flow["goodput"]["low"] < np.mean(goodputs) < flow["goodput"]["high"]
     everyone = by_name(table, "all flows")
-    jains = [one.summary["jain"] for one in runs]
+    jains = [run.summary["jain"] for run in runs]
     assert everyone["Jain's index of the means"]["value"] == pytest.approx(np.mean(jains))
     link = by_name(table, "bottleneck")
-    used = [one.summary["links"][0]["utilisation"] for one in runs]
+    used = [run.summary["links"][0]["utilisation"] for run in runs]
     assert link["utilisation"]["value"] == pytest.approx(np.mean(used), abs=1e-6)
     assert table["warning"].unique().to_list() == [""]
     # 25 packets of 0.8 ms are at most 20 ms of queue.
@@ -328,9 +328,9 @@ def test_overview_warns_when_nothing_is_random():
 def test_an_interval_between_bounds_stays_there_and_holds_its_mean(shares, bounds):
     least, most = bounds
     values = [min(most, least + share * (most - least)) for share in shares]
-    found = metrics.within(metrics.over_runs(values), least, most)
-    assert least <= found.low <= found.value <= found.high <= most
-    assert found.value == pytest.approx(sum(values) / len(values))
+    estimate = metrics.within(metrics.over_runs(values), least, most)
+    assert least <= estimate.low <= estimate.value <= estimate.high <= most
+    assert estimate.value == pytest.approx(sum(values) / len(values))
 
 
 @pytest.mark.parametrize("level", [0.02, 0.4, 0.5, 0.97])
@@ -341,8 +341,8 @@ def test_an_interval_between_bounds_shrinks_as_the_root_of_the_runs(level):
     widths = {}
     for runs in (1_000, 100_000):
         values = level * (1 + 0.01 * (-1.0) ** np.arange(runs))
-        found = metrics.within(metrics.over_runs(values), 0.0, 1.0)
-        widths[runs] = found.high - found.low
+        estimate = metrics.within(metrics.over_runs(values), 0.0, 1.0)
+        widths[runs] = estimate.high - estimate.low
         expected = 2 * 1.96 * 0.01 * level / math.sqrt(runs - 1)
         assert widths[runs] == pytest.approx(expected, rel=3e-3)
     assert widths[1_000] / widths[100_000] == pytest.approx(10.0, rel=3e-3)
@@ -352,8 +352,8 @@ def test_an_interval_near_a_bound_is_lopsided_and_at_it_is_cut():
     # 3 %, 1 %, 2 %: a mean of 2 % and an error of 1 % / sqrt(3), 4.30 times that is 2.48 %. The
     # angle is asin(sqrt(0.02)) = 0.1419 and rises by 0.28 per radian: 0.0887 to either side, and
     # the sines of 0.0532 and 0.2306 squared are 0.0028 and 0.0522. Cut, it was 0 to 4.48 %.
-    found = metrics.within(metrics.over_runs([0.03, 0.01, 0.02]), 0.0, 1.0)
-    assert (found.low, found.high) == pytest.approx((0.00283, 0.05224), abs=2e-5)
+    estimate = metrics.within(metrics.over_runs([0.03, 0.01, 0.02]), 0.0, 1.0)
+    assert (estimate.low, estimate.high) == pytest.approx((0.00283, 0.05224), abs=2e-5)
     # No packet lost in any run; a link that is full; a value that rounding put above its bound.
     for value, low, high in ((0.0, 0.0, 0.0), (1.0, 0.9, 1.1), (1.0 + 1e-12, 0.9, 1.1)):
         cut = metrics.within(metrics.Estimate(value, low, high, 3), 0.0, 1.0)

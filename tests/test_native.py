@@ -80,20 +80,20 @@ def test_settings_are_applied_to_what_was_written():
 
 
 def test_prepare_is_told_the_controls_before_the_check():
-    told = []
+    prepared = []
     setting = "flow.1.controller=no.module:Class"
     with pytest.raises(_native.ScenarioError, match="unknown control"):
-        _native.Scenario.read(TEXT, "two.toml", [setting], prepare=told.append)
-    assert told == [["reno", "no.module:Class"]]
+        _native.Scenario.read(TEXT, "two.toml", [setting], prepare=prepared.append)
+    assert prepared == [["reno", "no.module:Class"]]
 
     def fail(names):
         raise LookupError(names[0])
 
     with pytest.raises(LookupError, match="reno"):
         _native.Scenario.read(TEXT, "two.toml", prepare=fail)
-    told.clear()
-    read().with_settings(["flow.0.controller=fit"], prepare=told.append)
-    assert told == [["fit", "cubic"]]
+    prepared.clear()
+    read().with_settings(["flow.0.controller=fit"], prepare=prepared.append)
+    assert prepared == [["fit", "cubic"]]
 
 
 def test_it_cannot_be_changed_or_made_otherwise():
@@ -133,7 +133,7 @@ def test_threads_run_one_scenario_at_once():
 
 def test_a_run_gives_tables_and_progress():
     seen = []
-    summary, tables = read().simulate(record=True, progress=lambda *told: seen.append(told))
+    summary, tables = read().simulate(record=True, progress=lambda *progress: seen.append(progress))
     assert summary["duration_s"] == 3.0
     assert set(tables) == {"windows", "queues", "events", "requests"}
     # Three flows, sampled every 100 ms of 3 s, first after 100 ms.

@@ -78,14 +78,14 @@ def test_runs_of_a_moment_are_handed_over_several_at_once() -> None:
 
 def test_what_is_kept_is_not_made_again(tmp_path: Path) -> None:
     jobs = [Job(engine.read(PATH), run, record=False, measure=goodput) for run in range(4)]
-    for made in (4, 0):
+    for finished in (4, 0):
         with (
             Store(tmp_path).opened() as store,
             places.opened(["reno"]) as place,
             progress.Count(4, "runs") as bar,
         ):
             drive.make(jobs, store, place, bar)
-            assert bar._done == made
+            assert bar._done == finished
             values = [answer.value for job in jobs if (answer := store.get(job.key))]
     assert values == [goodput(engine.simulate(PATH, run=run)) for run in range(4)]
 
@@ -182,9 +182,9 @@ def test_what_took_longer_than_was_thought_is_given_back() -> None:
         answers = place.answers
 
         def noted(*given: Any) -> list[Answer]:
-            found = answers(*given)
-            sizes.append(len(found))
-            return found
+            chunk = answers(*given)
+            sizes.append(len(chunk))
+            return chunk
 
         place.answers = noted
         order = [answer.value for _, answer in drive.drive(source, place, work)]
@@ -283,7 +283,9 @@ def test_the_code_of_a_number_is_all_that_its_measure_imports(
 
     def file_of(name: str) -> Path | None:
         place = tmp_path.joinpath(*name.split("."))
-        return next((one for one in (place.with_suffix(".py"), place / "__init__.py") if one.exists()), None)
+        return next(
+            (path for path in (place.with_suffix(".py"), place / "__init__.py") if path.exists()), None
+        )
 
     monkeypatch.setattr(followed, "file_of", file_of)
 
@@ -304,8 +306,8 @@ def test_the_code_of_a_number_is_all_that_its_measure_imports(
 
 def test_cases_are_measured_where_they_are_made() -> None:
     cases = [Case(PATH, 2), Case(PATH.replace("reno", "cubic"), 1)]
-    found = measure_all(cases, goodput)
-    assert [len(runs) for runs in found] == [2, 1]
+    measured = measure_all(cases, goodput)
+    assert [len(runs) for runs in measured] == [2, 1]
     with pytest.raises(ZeroDivisionError):
         measure_all(cases, lambda _: 1 / 0)
 

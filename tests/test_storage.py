@@ -93,7 +93,7 @@ def test_a_draft_is_left_alone_as_long_as_its_process_lives_in_whatever_containe
         assert draft.read_text() == "half"
     with storage.new_file(tmp_path / "table") as path:
         path.write_text("whole")
-    assert [one.name for one in tmp_path.iterdir()] == ["table"]
+    assert [path.name for path in tmp_path.iterdir()] == ["table"]
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root")
@@ -121,7 +121,7 @@ def test_two_containers_write_one_directory(tmp_path: Path) -> None:
         slow.stdin.flush()
         assert slow.wait(60) == 0
     assert (tmp_path / "out" / "of").read_text() == "slow"
-    assert [one.name for one in tmp_path.iterdir()] == ["out"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_whatever_the_file_system_can_name_can_be_written(length: int, letter: s
         goal.unlink()
         with storage.new_directory(goal, force=False, is_result=lambda _: True) as place:
             (place / "a").touch()
-        assert [one.name for one in Path(folder).iterdir()] == [name]
+        assert [path.name for path in Path(folder).iterdir()] == [name]
 
 
 def test_what_is_shown_lies_in_a_folder_of_the_user_alone(
@@ -270,7 +270,7 @@ def test_a_device_is_not_replaced(tmp_path: Path) -> None:
         storage.new_file(tmp_path / "disk"),
     ):
         pass
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["disk", "null"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["disk", "null"]
 
 
 def test_every_verb_with_an_output_writes_into_a_pipe(

@@ -44,7 +44,7 @@ def code() -> str:
     return sources.of_modules(MEASURING)
 
 
-def _columns(table: Sequence[rows.Row]) -> dict[str, Any]:
+def _columns(table: Sequence[rows.FlowRow]) -> dict[str, Any]:
     """Turn rows into columns; a value that all flows share is kept once."""
     columns: dict[str, Any] = {}
     for name in table[0] if table else ():

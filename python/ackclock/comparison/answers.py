@@ -33,9 +33,9 @@ class WindowCurve:
     time_s: NDArray[np.float64]
     window: NDArray[np.float64]
     rtt_ms: NDArray[np.float64]
-    goodput: curves_of.Curve
+    goodput: curves_of.TimeSeries
     """Times in seconds and Mbit/s."""
-    queue: curves_of.Curve
+    queue: curves_of.TimeSeries
     """Times in seconds and packets in the queue of the bottleneck."""
 
 

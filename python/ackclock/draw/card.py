@@ -9,7 +9,7 @@ from html import escape
 def card(heading: str, lines: Sequence[str], heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a card as HTML with escaped texts and the notebook's colours; numbers have four digits."""
     body = "".join(f"<tr>{''.join(_cell(cell) for cell in row)}</tr>" for row in rows)
-    head = "".join(f"<th>{escape(one)}</th>" for one in heads)
+    head = "".join(f"<th>{escape(title)}</th>" for title in heads)
     about = "".join(f"<div>{escape(line)}</div>" for line in lines)
     return (
         f"<div><strong>{escape(heading)}</strong>{about}"

@@ -39,8 +39,8 @@ class _Columns:
     thinned: bool = False
 
     def add(self, values: ArrayLike) -> int:
-        found = np.asarray(values, float)
-        text = ",".join(f"{one:.6g}" if np.isfinite(one) else "null" for one in found.tolist())
+        column = np.asarray(values, float)
+        text = ",".join(f"{value:.6g}" if np.isfinite(value) else "null" for value in column.tolist())
         return self.texts.setdefault(f"[{text}]", len(self.texts))
 
 
@@ -58,7 +58,7 @@ def data(groups: Mapping[str, Group]) -> tuple[str, str]:
             name: {
                 "linked": group.linked,
                 "columns": group.columns,
-                "charts": [_chart(one, columns) for one in group.charts],
+                "charts": [_chart(chart, columns) for chart in group.charts],
             }
             for name, group in groups.items()
         }
@@ -82,37 +82,37 @@ def dump(group: Group) -> str:
 
 def load(text: str) -> Group:
     """Return the charts that `dump` wrote, with as many digits and rows as were written."""
-    found = json.loads(text)
-    columns = [np.array(one, float) for one in found["columns"]]
+    document = json.loads(text)
+    columns = [np.array(column, float) for column in document["columns"]]
 
-    def series(one: dict[str, Any]) -> Series:
-        numbers = {name: columns[one[name]] for name in COLUMNS if name in one}
-        x, y = one.get("dots", (None, None))
+    def series(record: dict[str, Any]) -> Series:
+        numbers = {name: columns[record[name]] for name in COLUMNS if name in record}
+        x, y = record.get("dots", (None, None))
         dots = None if x is None else (columns[x], columns[y])
         return Series(
-            one["name"],
-            one["colour"],
+            record["name"],
+            record["colour"],
             **numbers,
             dots=dots,
-            look=one.get("look", "line"),
-            is_paper=one.get("paper", False),
+            look=record.get("look", "line"),
+            is_paper=record.get("paper", False),
         )
 
-    def axis(one: dict[str, Any]) -> Axis:
-        words = {name: one[name] for name in ("label", "unit", "log", "names") if name in one}
-        ticks = [(place, word) for place, word in one["ticks"]]
-        is_loose = "fixed" not in one
-        return Axis(**words, range=tuple(one["range"]), ticks=ticks, is_loose=is_loose)
+    def axis(record: dict[str, Any]) -> Axis:
+        words = {name: record[name] for name in ("label", "unit", "log", "names") if name in record}
+        ticks = [(place, word) for place, word in record["ticks"]]
+        is_loose = "fixed" not in record
+        return Axis(**words, range=tuple(record["range"]), ticks=ticks, is_loose=is_loose)
 
-    group = found["groups"][""]
+    group = document["groups"][""]
     charts = [
         Chart(
-            **{name: one[name] for name in OF_CHARTS if name in one},
-            x=axis(one["x"]),
-            y=axis(one["y"]),
-            series=[series(each) for each in one["series"]],
+            **{name: chart[name] for name in OF_CHARTS if name in chart},
+            x=axis(chart["x"]),
+            y=axis(chart["y"]),
+            series=[series(series_record) for series_record in chart["series"]],
         )
-        for one in group["charts"]
+        for chart in group["charts"]
     ]
     return Group(charts, group["linked"], group["columns"])
 
@@ -129,26 +129,26 @@ def _chart(chart: Chart, columns: _Columns) -> dict[str, object]:
     return {name: value for name, value in plain.items() if value or name == "title"} | {
         "x": _axis(shown.x, chart.x),
         "y": _axis(shown.y, chart.y),
-        "series": [_series(one, chart.kind, columns) for one in chart.series],
+        "series": [_series(series, chart.kind, columns) for series in chart.series],
     }
 
 
 def _axis(axis: Axis, asked: Axis) -> dict[str, object]:
-    found: dict[str, object] = {"label": axis.label, "unit": axis.unit}
+    record: dict[str, object] = {"label": axis.label, "unit": axis.unit}
     if axis.log:
-        found["log"] = True
+        record["log"] = True
     if axis.names:
-        found["names"] = list(axis.names)
+        record["names"] = list(axis.names)
     # Ends that nobody asked for may follow what is shown when names are hidden.
     if asked.range is not None and None not in asked.range and not asked.is_loose:
-        found["fixed"] = True
+        record["fixed"] = True
     assert axis.range is not None  # noqa: S101
     ends, places = (
-        [float(f"{one:.12g}") for one in each if one is not None]
-        for each in (axis.range, (place for place, _ in axis.ticks))
+        [float(f"{value:.12g}") for value in values if value is not None]
+        for values in (axis.range, (place for place, _ in axis.ticks))
     )
     words = [word for _, word in axis.ticks]
-    return found | {"range": ends, "ticks": [list(one) for one in zip(places, words, strict=True)]}
+    return record | {"range": ends, "ticks": [list(tick) for tick in zip(places, words, strict=True)]}
 
 
 def _series(series: Series, kind: str, columns: _Columns) -> dict[str, object]:
@@ -158,16 +158,16 @@ def _series(series: Series, kind: str, columns: _Columns) -> dict[str, object]:
         rows = kept(y, columns.most)
         columns.thinned |= len(rows) < len(y)
         x, y = x[rows], y[rows]
-    found: dict[str, object] = {"name": series.name, "colour": series.colour}
-    found |= {"x": columns.add(x), "y": columns.add(y)}
-    found |= {name: columns.add(values) for name, values in ends.items()}
+    record: dict[str, object] = {"name": series.name, "colour": series.colour}
+    record |= {"x": columns.add(x), "y": columns.add(y)}
+    record |= {name: columns.add(values) for name, values in ends.items()}
     if series.look != "line":
-        found["look"] = series.look
+        record["look"] = series.look
     if series.is_paper:
-        found["paper"] = True
+        record["paper"] = True
     if series.dots is not None:
-        found["dots"] = [columns.add(values) for values in series.dots]
-    return found
+        record["dots"] = [columns.add(values) for values in series.dots]
+    return record
 
 
 def kept(values: ArrayLike, most: int) -> NDArray[np.intp]:
@@ -176,14 +176,14 @@ def kept(values: ArrayLike, most: int) -> NDArray[np.intp]:
     These are all rows if there are at most `most`; else the first, the last, and the rows with the
     smallest and the greatest value of each of ``most / 2`` stretches of equal length.
     """
-    found = np.asarray(values, float)
-    rows = len(found)
+    curve = np.asarray(values, float)
+    rows = len(curve)
     if rows <= most:
         return np.arange(rows)
     size = -(-rows // (most // 2))
     stretches = -(-rows // size)
     padded = np.full(stretches * size, np.nan)
-    padded[:rows] = found
+    padded[:rows] = curve
     table = padded.reshape(stretches, size)
     least = np.where(np.isnan(table), np.inf, table).argmin(axis=1)
     greatest = np.where(np.isnan(table), -np.inf, table).argmax(axis=1)
@@ -213,8 +213,8 @@ def reduced(png: bytes) -> str:
     """Return a picture of 200 dots per inch as a ``data:`` address with 80 dots per inch and a palette."""
     from PIL import Image
 
-    with Image.open(io.BytesIO(png)) as found:
-        whole = found.convert("RGB")
+    with Image.open(io.BytesIO(png)) as image:
+        whole = image.convert("RGB")
     size = (max(1, round(whole.width * REDUCED)), max(1, round(whole.height * REDUCED)))
     small = whole.resize(size, Image.Resampling.LANCZOS).quantize(REDUCED_COLOURS)
     buffer = io.BytesIO()

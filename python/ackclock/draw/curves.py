@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ackclock.draw.figure import SECONDS, Axis, Chart, Group, Series
 from ackclock.summary import Summary
 
-Curve = tuple[NDArray[np.float64], NDArray[np.float64]]
+TimeSeries = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Time in seconds, and values."""
 PARTS = 100
 """Parts of a run that goodputs are means over."""
@@ -48,13 +48,13 @@ class Recorded(Protocol):
         """The samples of all links."""
 
 
-def of_flow(run: Recorded, flow: int, column: str) -> Curve:
+def of_flow(run: Recorded, flow: int, column: str) -> TimeSeries:
     """Return times in seconds and a column of ``run.windows`` of a flow, with NaN for missing values."""
     samples = run.windows.filter(pl.col("flow") == flow)
     return samples["time_s"].to_numpy(), samples[column].cast(pl.Float64).to_numpy()
 
 
-def rate(run: Recorded, flow: int, column: str = "arrived_bytes") -> Curve:
+def rate(run: Recorded, flow: int, column: str = "arrived_bytes") -> TimeSeries:
     """Return the goodput in hundredths of the run: their ends in seconds, and Mbit/s.
 
     `column` is ``arrived_bytes``, in whatever order, which no link can exceed; or ``delivered_bytes``, in
@@ -70,25 +70,24 @@ def rate(run: Recorded, flow: int, column: str = "arrived_bytes") -> Curve:
 
 def queues(run: Recorded) -> list[tuple[str, NDArray[np.float64], NDArray[np.float64]]]:
     """Return link, seconds and packets of the first queue, and of all others that were ever in use."""
-    found = []
+    shown = []
     for index, link in enumerate(run.summary["links"]):
         samples = run.queues.filter(pl.col("link") == index)
         values = samples["mean_packets"].cast(pl.Float64).to_numpy()
         if index == 0 or np.nan_to_num(values).any():
-            found.append((link["id"], samples["time_s"].to_numpy(), values))
-    return found
+            shown.append((link["id"], samples["time_s"].to_numpy(), values))
+    return shown
 
 
 def charts(run: Recorded) -> Group:
-    """Return linked charts of windows, RTTs, queues and goodputs of the first `MOST_FLOWS` flows and
-    links.
+    """Return linked charts of windows, RTTs, queues and goodputs over time.
 
-    Datagrams add a chart of one-way delays.
+    They show the first `MOST_FLOWS` flows and links; datagrams add a chart of one-way delays.
     """
     flows = run.summary["flows"][:MOST_FLOWS]
     time = Axis(SECONDS.label, SECONDS.unit, range=(0.0, run.summary["duration_s"]))
 
-    def of_flows(key: str, title: str, axis: Axis, curves: list[Curve]) -> Chart:
+    def of_flows(key: str, title: str, axis: Axis, curves: list[TimeSeries]) -> Chart:
         series = [
             Series(flow["name"], index, *curve)
             for index, (flow, curve) in enumerate(zip(flows, curves, strict=True))

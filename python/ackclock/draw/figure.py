@@ -150,36 +150,36 @@ def limits(chart: Chart, axis: Literal["x", "y"]) -> tuple[float, float]:
         if of.log:
             first, last = first / LOG_ROOM, last * LOG_ROOM
         elif axis == "x" and chart.kind == "curves":
-            has_ends = any(one.low is not None or one.look == "points" for one in chart.series)
+            has_ends = any(series.low is not None or series.look == "points" for series in chart.series)
             edge = 0.5 if first == last else 0.02 * (last - first) if has_ends else 0.0
             first, last = first - edge, last + edge
-        elif axis == "x" and any(one.look == "bars" for one in chart.series):
+        elif axis == "x" and any(series.look == "bars" for series in chart.series):
             first, last = first - chart.bar_width, last + chart.bar_width
         else:
             room = HEADROOM * (last - first or abs(last) or 1.0)
             on_zero = 0 <= first <= last / 2
             top = 0.0 if last == 0 > first else last + room
             first, last = 0.0 if on_zero else first - room, top
-    first, last = (max(-MOST, min(MOST, one)) for one in (first, last))
+    first, last = (max(-MOST, min(MOST, end)) for end in (first, last))
     return first if low is None else low, last if high is None else high
 
 
 def _shown(chart: Chart, axis: Literal["x", "y"]) -> Iterator[NDArray[np.float64]]:
     x_low, x_high = chart.x.range or (None, None)
-    for one in chart.series:
-        across = np.asarray(one.x, float)
+    for series in chart.series:
+        across = np.asarray(series.x, float)
         inside = np.ones(len(across), bool)
         if axis == "y" and not chart.x.names:
             inside &= across >= (-math.inf if x_low is None else x_low)
             inside &= across <= (math.inf if x_high is None else x_high)
-        ends = (one.left, one.right) if axis == "x" else (one.low, one.high)
-        for values in (one.x if axis == "x" else one.y, *ends):
+        ends = (series.left, series.right) if axis == "x" else (series.low, series.high)
+        for values in (series.x if axis == "x" else series.y, *ends):
             if values is not None:
                 yield np.asarray(values, float)[inside]
-        if one.dots is not None:
-            yield np.asarray(one.dots[0 if axis == "x" else 1], float)
-        if axis == "y" and one.look == "bars":
-            yield np.asarray([0.0] if one.base is None else one.base, float)
+        if series.dots is not None:
+            yield np.asarray(series.dots[0 if axis == "x" else 1], float)
+        if axis == "y" and series.look == "bars":
+            yield np.asarray([0.0] if series.base is None else series.base, float)
 
 
 def ticks(axis: Axis, ends: tuple[float, float]) -> list[tuple[float, str]]:
@@ -199,7 +199,7 @@ def ticks(axis: Axis, ends: tuple[float, float]) -> list[tuple[float, str]]:
         step = -(-(last - first + 1) // MOST_DECADES)
         return [(10.0**power, power_of_ten(power)) for power in range(first, last + 1, step)]
     finer = [m * 10.0**power for power in range(first - 1, last + 1) for m in (1, 2, 5)]
-    return _labelled([one for one in finer if low <= one <= high] or [low, high])
+    return _labelled([position for position in finer if low <= position <= high] or [low, high])
 
 
 def _round_numbers(low: float, high: float) -> list[float]:
@@ -208,7 +208,7 @@ def _round_numbers(low: float, high: float) -> list[float]:
     if not 0 < apart < math.inf:
         return [low, high]
     power = 10.0 ** math.floor(math.log10(apart))
-    step = next((one * power for one in (1, 2, 2.5, 5) if one * power >= apart), 10 * power)
+    step = next((factor * power for factor in (1, 2, 2.5, 5) if factor * power >= apart), 10 * power)
     if not 0 < step < math.inf:
         return [low, high]
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
@@ -218,7 +218,7 @@ def _round_numbers(low: float, high: float) -> list[float]:
 def _labelled(places: Sequence[float]) -> list[tuple[float, str]]:
     """Return numbers with texts of as many digits as distinguish them."""
     for digits in (6, 9, 12, 17):
-        words = [number(one, digits) for one in places]
+        words = [number(place, digits) for place in places]
         if len(set(words)) == len(words):
             break
     return list(dict(zip(places, words, strict=True)).items())

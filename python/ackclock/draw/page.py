@@ -84,9 +84,9 @@ def html(
 def _own_scripts() -> frozenset[str]:
     """Return the scripts of the package's templates, which contain no values."""
     folder = resources.files("ackclock") / "templates"
-    texts = [one.read_text("utf-8") for one in folder.iterdir() if one.name in TEMPLATES]
-    found = (part for text in texts for part in _SCRIPT.findall(text))
-    return frozenset(part for part in found if "{{" not in part and "{%" not in part)
+    texts = [template.read_text("utf-8") for template in folder.iterdir() if template.name in TEMPLATES]
+    parts = (part for text in texts for part in _SCRIPT.findall(text))
+    return frozenset(part for part in parts if "{{" not in part and "{%" not in part)
 
 
 def _policy(text: str, charts_script: str) -> str:
@@ -98,11 +98,11 @@ def _policy(text: str, charts_script: str) -> str:
     """
 
     def hashed(parts: Iterable[str]) -> str:
-        hashes = (base64.b64encode(hashlib.sha256(one.encode()).digest()) for one in parts)
-        return " ".join(f"'sha256-{one.decode()}'" for one in hashes) or "'none'"
+        hashes = (base64.b64encode(hashlib.sha256(part.encode()).digest()) for part in parts)
+        return " ".join(f"'sha256-{part.decode()}'" for part in hashes) or "'none'"
 
     own = _own_scripts() | {charts_script}
-    scripts = [one for one in _SCRIPT.findall(text) if one in own]
+    scripts = [script for script in _SCRIPT.findall(text) if script in own]
     styles = re.findall(r"<style>(.*?)</style>", text.partition("</head>")[0], re.DOTALL)[:1]
     rules = (
         "default-src 'none'",

@@ -82,7 +82,7 @@ def errors(
 
     `index` is the number of the curve, from 0, which gives its colour, line and marker.
     """
-    value, start, end = (np.asarray(one, float) for one in (x if sideways else y, low, high))
+    value, start, end = (np.asarray(column, float) for column in (x if sideways else y, low, high))
     half = np.maximum(np.nan_to_num([value - start, end - value]), 0)
     look = style(index) if joined else {"color": style(index)["color"], "linestyle": "none"}
     panel.errorbar(

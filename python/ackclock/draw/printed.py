@@ -97,11 +97,11 @@ def _height(chart: Chart) -> float:
 
 def _panel(panel: Axes, chart: Chart, *, has_legend: bool, columns: int) -> None:
     named: set[str] = set()
-    for one in chart.series:
+    for series in chart.series:
         # Matplotlib leaves out of a legend what begins with an underscore.
-        label = "_" if one.name in named else one.name
-        named.add(one.name)
-        _series(panel, chart, one, label)
+        label = "_" if series.name in named else series.name
+        named.add(series.name)
+        _series(panel, chart, series, label)
     for mark in chart.marks:
         panel.axvline(mark, color=MARK_COLOUR, linewidth=0.7)
     _axis(panel, "x", chart.x, plots.WIDTH / columns)
@@ -145,9 +145,9 @@ def _axis(panel: Axes, which: str, axis: Axis, width: float) -> None:
                 label.set(ha="right", rotation_mode="anchor")
 
 
-def _series(panel: Axes, chart: Chart, one: Series, label: str) -> None:
-    x, y = np.asarray(one.x, float), np.asarray(one.y, float)
-    if one.is_paper:
+def _series(panel: Axes, chart: Chart, series: Series, label: str) -> None:
+    x, y = np.asarray(series.x, float), np.asarray(series.y, float)
+    if series.is_paper:
         half = chart.bar_width / 2 if _has_bars(chart) else None
         look: dict[str, Any] = {"color": PAPER_COLOUR, "zorder": 4}
         if half is None:
@@ -155,26 +155,29 @@ def _series(panel: Axes, chart: Chart, one: Series, label: str) -> None:
         else:
             panel.hlines(y, x - half, x + half, linewidth=1.6, label=label, **look)
         return
-    style = plots.style(one.colour)
-    if one.look == "bars":
-        base = np.zeros(len(x)) if one.base is None else np.asarray(one.base, float)
+    style = plots.style(series.colour)
+    if series.look == "bars":
+        base = np.zeros(len(x)) if series.base is None else np.asarray(series.base, float)
         # What stands on another bar has its own colour and hatching in print without colour.
         panel.bar(x, y - base, chart.bar_width, bottom=base, color=style["color"], label=label, zorder=2)
-    elif one.look == "points":
-        panel.plot(x, y, plots.marker(one.colour), color=style["color"], markersize=3.5, label=label)
+    elif series.look == "points":
+        panel.plot(x, y, plots.marker(series.colour), color=style["color"], markersize=3.5, label=label)
     else:
-        steps = "steps-post" if one.look == "steps" else "default"
-        has_ends = one.low is not None or one.left is not None
-        few: dict[str, Any] = {"marker": plots.marker(one.colour), "markersize": 3.5} if has_ends else {}
+        steps = "steps-post" if series.look == "steps" else "default"
+        has_ends = series.low is not None or series.left is not None
+        few: dict[str, Any] = {"marker": plots.marker(series.colour), "markersize": 3.5} if has_ends else {}
         panel.plot(x, y, drawstyle=steps, label=label, **style, **few)
-    _intervals(panel, one, x, y)
-    if one.dots is not None:
-        panel.plot(*one.dots, ".", color=style["color"], alpha=0.4, markersize=4)
+    _intervals(panel, series, x, y)
+    if series.dots is not None:
+        panel.plot(*series.dots, ".", color=style["color"], alpha=0.4, markersize=4)
 
 
-def _intervals(panel: Axes, one: Series, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
-    colour = "black" if one.look == "bars" else plots.style(one.colour)["color"]
-    for low, high, value, key in ((one.low, one.high, y, "yerr"), (one.left, one.right, x, "xerr")):
+def _intervals(panel: Axes, series: Series, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
+    colour = "black" if series.look == "bars" else plots.style(series.colour)["color"]
+    for low, high, value, key in (
+        (series.low, series.high, y, "yerr"),
+        (series.left, series.right, x, "xerr"),
+    ):
         if low is None or high is None:
             continue
         ends = [value - np.asarray(low, float), np.asarray(high, float) - value]
@@ -183,16 +186,18 @@ def _intervals(panel: Axes, one: Series, x: NDArray[np.float64], y: NDArray[np.f
 
 
 def _has_bars(chart: Chart) -> bool:
-    return any(one.look == "bars" for one in chart.series)
+    return any(series.look == "bars" for series in chart.series)
 
 
 def _numbers(panel: Axes, chart: Chart) -> None:
     """Write the value of each bar above the bar and its interval."""
-    for one in chart.series:
-        if one.look != "bars" or one.name == PAPER:
+    for series in chart.series:
+        if series.look != "bars" or series.name == PAPER:
             continue
-        tops = np.fmax(np.asarray(one.y, float), np.nan if one.high is None else np.asarray(one.high, float))
-        for x, y, top in zip(np.asarray(one.x, float), np.asarray(one.y, float), tops, strict=True):
+        tops = np.fmax(
+            np.asarray(series.y, float), np.nan if series.high is None else np.asarray(series.high, float)
+        )
+        for x, y, top in zip(np.asarray(series.x, float), np.asarray(series.y, float), tops, strict=True):
             if np.isfinite(y):
                 panel.annotate(
                     number(float(f"{y:.3g}")),

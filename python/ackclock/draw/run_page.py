@@ -71,8 +71,8 @@ def page(run: Recorded, about: str, follows: str = "") -> str:
     )
 
 
-def _rows(found: Sequence[Mapping[str, object]], columns: Mapping[str, str]) -> list[list[str]]:
-    return [[_cell(one.get(name)) for name in columns] for one in found[:MOST_ROWS]]
+def _rows(entries: Sequence[Mapping[str, object]], columns: Mapping[str, str]) -> list[list[str]]:
+    return [[_cell(entry.get(name)) for name in columns] for entry in entries[:MOST_ROWS]]
 
 
 def _cell(value: object) -> str:

@@ -285,11 +285,11 @@ def scenario(
         given.
     """
     run = {"duration": duration, "warmup": warmup, "seed": seed, "sample": sample}
-    made: Table = {"run": {key: value for key, value in run.items() if value is not None}}
+    tables: Table = {"run": {key: value for key, value in run.items() if value is not None}}
     if tcp:
-        made["tcp"] = dict(tcp)
-    made |= topology
-    made["flow"] = [dict(one) for one in flows]
+        tables["tcp"] = dict(tcp)
+    tables |= topology
+    tables["flow"] = [dict(flow_table) for flow_table in flows]
     if events:
-        made["event"] = [dict(one) for one in events]
-    return made
+        tables["event"] = [dict(event) for event in events]
+    return tables

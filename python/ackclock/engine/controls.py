@@ -95,7 +95,7 @@ def register(name: str, control: type[object]) -> None:
     missing = [method for method in METHODS if not callable(getattr(control, method, None))]
     if missing:
         raise TypeError(f"{name}: the class {control.__name__} lacks {', '.join(missing)}")
-    found = []
+    parameters = []
     signature = list(inspect.signature(control).parameters.values())
     hints = typing.get_type_hints(control.__init__) if signature else {}
     for parameter in signature[1:]:
@@ -103,9 +103,9 @@ def register(name: str, control: type[object]) -> None:
             raise TypeError(f"{name}: the parameter {parameter.name} needs a default")
         hint = hints.get(parameter.name)
         words = list(typing.get_args(hint)) if typing.get_origin(hint) is typing.Literal else []
-        found.append((parameter.name, parameter.default, words))
+        parameters.append((parameter.name, parameter.default, words))
     about = f"{control.__module__}.{control.__qualname__}"
-    _native.register(name, about, control, found, list(getattr(control, "internals", ())))
+    _native.register(name, about, control, parameters, list(getattr(control, "internals", ())))
     _note(name, control)
 
 
@@ -155,7 +155,7 @@ def _load_library(file: str, name: str) -> None:
         names = _native.load_library(file)
     except ValueError as error:
         raise ScenarioError(f"{reference}: {error}") from error
-    there = [one.rpartition(":")[2] for one in names]
+    there = [path.rpartition(":")[2] for path in names]
     if name not in there:
         raise ScenarioError(f"{reference}: {file} has no control {name}; it has {', '.join(there)}")
     _follows[reference] = followed.of_library(Path(file))
@@ -180,9 +180,9 @@ def _load_class(module: str, name: str) -> None:
             ) from None
         raise ScenarioError(f"{reference}: cannot be imported: {error}") from error
     except (Exception, SystemExit) as error:
-        raise ScenarioError(f"{reference}: cannot be imported: {_told(error)}") from error
+        raise ScenarioError(f"{reference}: cannot be imported: {_one_line(error)}") from error
     if name not in vars(imported):
-        classes = [one for one, value in vars(imported).items() if isinstance(value, type)]
+        classes = [attribute for attribute, value in vars(imported).items() if isinstance(value, type)]
         raise ScenarioError(
             f"{reference}: {module} has no class {name}; it has {', '.join(classes) or 'none'}"
         )
@@ -192,12 +192,12 @@ def _load_class(module: str, name: str) -> None:
         raise ScenarioError(str(error)) from error
     except (Exception, SystemExit) as error:
         # Annotations and metaclasses run code, too.
-        raise ScenarioError(f"{reference}: cannot be read: {_told(error)}") from error
+        raise ScenarioError(f"{reference}: cannot be read: {_one_line(error)}") from error
     # A class may have been made elsewhere of what stands here.
     _note(reference, vars(imported)[name], {imported.__name__, *(set(sys.modules) - before)})
 
 
-def _told(error: BaseException) -> str:
+def _one_line(error: BaseException) -> str:
     """Format a user's exception as one line."""
     words = f"sys.exit({error})" if isinstance(error, SystemExit) else str(error)
     return " ".join(f"{type(error).__name__}: {words}".split())

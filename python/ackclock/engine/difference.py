@@ -168,14 +168,14 @@ def _runs(given: Result) -> tuple[Run, ...]:
         return (given,)
     if not isinstance(given, Path | str):
         return tuple(given)
-    place = Path(given)
-    several = sorted(place.glob("run-*"))
+    directory = Path(given)
+    several = sorted(directory.glob("run-*"))
     try:
-        integrity.check(place)
-        return tuple(Run.read(one, checked=False) for one in several or [place])
+        integrity.check(directory)
+        return tuple(Run.read(path, checked=False) for path in several or [directory])
     except OSError as error:
         raise ScenarioError(
-            f"{place}: holds no result ({Path(error.filename or place).name}: {error.strerror}); "
+            f"{directory}: holds no result ({Path(error.filename or directory).name}: {error.strerror}); "
             "ackclock simulate FILE -o DIR writes one"
         ) from error
 
@@ -185,7 +185,7 @@ def _flat(tree: object, key: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(tree, Mapping):
         for name, value in tree.items():
             yield from _flat(value, f"{key}.{name}" if key else name)
-    elif isinstance(tree, list) and any(isinstance(one, Mapping) for one in tree):
+    elif isinstance(tree, list) and any(isinstance(item, Mapping) for item in tree):
         for index, value in enumerate(tree):
             yield from _flat(value, f"{key}.{index}")
     else:
@@ -195,18 +195,18 @@ def _flat(tree: object, key: str = "") -> Iterator[tuple[str, str]]:
 def _numbers(first: tuple[Run, ...], second: tuple[Run, ...]) -> Iterator[dict[str, object]]:
     flows = [runs[0].summary["flows"] for runs in (first, second)]
     for place in range(min(map(len, flows))):
-        names = dict.fromkeys(one[place]["name"] for one in flows)
+        names = dict.fromkeys(side[place]["name"] for side in flows)
         for quantity in NUMBERS:
             values = [[run.summary["flows"][place].get(quantity) for run in runs] for runs in (first, second)]
-            known = [[value for value in one if isinstance(value, int | float)] for one in values]
+            known = [[value for value in numbers if isinstance(value, int | float)] for numbers in values]
             if all(known):
                 yield {"flow": " / ".join(names), "quantity": quantity, **_change(*known)}
 
 
 def _change(a: list[float], b: list[float]) -> dict[str, float | None]:
     mean_a, mean_b = sum(a) / len(a), sum(b) / len(b)
-    found: dict[str, float | None] = {"a": mean_a, "b": mean_b, "change": mean_b - mean_a}
+    row: dict[str, float | None] = {"a": mean_a, "b": mean_b, "change": mean_b - mean_a}
     change = unpaired_difference(b, a)
     if not math.isnan(change.low):
-        found |= {"low": change.low, "high": change.high}
-    return found
+        row |= {"low": change.low, "high": change.high}
+    return row

@@ -31,18 +31,18 @@ def of_class(control: type[object], brought_in: Iterable[str] = ()) -> list[Path
     loaded), and every module that these import from outside the standard library and site-packages.
     """
     bases = {base.__module__ for base in control.__mro__}
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     waiting = sorted(bases | set(brought_in))
     while waiting:
         name = waiting.pop()
-        file = None if name in found else file_of(name)
+        file = None if name in files else file_of(name)
         is_base = name == BASE and name in bases
         if file is None or not (is_base or _is_own(name, file)):
             continue
-        found[name] = file
+        files[name] = file
         if not is_base:
             waiting += _imported(name, file)
-    return sorted(set(found.values()))
+    return sorted(set(files.values()))
 
 
 def of_library(file: Path) -> list[Path]:
@@ -53,13 +53,13 @@ def of_library(file: Path) -> list[Path]:
     folder = file.resolve().parent
     ldd = shutil.which("ldd")
     if ldd is None:
-        others = {one for one in folder.iterdir() if ".so" in one.suffixes}
-        return sorted({file.resolve(), *others})
+        libraries = {library for library in folder.iterdir() if ".so" in library.suffixes}
+        return sorted({file.resolve(), *libraries})
     said = subprocess.run(  # noqa: S603
         [ldd, str(file.resolve())], capture_output=True, text=True, timeout=LDD_S, check=False
     ).stdout
     linked = {Path(word).resolve() for word in said.split() if word.startswith("/")}
-    return sorted({file.resolve(), *(one for one in linked if one.parent == folder)})
+    return sorted({file.resolve(), *(library for library in linked if library.parent == folder)})
 
 
 def digest(files: Iterable[Path], more: bytes = b"") -> str:
@@ -156,9 +156,10 @@ def seen_by(control: type[object], source: bytes) -> set[str]:
     except SyntaxError:
         return set()
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    found = [values[name] for name in sorted(names & values.keys())]
+    mentioned = [values[name] for name in sorted(names & values.keys())]
     return {
-        one.__name__ if isinstance(one, ModuleType) else str(getattr(one, "__module__", "")) for one in found
+        value.__name__ if isinstance(value, ModuleType) else str(getattr(value, "__module__", ""))
+        for value in mentioned
     }
 
 

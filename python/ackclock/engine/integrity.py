@@ -92,12 +92,12 @@ def lines(content: bytes) -> Iterator[Line]:
 def seal_directory(directory: Path, names: Iterable[str] | None = None) -> None:
     """Write the checksums of the files of a directory into it; by default of all files at any depth."""
     every = directory.rglob("*") if names is None else (directory / name for name in names)
-    found = {
+    digests = {
         file.relative_to(directory).as_posix(): of_file(file)
         for file in sorted(every)
         if file.is_file() and file != directory / CHECKSUMS
     }
-    disk.write(directory / CHECKSUMS, seal({"sha256": found}))
+    disk.write(directory / CHECKSUMS, seal({"sha256": digests}))
 
 
 def problem_of(directory: Path, within: str = "") -> str | None:

@@ -291,7 +291,7 @@ def holds_result(directory: Path) -> bool:
     """
     tables = {f"{name}.{ending}" for name in (*TABLES, MEASURED) for ending in ("parquet", "csv")}
     names = frozenset(tables | {"summary.json", "scenario.toml", PAGE})
-    runs = [one for one in directory.iterdir() if one.name != storage.CHECKSUMS]
+    runs = [entry for entry in directory.iterdir() if entry.name != storage.CHECKSUMS]
     if runs and all(re.fullmatch(r"run-\d{4,}", run.name) and run.is_dir() for run in runs):
         return all(storage.holds_only(run, names, "summary.json") for run in runs)
     return storage.holds_only(directory, names, "summary.json")

@@ -129,7 +129,9 @@ def shown(text: str) -> str:
     str
         The same text, with escapes for unprintable characters.
     """
-    return "".join(one if one.isprintable() else f"\\u{{{ord(one):x}}}" for one in text)
+    return "".join(
+        character if character.isprintable() else f"\\u{{{ord(character):x}}}" for character in text
+    )
 
 
 LARGEST_FILE = 100_000_000

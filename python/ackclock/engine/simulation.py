@@ -92,8 +92,8 @@ def summary(scenario: Scenario, *, run: int = 0, progress: Progress | None = Non
         For the same reasons as `simulate`.
     """
     with _ends_alone():
-        made, _ = scenario.simulate(run=run, progress=progress)
-    return made
+        summary, _ = scenario.simulate(run=run, progress=progress)
+    return summary
 
 
 @contextmanager

@@ -109,8 +109,8 @@ def new_file(target: Path) -> Iterator[Path]:
             draft = Path(folder) / target.name
             draft.touch()
             yield draft
-            with draft.open("rb") as made, open(os.open(target, os.O_WRONLY), "wb") as out:  # noqa: PTH123
-                shutil.copyfileobj(made, out)
+            with draft.open("rb") as complete, open(os.open(target, os.O_WRONLY), "wb") as output:  # noqa: PTH123
+                shutil.copyfileobj(complete, output)
         return
     goal = Path(os.path.realpath(target))
     with explained(target), drafts.draft(goal, is_directory=False) as temporary:
@@ -187,5 +187,5 @@ def write_table(frame: pl.DataFrame, directory: Path, name: str, *, csv: bool = 
 
 def holds_only(directory: Path, names: frozenset[str], marker: str) -> bool:
     """Return whether a directory has the file `marker` and nothing else but `names` and checksums."""
-    found = {entry.name for entry in directory.iterdir()}
-    return marker in found and found - {CHECKSUMS} <= names
+    entries = {entry.name for entry in directory.iterdir()}
+    return marker in entries and entries - {CHECKSUMS} <= names

@@ -43,14 +43,14 @@ from ackclock.metrics.rates import (
     utilisation,
     worst_mean,
 )
-from ackclock.metrics.series import Series, cumulative, integral, smooth, time_mean
+from ackclock.metrics.series import FloatArray, cumulative, integral, smooth, time_mean
 from ackclock.metrics.transients import halving_round_trips, increase_per_round_trip, settling_round_trips
 
 __all__ = [
     "Curvature",
     "Epoch",
     "Estimate",
-    "Series",
+    "FloatArray",
     "bandwidth_stolen_rate",
     "bootstrap",
     "congestion_events",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ackclock.metrics.series import Series, integral, smooth, time_mean
+from ackclock.metrics.series import FloatArray, integral, smooth, time_mean
 
 
 @dataclass(frozen=True)
@@ -195,12 +195,12 @@ def congestion_events(
     >>> congestion_events([1.0, 1.05, 7.0], [0, 1, 1], 0.2)
     [(1.0, frozenset({0, 1})), (7.0, frozenset({1}))]
     """
-    found: list[tuple[float, set[int]]] = []
-    for time, one in zip(np.asarray(time_s, float), np.asarray(flow, int), strict=True):
-        if not found or time - found[-1][0] > merge_within_s:
-            found.append((float(time), set()))
-        found[-1][1].add(int(one))
-    return [(time, frozenset(flows)) for time, flows in found]
+    events: list[tuple[float, set[int]]] = []
+    for time, loser in zip(np.asarray(time_s, float), np.asarray(flow, int), strict=True):
+        if not events or time - events[-1][0] > merge_within_s:
+            events.append((float(time), set()))
+        events[-1][1].add(int(loser))
+    return [(time, frozenset(flows)) for time, flows in events]
 
 
 def losing_flows(
@@ -231,7 +231,7 @@ def losing_flows(
     return np.asarray(counts[counts > 0], np.int64)
 
 
-def synchronisation(losing: ArrayLike, at_least: ArrayLike) -> Series:
+def synchronisation(losing: ArrayLike, at_least: ArrayLike) -> FloatArray:
     """Return the share of congestion events in which at least a number of flows lose packets.
 
     Parameters

@@ -62,10 +62,10 @@ def overview(runs: Sequence[Trace]) -> pl.DataFrame:
         Columns subject, metric, unit, value, low, high, samples, warning; null where a metric
         has no value or no interval.
     """
-    found = _of_runs(runs) if len(runs) > 1 else _of_one_run(runs[0])
-    found = {name: intervals.within(one, *_possible(*name)) for name, one in found.items()}
-    subjects = list(dict.fromkeys(subject for subject, _, _ in found))
-    ordered = sorted(found.items(), key=lambda item: subjects.index(item[0][0]))
+    estimates = _of_runs(runs) if len(runs) > 1 else _of_one_run(runs[0])
+    estimates = {name: intervals.within(estimate, *_possible(*name)) for name, estimate in estimates.items()}
+    subjects = list(dict.fromkeys(subject for subject, _, _ in estimates))
+    ordered = sorted(estimates.items(), key=lambda item: subjects.index(item[0][0]))
     rows = [
         {
             "subject": subject,
@@ -94,38 +94,38 @@ def _possible(_subject: str, metric: str, _unit: str) -> tuple[float, float]:
 def _of_runs(runs: Sequence[Trace]) -> dict[Quantity, Estimate]:
     by_run = [_quantities(run) for run in runs]
     random = len({run.summary["digest"] for run in runs}) > 1
-    found = {}
-    for name in dict.fromkeys(name for one in by_run for name in one):
-        estimate = intervals.over_runs([one.get(name, np.nan) for one in by_run])
+    estimates = {}
+    for name in dict.fromkeys(name for values in by_run for name in values):
+        estimate = intervals.over_runs([values.get(name, np.nan) for values in by_run])
         # A number may be the same in runs that do differ: no timeout in any of them.
         if random and estimate.warning == intervals.NOT_RANDOM:
             estimate = replace(estimate, warning="")
-        found[name] = estimate
-    return found
+        estimates[name] = estimate
+    return estimates
 
 
 def _of_one_run(run: Trace) -> dict[Quantity, Estimate]:
     start, end = run.summary["measured_from_s"], run.summary["duration_s"]
     edges = np.linspace(start, end, BATCHES + 1)
     batches = [dict(_in_part(run, float(low), float(high))) for low, high in pairwise(edges)]
-    found = {}
+    estimates = {}
     for name, value in _quantities(run).items():
         means = [batch[name] for batch in batches if name in batch]
         if len(means) < BATCHES:
-            found[name] = Estimate(value, np.nan, np.nan, 1, intervals.ONE_RUN)
+            estimates[name] = Estimate(value, np.nan, np.nan, 1, intervals.ONE_RUN)
         else:
             # The value is the whole run's: a CoV or percentile of batches leaves out what differs
             # between them. Their spread says how sure it is.
             spread = intervals.of_batches(means)
             half = (spread.high - spread.low) / 2
-            found[name] = replace(spread, value=value, low=value - half, high=value + half)
-    return found
+            estimates[name] = replace(spread, value=value, low=value - half, high=value + half)
+    return estimates
 
 
 def _quantities(run: Trace) -> dict[Quantity, float]:
     """Measure the whole time: the metrics of parts, and those that only the summary has."""
     start, end = run.summary["measured_from_s"], run.summary["duration_s"]
-    found = dict(_in_part(run, start, end)) | dict(_epochs(run, start))
+    quantities = dict(_in_part(run, start, end)) | dict(_epochs(run, start))
     for flow in run.summary["flows"]:
         # The summary knows when a flow was there to send, and the window at every moment.
         for metric, unit, value in (
@@ -133,16 +133,16 @@ def _quantities(run: Trace) -> dict[Quantity, float]:
             ("mean window", "packets", flow["mean_window"]),
         ):
             if value is not None:
-                found[flow["name"], metric, unit] = value
+                quantities[flow["name"], metric, unit] = value
         # A real path does not tell what it drops.
         if flow["dropped_packets"] is not None:
             lost = rates.loss_rate(flow["dropped_packets"], flow["sent_packets"])
-            found[flow["name"], "loss rate", "1"] = lost
+            quantities[flow["name"], "loss rate", "1"] = lost
         if flow["loss_events"] is not None:
             events = flow["loss_events"] + flow["timeouts"]
             loss_events = rates.loss_rate(events, flow["sent_packets"])
-            found[flow["name"], "loss-event rate", "1"] = loss_events
-    return found
+            quantities[flow["name"], "loss-event rate", "1"] = loss_events
+    return quantities
 
 
 def _in_part(run: Trace, start_s: float, end_s: float) -> Iterator[tuple[Quantity, float]]:
@@ -217,9 +217,9 @@ def _epochs(run: Trace, start_s: float) -> Iterator[tuple[Quantity, float]]:
     controlled = [flow for flow in run.summary["flows"] if is_controlled(flow)]
     for flow in controlled:
         times = losses.filter(pl.col("flow") == flow["id"])["time_s"].to_numpy()
-        found = congestion.epochs(times, MERGE_RTTS * flow["rtt_ms"] / 1000, start_s)
-        if found:
-            length = float(np.mean([epoch.length_s for epoch in found]))
+        epochs = congestion.epochs(times, MERGE_RTTS * flow["rtt_ms"] / 1000, start_s)
+        if epochs:
+            length = float(np.mean([epoch.length_s for epoch in epochs]))
             yield (flow["name"], "congestion epoch, mean", "s"), length
     for words, flows in _together(controlled):
         ids = [flow["id"] for flow in flows]

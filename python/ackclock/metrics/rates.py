@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ackclock.metrics.series import Series
+from ackclock.metrics.series import FloatArray
 
 
 def goodput(time_s: ArrayLike, delivered_bytes: ArrayLike, start_s: float, end_s: float) -> float:
@@ -72,7 +72,7 @@ def loss_rate(lost: float, sent: float) -> float:
 
 def over_intervals(
     time_s: ArrayLike, amount: ArrayLike, scale_s: float, start_s: float, end_s: float
-) -> tuple[Series, Series]:
+) -> tuple[FloatArray, FloatArray]:
     """Turn amounts per sampling interval into rates over longer intervals.
 
     Parameters
@@ -109,7 +109,7 @@ def over_intervals(
     return ends, np.asarray(rates / scale_s, float)
 
 
-def cov(values: ArrayLike, axis: int | None = None) -> Series:
+def cov(values: ArrayLike, axis: int | None = None) -> FloatArray:
     """Return the coefficient of variation.
 
     Parameters
@@ -137,7 +137,7 @@ def cov(values: ArrayLike, axis: int | None = None) -> Series:
         return np.asarray(scaled.std(axis=axis) / scaled.mean(axis=axis), float)
 
 
-def jain(values: ArrayLike, axis: int | None = None) -> Series:
+def jain(values: ArrayLike, axis: int | None = None) -> FloatArray:
     """Return Jain's fairness index.
 
     Parameters
@@ -210,7 +210,7 @@ def delta_fair_time(time_s: ArrayLike, rates: ArrayLike, delta: float, from_s: f
 
 def delay_percentiles_ms(
     rtt_ms: ArrayLike, propagation_ms: float, percent: ArrayLike = (50, 95, 99)
-) -> Series:
+) -> FloatArray:
     """Return percentiles of the queueing delay.
 
     Parameters

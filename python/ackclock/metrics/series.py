@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Series = NDArray[np.float64]
+FloatArray = NDArray[np.float64]
 
 
 def integral(time_s: ArrayLike, value: ArrayLike, start_s: float, end_s: float) -> float:
@@ -45,7 +45,7 @@ def time_mean(time_s: ArrayLike, value: ArrayLike, start_s: float, end_s: float)
     return integral(time_s, value, start_s, end_s) / (end_s - start_s)
 
 
-def cumulative(time_s: ArrayLike, value: ArrayLike) -> Series:
+def cumulative(time_s: ArrayLike, value: ArrayLike) -> FloatArray:
     """Integrate a sampled value from the first sample on, linear between samples.
 
     Parameters
@@ -63,7 +63,7 @@ def cumulative(time_s: ArrayLike, value: ArrayLike) -> Series:
     return np.concatenate(([0.0], np.cumsum(steps)))
 
 
-def smooth(time_s: ArrayLike, value: ArrayLike, at_s: ArrayLike, span_s: float) -> Series:
+def smooth(time_s: ArrayLike, value: ArrayLike, at_s: ArrayLike, span_s: float) -> FloatArray:
     """Average a sampled value over `span_s`, centred at given times.
 
     Parameters
@@ -85,12 +85,12 @@ def smooth(time_s: ArrayLike, value: ArrayLike, at_s: ArrayLike, span_s: float) 
     centre = np.asarray(at_s, dtype=float)
 
     # The integral of a linear piece is a parabola: interpolate it from both of its ends.
-    def area(at: Series) -> Series:
+    def area(at: FloatArray) -> FloatArray:
         index = np.clip(np.searchsorted(time, at, side="right") - 1, 0, len(time) - 2)
         past = at - time[index]
         slope = (samples[index + 1] - samples[index]) / (time[index + 1] - time[index])
-        value: Series = total[index] + past * (samples[index] + slope * past / 2)
+        value: FloatArray = total[index] + past * (samples[index] + slope * past / 2)
         return value
 
-    averaged: Series = (area(centre + span_s / 2) - area(centre - span_s / 2)) / span_s
+    averaged: FloatArray = (area(centre + span_s / 2) - area(centre - span_s / 2)) / span_s
     return averaged

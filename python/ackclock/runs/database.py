@@ -124,9 +124,9 @@ def problems_of(file: Path) -> tuple[int, list[str]]:
     try:
         with contextlib.closing(read_only(file)) as connection:
             connection.text_factory = lambda content: content.decode(errors="replace")
-            (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-            if found != "ok":
-                problems.append(f"{CHANGED}: {' '.join(found.split())}")
+            (verdict,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+            if verdict != "ok":
+                problems.append(f"{CHANGED}: {' '.join(verdict.split())}")
             for kind, name, content, digest in connection.execute(EVERY):
                 count += 1
                 if not is_whole(kind, name, content, digest):

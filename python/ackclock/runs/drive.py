@@ -16,7 +16,7 @@ from ackclock.runs import places, progress, recorded
 from ackclock.runs.child import Limits
 from ackclock.runs.jobs import Answer, Case, Job, failed
 from ackclock.runs.live import OFF, Live
-from ackclock.runs.places import Make, Place, Told
+from ackclock.runs.places import JobProgress, Make, Runner
 from ackclock.runs.store import Store
 
 Measured = TypeVar("Measured")
@@ -30,9 +30,9 @@ DIED = "its process was ended twice, the second time with no other run at work (
 
 def drive(
     source: Callable[[int], Sequence[Job]],
-    place: Place,
+    runner: Runner,
     make: Make = lambda job, run: run(job),
-    tell: Told = lambda *_: None,
+    tell: JobProgress = lambda *_: None,
     look: Callable[[], None] = lambda: None,
 ) -> Iterator[tuple[Job, Answer]]:
     """Make runs while `source` has jobs, and yield each job with its answer when it is done.
@@ -51,7 +51,7 @@ def drive(
     run_s = places.CHUNK_S
 
     def submit(jobs: Sequence[Job]) -> Future[list[Answer]]:
-        future = place.submit(jobs, make, tell)
+        future = runner.submit(jobs, make, tell)
         waiting[future] = jobs
         return future
 
@@ -65,7 +65,7 @@ def drive(
     while True:
         if suspects and not waiting:
             alone = submit([suspects.popleft()])
-        while not suspects and alone is None and len(waiting) < AHEAD * place.count:
+        while not suspects and alone is None and len(waiting) < AHEAD * runner.count:
             jobs = next_jobs(max(1, min(LARGEST_CHUNK, round(places.CHUNK_S / run_s))))
             if not jobs:
                 break
@@ -77,8 +77,8 @@ def drive(
         for future in finished:
             jobs = waiting.pop(future)
             try:
-                answers = place.answers(future, jobs, make)
-            except place.lost:
+                answers = runner.answers(future, jobs, make)
+            except runner.lost:
                 answers = [Answer(died=True)] * len(jobs)
             if future in begin_s:
                 # At most `AHEAD` chunks of a thread wait for each other.
@@ -93,7 +93,7 @@ def drive(
                 alone = None
 
 
-def make(jobs: Iterable[Job], store: Store, place: Place, bar: progress.Count) -> None:
+def make(jobs: Iterable[Job], store: Store, runner: Runner, bar: progress.Count) -> None:
     """Make the answers of measured jobs that the store does not have, and store them."""
     wanted = {job.key: job for job in jobs}
     queue = deque(job for key, job in wanted.items() if store.get(key) is None)
@@ -102,7 +102,7 @@ def make(jobs: Iterable[Job], store: Store, place: Place, bar: progress.Count) -
     def source(count: int) -> list[Job]:
         return [queue.popleft() for _ in range(min(count, len(queue)))]
 
-    for job, answer in drive(source, place, look=store.settle):
+    for job, answer in drive(source, runner, look=store.settle):
         store.add(job.key, answer)
         bar.advance(1, failed=int(bool(answer.error)))
     store.commit()
@@ -187,13 +187,13 @@ def each(
 
     with (
         progress.Bar(left_s, live=live, shown=shown) as bar,
-        places.opened(names, jobs=at_once, cluster=cluster, limits=limits, apart=apart) as place,
+        places.opened(names, jobs=at_once, cluster=cluster, limits=limits, apart=apart) as runner,
     ):
 
         def source(_: int) -> list[Job]:
             while queue:
                 job = queue.popleft()
-                if not (place.is_remote and is_kept(job)):
+                if not (runner.is_remote and is_kept(job)):
                     return [job]
                 # What is kept here need not travel.
                 answer = answer_of(job, lambda _: Answer(died=True))
@@ -214,7 +214,7 @@ def each(
 
         number = 0
         settle = (lambda: None) if store is None else store.settle
-        for job, answer in drive(source, place, answer_of, tell, settle):
+        for job, answer in drive(source, runner, answer_of, tell, settle):
             take(job, answer)
             while number in done:
                 yield wanted[number], done.pop(number)

@@ -111,10 +111,10 @@ class Live:
         """Report the share of the work that is done, in any unit, where a count does not show it."""
         self._work = (done, total)
 
-    def shows(self, found: Callable[[], Shown]) -> None:
+    def shows(self, results: Callable[[], Shown]) -> None:
         """Set the function that returns the results so far; another thread calls it."""
         with self._showing:
-            self._shows = found
+            self._shows = results
 
     def settle(self) -> None:
         """Keep the results shown now: from here on the thread of the page asks for no more."""

@@ -25,13 +25,13 @@ CHUNK_S = 0.25
 PATIENCE_S = 2.0
 """How long threads have to stop after an interrupt."""
 OTHER_CODE = "its machine has another version of ackclock than this one; install the same"
-Told = Callable[[Job, float, int], None]
+JobProgress = Callable[[Job, float, int], None]
 """Called with a job, its simulated seconds and its packets so far."""
 Make = Callable[[Job, Callable[[Job], Answer]], Answer]
 """Makes the answer of a job, with the function that makes its run."""
 
 
-class Place:
+class Runner:
     """Takes jobs and makes their answers on this machine, `count` at once.
 
     Each thread of the executor has its own child process within `limits`. `apart` says whether runs are
@@ -49,7 +49,7 @@ class Place:
         self._children: list[Child] = []
         self._pending: set[Future[Any]] = set()
 
-    def submit(self, jobs: Sequence[Job], make: Make, tell: Told) -> Future[list[Answer]]:
+    def submit(self, jobs: Sequence[Job], make: Make, tell: JobProgress) -> Future[list[Answer]]:
         """Begin to make the answers of jobs, one after the other, calling both functions in that thread.
 
         The result has the answers in the order of the jobs: all, or the first ones if these take longer
@@ -68,7 +68,7 @@ class Place:
         answers: list[Answer] = future.result()
         return answers
 
-    def _all(self, jobs: Sequence[Job], make: Make, tell: Told) -> list[Answer]:
+    def _all(self, jobs: Sequence[Job], make: Make, tell: JobProgress) -> list[Answer]:
         answers = []
         begin_s = time.monotonic()
         for job in jobs:
@@ -78,7 +78,7 @@ class Place:
                 break
         return answers
 
-    def _run(self, job: Job, tell: Told) -> Answer:
+    def _run(self, job: Job, tell: JobProgress) -> Answer:
         def look(simulated_s: float, packets: int) -> None:
             if self._stop.is_set():
                 raise StoppedError
@@ -110,14 +110,14 @@ class Place:
             child.close()
 
 
-class _Cluster(Place):
+class _Cluster(Runner):
     """The machines of a Dask cluster. A task starts its own child process where limits require it."""
 
     is_remote = True
     gone: tuple[type[BaseException], ...] = ()
     """What a future raises when the cluster has ended."""
 
-    def submit(self, jobs: Sequence[Job], make: Make, tell: Told) -> Future[list[Answer]]:  # noqa: ARG002
+    def submit(self, jobs: Sequence[Job], make: Make, tell: JobProgress) -> Future[list[Answer]]:  # noqa: ARG002
         code = [job.code for job in jobs]
         return self._submitted(_remote, list(jobs), self.limits, self.apart, engine.ENGINE, code)
 
@@ -188,7 +188,7 @@ def opened(
     cluster: str | None = None,
     limits: Limits | None = None,
     apart: bool | None = None,
-) -> Iterator[Place]:
+) -> Iterator[Runner]:
     """Yield a place that makes runs with the controls `names`; after the block no queued run begins.
 
     `jobs` is the number of simultaneous runs on this machine, by default one per core; `cluster` the
@@ -205,28 +205,28 @@ def opened(
         return
     count = jobs or os.cpu_count() or 1
     pool = ThreadPoolExecutor(count)
-    place = Place(pool, count, used, apart)
+    runner = Runner(pool, count, used, apart)
     try:
-        yield place
+        yield runner
     except KeyboardInterrupt:
-        place.call_off()
+        runner.call_off()
         pool.shutdown(wait=False, cancel_futures=True)
         # A control that hangs in a thread never looks; nobody who presses Ctrl-C wants to wait for it.
-        place.wait(PATIENCE_S)
+        runner.wait(PATIENCE_S)
         raise
     except BaseException:
-        place.call_off()
+        runner.call_off()
         pool.shutdown(wait=True, cancel_futures=True)
         raise
     else:
-        place.call_off()
+        runner.call_off()
         pool.shutdown(wait=True, cancel_futures=True)
     finally:
-        place.close()
+        runner.close()
 
 
 @contextmanager
-def _connected(address: str, names: Sequence[str], limits: Limits, apart: bool | None) -> Iterator[Place]:
+def _connected(address: str, names: Sequence[str], limits: Limits, apart: bool | None) -> Iterator[Runner]:
     try:
         import distributed
     except ImportError:
@@ -248,11 +248,11 @@ def _connected(address: str, names: Sequence[str], limits: Limits, apart: bool |
         for file in controls.files(names):
             client.upload_file(str(file))
         executor = client.get_executor(pure=False, retries=2)
-        place = _Cluster(executor, count, limits, apart)
-        place.lost = (distributed.KilledWorker,)
-        place.gone = (CancelledError, distributed.CancelledError, distributed.comm.core.CommClosedError)
+        runner = _Cluster(executor, count, limits, apart)
+        runner.lost = (distributed.KilledWorker,)
+        runner.gone = (CancelledError, distributed.CancelledError, distributed.comm.core.CommClosedError)
         try:
-            yield place
+            yield runner
         finally:
             # What is left is cancelled: nobody waits for it.
             executor.shutdown(wait=False)

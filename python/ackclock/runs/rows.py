@@ -11,7 +11,7 @@ from ackclock.engine import Run, Summary, columns
 if TYPE_CHECKING:
     import polars as pl
 
-Row = dict[str, Any]
+FlowRow = dict[str, Any]
 
 _FLOW = {name: kind for name, kind in columns("flows").items() if not name.startswith("whole_run_")}
 _LINK = {
@@ -41,21 +41,21 @@ def possible(column: str) -> tuple[float, float]:
     return 0.0, 1.0 if column in _SHARES else math.inf
 
 
-def of_run(run: Run) -> list[Row]:
+def of_run(run: Run) -> list[FlowRow]:
     """Return the rows of a run, as `of_summary`: the measure of a sweep."""
     return of_summary(run.summary)
 
 
-def of_summary(summary: Summary) -> list[Row]:
+def of_summary(summary: Summary) -> list[FlowRow]:
     """Return the rows of a run, one per flow, without point and run."""
     link: Mapping[str, object] = summary["links"][0] if summary["links"] else {}
-    shared: Row = {name: link.get(name) for name in _LINK}
+    shared: FlowRow = {name: link.get(name) for name in _LINK}
     shared |= {"jain": summary["jain"], "digest": summary["digest"]}
     flows: list[Mapping[str, object]] = [*summary["flows"]]
     return [{"flow" if name == "id" else name: flow[name] for name in _FLOW} | shared for flow in flows]
 
 
-def frame(rows: Iterable[Row], parameters: Mapping[str, type]) -> pl.DataFrame:
+def frame(rows: Iterable[FlowRow], parameters: Mapping[str, type]) -> pl.DataFrame:
     """Return a table of rows, sorted by point, run and flow, whose column types do not depend on them.
 
     Each row has a point, a run, the values of the parameters, and a result of `of_summary` or an error;

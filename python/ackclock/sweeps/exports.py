@@ -38,7 +38,7 @@ class Done:
 
     point: int
     run: int
-    rows: list[rows.Row]
+    rows: list[rows.FlowRow]
     error: str | None = None
 
 
@@ -262,9 +262,9 @@ class Exports:
         files = sorted(self.dataset.glob("part-*.parquet"))
         return pl.concat([pl.scan_parquet(file, glob=False) for file in files])
 
-    def _rows(self, done: Sequence[Done]) -> Iterator[rows.Row]:
+    def _rows(self, done: Sequence[Done]) -> Iterator[rows.FlowRow]:
         for finished in done:
-            shared: rows.Row = {"point": finished.point, "run": finished.run, "error": finished.error}
+            shared: rows.FlowRow = {"point": finished.point, "run": finished.run, "error": finished.error}
             shared |= self.plan.points[finished.point].values
             yield from (shared | row for row in finished.rows or [{}])
 

@@ -34,7 +34,7 @@ class BenchRuns:
 class Bench:
     """Measures cells with the store and the runners of an evaluation."""
 
-    def __init__(self, candidate: Subject, kept: Store, place: Place, bar: progress.Count) -> None:
+    def __init__(self, candidate: Subject, kept: Store, place: Runner, bar: progress.Count) -> None:
         self.candidate = candidate
         self._subjects = {CANDIDATE: candidate, **{name: Subject(name) for name in BASELINES}}
         self._kept, self._place, self._bar = kept, place, bar

@@ -45,7 +45,7 @@ class Joined(NamedTuple):
     fair_again_s: float
 
 
-def _usual_low(queue: metrics.Series) -> float:
+def _usual_low(queue: metrics.FloatArray) -> float:
     """Average the lowest queues of complete spans of 25 round trips; there must be at least one."""
     return float(queue[: len(queue) // 25 * 25].reshape(-1, 25).min(axis=1).mean())
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from ackclock import metrics
 from ackclock.engine import FlowSummary, Run
-from ackclock.metrics import Estimate, Series
+from ackclock.metrics import Estimate, FloatArray
 from ackclock.reproduction.artefact import Probe
 from ackclock.reproduction.numbers import Key, Numbers, Row
 from ackclock_papers.transient.setting import (
@@ -32,9 +32,9 @@ class Rounds:
 
     width_s: float
     """Length of a round trip: the mean of the run."""
-    sent: Series
+    sent: FloatArray
     """Packets sent by each flow, shape (round trips, flows)."""
-    queue: Series
+    queue: FloatArray
     """Mean queue of the bottleneck, packets, by round trip."""
     first: int
     """First round trip that is measured."""
@@ -80,7 +80,7 @@ def trace(run: Run, first: int, last: int) -> pl.DataFrame:
     round trip), and fairness: Jain's index of the flows that have started and not stopped.
     """
     counted = rounds(run)
-    since: Series = np.arange(len(counted.sent), dtype=np.float64) - counted.change
+    since: FloatArray = np.arange(len(counted.sent), dtype=np.float64) - counted.change
     begins_s, ends_s = (CHANGE_S + counted.width_s * index for index in (since, since + 1))
     own = run.windows.filter((pl.col("flow") == 0) & pl.col("window").is_not_null())
     window = np.full(len(since), np.nan)
@@ -102,7 +102,7 @@ def trace(run: Run, first: int, last: int) -> pl.DataFrame:
     return frame.filter(pl.col("round_trip").is_between(first, last)).fill_nan(None)
 
 
-def _count_until(run: Run, kind: str, until_s: Series) -> Series:
+def _count_until(run: Run, kind: str, until_s: FloatArray) -> FloatArray:
     """Count the flows that have started or stopped (`kind`) until each of some times."""
     ids = [flow["id"] for flow in _studied(run)]
     events = run.events.filter((pl.col("kind") == kind) & pl.col("flow").is_in(ids))
@@ -161,7 +161,7 @@ def steadiness(run: Run) -> Row:
 STEADINESS = Probe(Steadiness._fields, steadiness)
 
 
-def _period(values: Series) -> float:
+def _period(values: FloatArray) -> float:
     """Return the mean distance between upward crossings of the mean, smoothed over ten round trips."""
     smooth = np.convolve(values, np.ones(10) / 10, mode="valid")
     above = smooth > smooth.mean()
@@ -204,7 +204,7 @@ def in_round_trips(case: Key, key: Key) -> Callable[[Numbers], Estimate]:
     return lambda numbers: metrics.over_runs(each_in_round_trips(numbers, case, key), least=0.0)
 
 
-def each_in_round_trips(numbers: Numbers, case: Key, key: Key) -> Series:
+def each_in_round_trips(numbers: Numbers, case: Key, key: Key) -> FloatArray:
     """Return a time of every run in round trips, as `in_round_trips` counts them."""
     mean = numbers.setting["axis"] == MEAN_OF_RUN
     unit_s = np.array(numbers.each(case, "round_trip_s")) if mean else RTT_S
@@ -218,7 +218,7 @@ def extreme(pick: Callable[..., Estimate], cases: Sequence[Key], key: Key) -> Ca
     )
 
 
-def mean_fairness(sent: Series) -> float:
+def mean_fairness(sent: FloatArray) -> float:
     """Average Jain's index over the round trips in which anything is sent.
 
     The shape of `sent` is (round trips, flows).
@@ -226,7 +226,7 @@ def mean_fairness(sent: Series) -> float:
     return float(np.nanmean(metrics.jain(sent, axis=1)))
 
 
-def response_of(sent: Series, change: int) -> Response:
+def response_of(sent: FloatArray, change: int) -> Response:
     """Measure a response to a change at round trip `change`.
 
     `sent` has packets per round trip, shape (round trips, flows).

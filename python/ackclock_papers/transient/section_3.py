@@ -11,7 +11,7 @@ import polars as pl
 
 from ackclock.engine import Run
 from ackclock.engine.names import slug
-from ackclock.metrics import Estimate, Series, over_runs
+from ackclock.metrics import Estimate, FloatArray, over_runs
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio, times
@@ -93,7 +93,7 @@ class SteadyDetails(NamedTuple):
     down: float
 
 
-def silent_share(sent: Series) -> float:
+def silent_share(sent: FloatArray) -> float:
     """Return the share of round trips that are among three or more without a packet."""
     edges = np.flatnonzero(np.diff(np.concatenate(([True], sent > 0, [True])).astype(int)))
     # Edges come in pairs: the beginning and the end of a silence.
@@ -101,7 +101,7 @@ def silent_share(sent: Series) -> float:
     return float(lengths[lengths >= SILENT].sum() / len(sent))
 
 
-def ramps(queue: Series, low: float, high: float) -> tuple[float, float]:
+def ramps(queue: FloatArray, low: float, high: float) -> tuple[float, float]:
     """Return the mean round trips that a queue takes from `low` to `high` packets, and back.
 
     NaN if it never does.

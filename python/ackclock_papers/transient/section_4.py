@@ -10,7 +10,7 @@ import polars as pl
 
 from ackclock.engine import Run
 from ackclock.engine.names import slug
-from ackclock.metrics import Estimate, Series, over_runs
+from ackclock.metrics import Estimate, FloatArray, over_runs
 from ackclock.models import transients
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
@@ -86,7 +86,7 @@ class StepDetails(NamedTuple):
     loss_after: float
 
 
-def step_details(sent: Series, queue: Series, change: int) -> tuple[float, float, float]:
+def step_details(sent: FloatArray, queue: FloatArray, change: int) -> tuple[float, float, float]:
     """Return ``peak``, ``settled`` and ``full`` of `StepDetails`.
 
     `sent` has packets per round trip, shape (round trips, flows); `queue` has packets.
