@@ -181,7 +181,7 @@ def test_a_run_without_tables_has_a_page_without_charts(run: ackclock.Run) -> No
 def test_a_long_scenario_is_left_to_its_file(run: ackclock.Run) -> None:
     page = ackclock.Run(run.summary, "# long\n" * 500_000, {}).to_html()
     assert len(page) < 1_500_000
-    assert "scenario.toml has it" in page
+    assert "see scenario.toml" in page
 
 
 def test_the_page_is_saved_with_the_run(run: ackclock.Run, tmp_path: Path) -> None:

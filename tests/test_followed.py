@@ -1,4 +1,4 @@
-"""Kept numbers of a control of one's own are remade when any file changes that it follows from."""
+"""Stored numbers of a user's control are recomputed when any file that it depends on changes."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_a_sweep_is_made_again_and_says_of_which_files(
     assert "2 runs, 2 of them made now" in ackclock(*sweep).stdout
     said = ackclock(*sweep).stdout
     assert "2 runs, 0 of them made now" in said
-    assert "The numbers follow from base.py, helper.py, mine.py, parts/__init__.py" in said
+    assert "The numbers depend on base.py, helper.py, mine.py, parts/__init__.py" in said
     file.write_text(HELPER.replace("0.5", "0.9"))
     again = ackclock(*sweep, "--force").stdout
     assert "2 runs, 2 of them made now" in again

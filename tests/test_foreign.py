@@ -41,7 +41,7 @@ class Bad(ackclock.Control):
 
 
 HANG = "while True: pass"
-# Waits, so that it takes no time from the tests beside it.
+# Waits without using the processor, which the other tests need.
 DEAF = "import signal, time; signal.signal(signal.SIGALRM, signal.SIG_IGN)"
 SLEEP = "while True: time.sleep(1)"
 
@@ -110,7 +110,7 @@ def test_a_control_that_ends_the_program_ends_its_run(
         ("os._exit(0)", "its process ended: exit status 0"),
         ("os.abort()", "its process ended: SIGABRT"),
         # As a system that is out of memory does: made again with nothing else at work.
-        ("os.kill(os.getpid(), 9)", "its process was ended twice"),
+        ("os.kill(os.getpid(), 9)", "its process was killed twice"),
     ],
 )
 def test_a_control_that_ends_its_process_is_recorded_as_failed(
@@ -268,7 +268,7 @@ def test_a_class_that_runs_code_when_it_is_read_is_refused(place: Path) -> None:
 
 
 class PanicException(BaseException):
-    """What PyO3 raises for a panic, which is no Exception either."""
+    """The exception of PyO3 for a panic, which is not an Exception, either."""
 
 
 class _Panics:

@@ -1,4 +1,4 @@
-"""What a person names may be hostile: one line at once, and no orders for the terminal."""
+"""Names given by users may be hostile: errors are one line without control sequences."""
 
 import os
 import subprocess

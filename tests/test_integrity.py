@@ -1,4 +1,4 @@
-"""What is on disk is whole, or somebody is told: changed bits, emptied files, failing disks."""
+"""Data on disk is complete or reported as damaged: changed bits, emptied files, failing disks."""
 
 import json
 import os
@@ -108,7 +108,7 @@ def test_only_the_beginning_of_a_last_record_is_left_out() -> None:
 def test_a_thousand_changed_bits_of_a_sweep_are_harmless_or_told(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What is taken for whole is as it was written; all else is named and made again."""
+    """Answers that are accepted are as they were written; all others are reported and computed again."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
     output = tmp_path / "out"
     outcome = sweep(file, output)
@@ -254,7 +254,7 @@ def test_a_sweep_on_a_failing_disk_is_whole_or_told(
         assert sweep(file, output, jobs=1).made == 0
 
     steps = torture(failing, output, lambda: sweep(file, output, jobs=1), check)
-    # At least: the files of both parts with their syncs and names, and twelve answers, each with the
+    # At least: the files of each part with their syncs and names, and twelve answers, each with the
     # beginning, the row and the end of a transaction.
     assert steps > 2 * 4 + 12 * 3
 
@@ -284,7 +284,7 @@ def test_a_full_disk_is_one_line_and_loses_nothing(
 
 
 def _run(job: Job, cache: Path) -> engine.Run:
-    """Make a run, or read the one that is kept."""
+    """Make a run, or read the stored run."""
     runs: list[engine.Run] = []
     with Store(cache).opened() as store:
         for _, answer in each([job], lambda _, run: runs.append(run), store=store):
@@ -421,7 +421,7 @@ def every_change_is_told(
     use: Callable[[], object] | None,
     has_seal: Callable[[str], bool] = lambda _: True,
 ) -> None:
-    """Change ACKCLOCK_FLIPS bits of a result, and empty, cut and remove each file: every change is told.
+    """Change ACKCLOCK_FLIPS bits of a result, and empty, cut and remove each file: every change is reported.
 
     `use` reads the result as those do who use it, and `has_seal` says of a file that is gone whether
     anybody can tell.

@@ -205,7 +205,7 @@ def test_comparisons():
     assert metrics.throughput_ratio([4], [0]) == math.inf
     # Throughput 64/RTT^1.5 at 1, 4, 16.
     assert metrics.rtt_unfairness_exponent([64, 8, 1], [1, 4, 16]) == pytest.approx(1.5)
-    # Ten Renos have 20 Mbit/s beside ten others, 15 beside the variant.
+    # Ten Renos have 20 Mbit/s next to ten others, 15 next to the variant.
     assert metrics.bandwidth_stolen_rate(20, 15) == 0.25
     assert metrics.throughput_degradation(2.0, 0.5) == 0.75
 

@@ -54,7 +54,7 @@ def test_a_picture_can_be_one_panel_of_another(run: ackclock.Run) -> None:
     assert [line.get_label() for line in left.lines] == ["b"]
     assert left.get_xlim() == (1, 3)
     assert len(right.lines) == 2
-    with pytest.raises(ValueError, match="there is no flow c; there are a, b"):
+    with pytest.raises(ValueError, match="unknown flow c: choose from a, b"):
         run.plot.window(flows=["a", "c"])
 
 

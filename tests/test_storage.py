@@ -266,7 +266,7 @@ def test_a_device_is_not_replaced(tmp_path: Path) -> None:
         path.write_text("nothing")
     assert stat.S_ISCHR(device.stat().st_mode)
     with (
-        pytest.raises(storage.StorageError, match="disk is a disk; choose a file name"),
+        pytest.raises(storage.StorageError, match="disk is a block device; choose a file name"),
         storage.new_file(tmp_path / "disk"),
     ):
         pass

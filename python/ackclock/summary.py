@@ -1,4 +1,4 @@
-"""The summary of a run, typed: what the engine writes and everything else reads.
+"""The summary of a run, typed: written by the engine and read by everything else.
 
 The engine describes it, too (``ackclock._native.summary_schema``); tests compare the two.
 """
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 Kind = Literal["window", "rate", "datagrams", "media", "web"]
-"""A transfer under a window or a rate; pages and requests under a control; what nothing slows down."""
+"""Transfers under a window or a rate; datagrams and media without a control; pages and requests."""
 
 
 class Counters(TypedDict):

@@ -1,1 +1,1 @@
-"""How pictures and pages look."""
+"""The appearance of pictures and pages."""

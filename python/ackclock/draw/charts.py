@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_ROWS = 2000
-"""Rows of a curve; one that has more is thinned."""
+"""Largest number of rows of a curve; longer curves are thinned."""
 LEAST_ROWS = 60
 MOST_BYTES = 800_000
 """Size of all numbers of a page: with the code, texts and pictures it stays below 1.5 MB."""
 PRINT_DPI = 130
-"""Of pictures for print, within a page."""
+"""Resolution of the pictures for print within a page."""
 REDUCED, REDUCED_COLOURS = 0.4, 32
-"""Size and colours of a picture of which a page has many."""
+"""Relative size, and colours, of pictures on a page with many of them."""
 
 
 @dataclass
@@ -71,7 +71,7 @@ def data(groups: Mapping[str, Group]) -> tuple[str, str]:
         f"Curves are thinned for this page: of each of {most // 2} stretches of a longer curve "
         "its least and its greatest value are shown."
     )
-    # Nothing in a name can end the script that holds it.
+    # A name must not be able to end the script that contains it.
     return text.replace("<", "\\u003c"), note if columns.thinned else ""
 
 
@@ -118,9 +118,9 @@ def load(text: str) -> Group:
 
 
 COLUMNS = ("x", "y", "low", "high", "left", "right", "base")
-"""Of a series, by the names of its attributes."""
+"""Attributes of a series that are written as columns."""
 OF_CHARTS = ("key", "title", "kind", "marks", "height", "bar_width", "has_numbers", "heading")
-"""What is written of a chart as it is."""
+"""Attributes of a chart that are written unchanged."""
 
 
 def _chart(chart: Chart, columns: _Columns) -> dict[str, object]:
@@ -139,7 +139,7 @@ def _axis(axis: Axis, asked: Axis) -> dict[str, object]:
         record["log"] = True
     if axis.names:
         record["names"] = list(axis.names)
-    # Ends that nobody asked for may follow what is shown when names are hidden.
+    # Ends that were not requested may follow the visible values when names are hidden.
     if asked.range is not None and None not in asked.range and not asked.is_loose:
         record["fixed"] = True
     assert axis.range is not None  # noqa: S101

@@ -15,9 +15,9 @@ from ackclock.summary import Summary
 TimeSeries = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Time in seconds, and values."""
 PARTS = 100
-"""Parts of a run that goodputs are means over."""
+"""Number of parts of a run over which goodputs are averaged."""
 MOST_FLOWS = 24
-"""More are not drawn on a page: nobody could tell them apart."""
+"""A page draws no more flows: they would be indistinguishable."""
 OF_FLOWS = (
     ("window", "Congestion window", Axis("window", "packets")),
     ("rtt_ms", "Round-trip time", Axis("RTT", "ms")),
@@ -115,7 +115,7 @@ def charts(run: Recorded) -> Group:
     ways = [of_flow(run, flow["id"], "one_way_delay_ms") for flow in flows]
     has_delays = any(np.isfinite(values).any() for _, values in ways)
     delays = [of_flows("delay", "One-way delay of datagrams", Axis("delay", "ms"), ways)] * has_delays
-    # A link has a colour of its own, and no name that a flow has.
+    # A link has its own colour, and a name that no flow has.
     names = {flow["name"] for flow in flows}
     queue = Chart(
         "queue",

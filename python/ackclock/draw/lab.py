@@ -11,7 +11,7 @@ from pathlib import Path
 __all__ = ["NAME", "fragment", "page"]
 
 NAME = "lab.html"
-"""What the page is called wherever it is written."""
+"""File name of the page in every directory."""
 
 
 def page() -> str | None:

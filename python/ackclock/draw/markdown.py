@@ -1,4 +1,4 @@
-"""Tables of Markdown, for pages and for what benches print."""
+"""Markdown tables, for pages and for the output of benches."""
 
 from __future__ import annotations
 

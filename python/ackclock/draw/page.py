@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from ackclock.draw.figure import Group
 
 TEMPLATES = ("base.html", "live.html")
-"""Those with scripts of their own."""
+"""The templates that contain scripts."""
 _SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 _POLICY = "<!-- policy -->"
-"""Where the template has the place for it."""
+"""Placeholder of the policy in the template."""
 
 
 def program() -> str:
@@ -71,7 +71,7 @@ def html(
         "charted": frozenset(charts or ()),
     }
     if charts:
-        # Matplotlib is slow to import, and most who import this draw nothing.
+        # Matplotlib is slow to import, and most importers of this module draw nothing.
         from ackclock.draw import charts as drawn
 
         numbers, thinned = drawn.data(charts)
@@ -108,7 +108,7 @@ def _policy(text: str, charts_script: str) -> str:
         "default-src 'none'",
         f"script-src {hashed(scripts)}",
         f"style-src {hashed(styles)}",
-        # Pictures within the page, and those beside it.
+        # Pictures within the page, and in files next to it.
         "img-src data: 'self'",
         "base-uri 'none'",
         "form-action 'none'",

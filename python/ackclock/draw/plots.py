@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
-# Okabe and Ito's palette; the line styles tell the curves apart without it.
+# Okabe and Ito's palette; line styles distinguish the curves without colour.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1)), (0, (1, 1)), "-")
 MARKERS = "osD^v<>Px*"
@@ -35,9 +35,9 @@ STYLE: dict[str, Any] = {
     "path.simplify_threshold": 0.2,
 }
 WIDTH = 6.5
-"""Inches: the text width of a page."""
+"""Width of a picture: the text width of a page, inches."""
 SCREEN_DPI = 130
-"""Of a picture in a notebook: the text width of most of them."""
+"""Resolution of pictures in notebooks, for the text width of most of them."""
 
 
 class Picture(Figure):
@@ -126,7 +126,7 @@ def bars(
 def save(figure: Figure, directory: Path, name: str) -> None:
     """Write `name`.pdf (vectors) and `name`.png (200 dots per inch)."""
     figure.savefig(directory / f"{name}.pdf", metadata={"CreationDate": None})
-    # What was laid out stays where it is: to find the places again is a fifth of a picture's time.
+    # The layout is kept: computing it again would be a fifth of a picture's time.
     figure.set_layout_engine("none")
     figure.savefig(directory / f"{name}.png", dpi=200)
 

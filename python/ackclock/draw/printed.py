@@ -14,21 +14,21 @@ from ackclock.draw import plots
 from ackclock.draw.figure import PAPER, Axis, Chart, Group, Series, number, resolved
 
 HEIGHT = {"curves": 1.7, "points": 2.6}
-"""Inches of a chart that asks for none."""
+"""Default heights of charts, inches."""
 HEIGHT_OF_NAME = 0.24
 PAPER_COLOUR = "#777777"
 MARK_COLOUR = "#555555"
 MOST_NAMES = 5
-"""Names of a legend side by side."""
+"""Largest number of names in a row of a legend."""
 INCHES_PER_LETTER = 0.065
 INCHES_OF_KEY = 0.55
-"""Of a legend, before each name."""
+"""Width of the key before each name of a legend."""
 INCHES_OF_LABELS = 0.5
-"""Left of a panel."""
+"""Width of the labels left of a panel."""
 MOST_ROWS = 2
-"""Rows of names above a panel that is not as wide as the figure: more names stand above the figure."""
+"""Rows of names above a panel narrower than the figure; more names are put above the figure."""
 POINTS_OF_ROW, POINTS_OF_EDGE = 12.0, 8.0
-"""Height of a row of names, and of what is around them."""
+"""Height of a row of names, and of the margin around them."""
 STEEP = 45
 
 
@@ -42,7 +42,7 @@ def draw(group: Group) -> plots.Picture:
     for place, (chart, panel) in enumerate(zip(group.charts, panels, strict=False)):
         shown = resolved(chart)
         names = _names(shown)
-        # A legend that stands above another panel already is not repeated.
+        # A legend that another panel already has is not repeated.
         has_legend = len(names) > 1 and not set(names) <= set(legend) and not above
         if has_legend:
             legend = names
@@ -98,7 +98,7 @@ def _height(chart: Chart) -> float:
 def _panel(panel: Axes, chart: Chart, *, has_legend: bool, columns: int) -> None:
     named: set[str] = set()
     for series in chart.series:
-        # Matplotlib leaves out of a legend what begins with an underscore.
+        # Matplotlib omits names that begin with an underscore from a legend.
         label = "_" if series.name in named else series.name
         named.add(series.name)
         _series(panel, chart, series, label)
@@ -121,7 +121,7 @@ def _panel(panel: Axes, chart: Chart, *, has_legend: bool, columns: int) -> None
     if taken + INCHES_PER_LETTER * len(chart.heading) < width:
         panel.set_title(chart.heading, loc="right")
     else:
-        # The names leave no room next to them, so the title stands above them.
+        # There is no room next to the names, so the title is put above them.
         pad = _rows(chart, columns) * POINTS_OF_ROW + POINTS_OF_EDGE
         panel.set_title(chart.heading, loc="left", pad=pad)
 
@@ -133,7 +133,7 @@ def _axis(panel: Axes, which: str, axis: Axis, width: float) -> None:
     drawn.set_ticks([place for place, _ in axis.ticks], [word for _, word in axis.ticks])
     drawn.set_ticks([], minor=True)
     assert axis.range is not None  # noqa: S101
-    # Names stand below each other, the first on top.
+    # Names are listed below each other, the first at the top.
     ends = axis.range[::-1] if which == "y" and axis.names else axis.range
     panel.set(**{f"{which}lim": ends, f"{which}label": axis.titled})
     if axis.names:
@@ -158,7 +158,7 @@ def _series(panel: Axes, chart: Chart, series: Series, label: str) -> None:
     style = plots.style(series.colour)
     if series.look == "bars":
         base = np.zeros(len(x)) if series.base is None else np.asarray(series.base, float)
-        # What stands on another bar has its own colour and hatching in print without colour.
+        # Stacked bars have their own colours.
         panel.bar(x, y - base, chart.bar_width, bottom=base, color=style["color"], label=label, zorder=2)
     elif series.look == "points":
         panel.plot(x, y, plots.marker(series.colour), color=style["color"], markersize=3.5, label=label)

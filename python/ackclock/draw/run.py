@@ -17,7 +17,7 @@ Flows = Sequence[str] | str | None
 Seconds = tuple[float, float] | None
 Drawing = Callable[["Axes", list[FlowSummary]], None]
 MOST_CURVES = 20
-"""More flows are drawn alike, without a legend."""
+"""With more flows all curves look alike, and there is no legend."""
 
 
 class Pictures:
@@ -162,7 +162,7 @@ class Pictures:
         wanted = [flows] if isinstance(flows, str) else flows
         unknown = [] if wanted is None else [name for name in wanted if name not in names]
         if unknown:
-            raise ValueError(f"there is no flow {unknown[0]}; there are {', '.join(names)}")
+            raise ValueError(f"unknown flow {unknown[0]}: choose from {', '.join(names)}")
         return [flow for flow in every if wanted is None or flow["name"] in wanted]
 
     def _draw_window(self, panel: Axes, flows: list[FlowSummary]) -> None:

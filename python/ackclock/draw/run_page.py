@@ -1,4 +1,4 @@
-"""A run as a page that can be mailed: one file, in which its curves can be read and zoomed."""
+"""A run as a page that can be mailed: one file with interactive curves."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from ackclock.draw.page import html
 from ackclock.draw.run import Pictures
 
 MOST_ROWS = 1000
-"""Rows of a table on the page."""
+"""Largest number of rows of a table on the page."""
 MOST_SCENARIO = 100_000
-"""Characters of a scenario on the page."""
+"""Largest number of characters of a scenario on the page."""
 FLOWS = {
     "name": "flow",
     "controller": "control",
@@ -45,7 +45,7 @@ def page(run: Recorded, about: str, follows: str = "") -> str:
     is_drawn = {"windows", "queues"} <= run.tables.keys()
     picture = ""
     if is_drawn:
-        # Drawn and saved in the common style.
+        # Both drawing and saving use the common style.
         with plots.in_style():
             picture = charts.picture(Pictures(run).overview())
     return html(
@@ -66,7 +66,7 @@ def page(run: Recorded, about: str, follows: str = "") -> str:
         duration_s=f"{summary['duration_s']:g}",
         scenario=run.scenario if len(run.scenario) <= MOST_SCENARIO else "",
         version=summary["version"],
-        # What was recorded elsewhere has neither.
+        # A run recorded on a real path has neither.
         made={what: summary.get(what) for what in ("seed", "run", "digest")},
     )
 

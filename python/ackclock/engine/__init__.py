@@ -1,4 +1,4 @@
-"""One scenario and one run: read, check, simulate, keep. Only this package calls the extension."""
+"""One scenario and one run: read, check, simulate, save. Only this package calls the extension."""
 
 from ackclock import _native
 from ackclock._native import ENGINE, SimulationError

@@ -1,4 +1,4 @@
-"""Scenarios from Python: the tables of a scenario file, put together.
+"""Scenarios from Python, assembled from the tables of a scenario file.
 
 >>> import ackclock
 >>> scenario = ackclock.scenario(
@@ -11,7 +11,7 @@
 >>> [flow["controller"] for flow in scenario["flow"]]
 ['illinois', 'cubic']
 
-Quantities are texts, as in the file. `mbps`, `seconds`, `milliseconds` and `packets` write numbers
+Quantities are texts, as in scenario files. `mbps`, `seconds`, `milliseconds` and `packets` write numbers
 as such texts:
 
 >>> from ackclock.engine import build
@@ -25,11 +25,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 Table = dict[str, Any]
-"""A table of a scenario, with the tables in it, as TOML and JSON have it."""
+"""A table of a scenario with its nested tables, as in TOML and JSON."""
 Setting = str | float | Sequence[object] | Mapping[str, object] | None
-"""The value of a key; None is left out."""
+"""The value of a key; a key that is None is left out."""
 PACKET_BITS = 8000
-"""A data packet of 1000 bytes, the default of scenarios."""
+"""Bits of a data packet of 1000 bytes, the default of scenarios."""
 
 
 def _text(value: float, unit: str, places: int) -> str:

@@ -1,4 +1,4 @@
-"""One's own congestion controls: a Python class that scenarios can name beside the built-in ones.
+"""User-defined congestion controls: Python classes that scenarios can name like built-in controls.
 
 >>> import ackclock
 >>> class Gentle(ackclock.Control):
@@ -64,11 +64,11 @@ CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 """A class of a module: `package.module:Class`."""
 
 _registered: dict[str, str] = {}
-"""Fingerprints of what was registered, by name."""
+"""Fingerprints of the registered controls, by name."""
 _follows: dict[str, list[Path]] = {}
-"""Files that it follows from, by name."""
+"""Files that each control depends on, by name."""
 _contents: dict[str, str] = {}
-"""Digests of these files as they were when it was loaded, by name."""
+"""Digests of these files at the time of loading, by name."""
 
 
 def register(name: str, control: type[object]) -> None:
@@ -169,7 +169,7 @@ def _load_class(module: str, name: str) -> None:
         sys.path.insert(0, here)
     before = set(sys.modules)
     try:
-        # What it prints must not stand in the middle of what a program prints.
+        # Its output must not be mixed with the standard output of a program.
         with contextlib.redirect_stdout(sys.stderr):
             imported = importlib.import_module(module)
     except ModuleNotFoundError as error:
@@ -191,9 +191,9 @@ def _load_class(module: str, name: str) -> None:
     except (TypeError, ValueError) as error:
         raise ScenarioError(str(error)) from error
     except (Exception, SystemExit) as error:
-        # Annotations and metaclasses run code, too.
+        # Annotations and metaclasses also run code.
         raise ScenarioError(f"{reference}: cannot be read: {_one_line(error)}") from error
-    # A class may have been made elsewhere of what stands here.
+    # A class defined elsewhere may use definitions of this module.
     _note(reference, vars(imported)[name], {imported.__name__, *(set(sys.modules) - before)})
 
 
@@ -321,4 +321,4 @@ def follows(names: typing.Iterable[str]) -> str:
     """
     here = Path.cwd().resolve()
     words = [str(file.relative_to(here) if file.is_relative_to(here) else file) for file in files(names)]
-    return f"The numbers follow from {', '.join(words)}." if words else ""
+    return f"The numbers depend on {', '.join(words)}." if words else ""

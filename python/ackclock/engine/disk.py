@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 CHECKSUMS = "checksums.json"
-"""The file of a result that lists the others, as `integrity.seal_directory` writes it."""
+"""The file of a result with the checksums of all others (`integrity.seal_directory`)."""
 
 
 class StorageError(Exception):

@@ -15,10 +15,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 MOST_BYTES = 120
-"""Of a name that the name of a draft holds whole; file systems allow 255 in all."""
+"""Longest name that the name of a draft contains unabridged; file systems allow 255 bytes in all."""
 KEPT_BYTES = 80
 OLD_S = 3600.0
-"""A draft that nobody has locked for so long was never locked: its process ended in between."""
+"""A draft that is unlocked after this time never will be locked: its process has ended."""
 _DRAFT = re.compile(r"[0-9a-f]{32}\.(new|partial|previous)")
 
 
@@ -47,12 +47,12 @@ def draft(goal: Path, *, is_directory: bool) -> Iterator[Path]:
                 begun.touch(exist_ok=False)
             opened = os.open(begun, os.O_RDONLY | os.O_CLOEXEC)
             stack.callback(os.close, opened)
-            # Where there are no locks nobody can take one, and nothing is tidied.
+            # On file systems without locks nothing is ever tidied, so none is needed.
             with suppress(OSError):
                 fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
             begun.rename(path)
         except BaseException:
-            # An interrupt, too, leaves nothing.
+            # Even an interrupt leaves nothing behind.
             for left in (begun, path):
                 with suppress(OSError):
                     left.rmdir() if is_directory else left.unlink()
@@ -65,7 +65,7 @@ def tidy(goal: Path) -> None:
     before = f".{_short(goal)}."
     for left in goal.parent.glob(f"{glob.escape(before)}*"):
         kind = _DRAFT.fullmatch(left.name.removeprefix(before))
-        # Somebody else may tidy, too.
+        # Another process may be tidying, too.
         with suppress(OSError):
             if kind is None or _is_held(left, kind[1]):
                 continue
@@ -81,7 +81,7 @@ def _is_held(left: Path, kind: str) -> bool:
     """Return whether the process that made a draft may still be alive."""
     if kind == "new" and time.time() - left.lstat().st_mtime < OLD_S:
         return True
-    # What is being replaced is held by what replaces it.
+    # A previous result is held by the draft that replaces it.
     holder = left.with_suffix(".partial") if kind == "previous" else left
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:

@@ -5,7 +5,7 @@ from ackclock._native import Episodes, observed
 __all__ = ["MEANINGS", "QUANTITIES", "Episodes"]
 
 MEANINGS: dict[str, str] = dict(observed())
-"""What is observed of a step, by name, in the order of the columns: units are last in the names."""
+"""Meanings of the observed quantities of a step, in the order of the columns; names end in units."""
 
 QUANTITIES: dict[str, int] = {name: column for column, name in enumerate(MEANINGS)}
 """The column of each quantity."""

@@ -17,9 +17,9 @@ from pathlib import Path
 from types import ModuleType
 
 BASE = "ackclock.engine.base"
-"""Where the base class is, of which a control may inherit."""
+"""Module of the base class from which a control may inherit."""
 OWN_PACKAGES = ("ackclock", "ackclock_evaluate", "ackclock_gym", "ackclock_papers", "ackclock_paths")
-"""Of the engine, which has a digest of its own."""
+"""Packages of this project; the engine has its own digest."""
 OF_OTHERS = ("site-packages", "dist-packages")
 LDD_S = 30
 
@@ -105,7 +105,7 @@ def _imported(name: str, file: Path) -> Iterator[str]:
     if file.suffix != ".py":
         return
     for module, attribute in imports(name, file):
-        # What is imported of a package may be a module of it.
+        # A name imported from a package may be one of its modules.
         yield from with_packages(module if attribute is None else f"{module}.{attribute}")
 
 

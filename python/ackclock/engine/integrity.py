@@ -1,9 +1,9 @@
-"""Files that tell when they were changed: records and directories with checksums.
+"""Files whose changes are noticed: records and directories with checksums.
 
 A record is a JSON object on a line whose last member is a checksum of everything before it,
-``{"slot": 3,"checksum":"0123456789abcdef"}``: whoever does not check it reads it as any other JSON.
-A directory has the SHA-256 of each of its files in one such record. Nothing here is a secret: it
-finds what disks, power cuts and editors did, not what somebody did who wrote the checksum, too.
+``{"slot": 3,"checksum":"0123456789abcdef"}``; readers that do not check it can ignore it.
+A directory has the SHA-256 of each of its files in one such record. Nothing here is secret: it
+detects damage by disks, power cuts and editors, but not by a program that updates the checksum.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ackclock.engine import disk
 
 CHECKSUMS = disk.CHECKSUMS
 CHANGED = "is not as it was written"
-# Made once, because sweeps seal a record for every run.
+# Created once, because sweeps seal a record for every run.
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 _MEMBER = b',"checksum":"'
 _DIGITS = 16
@@ -28,7 +28,7 @@ _SEAL = len(_MEMBER) + _DIGITS + len(b'"}')
 
 
 Record = dict[str, Any]
-"""What a line of JSON says."""
+"""The content of a line of JSON."""
 
 
 class DamagedError(disk.StorageError):
@@ -36,7 +36,7 @@ class DamagedError(disk.StorageError):
 
 
 def _checksum(content: bytes) -> bytes:
-    # A changed record passes once in 2^64.
+    # A changed record passes with a probability of 2^-64.
     return hashlib.sha256(content).hexdigest()[:_DIGITS].encode()
 
 
@@ -79,7 +79,7 @@ def lines(content: bytes) -> Iterator[Line]:
     without its line feed is not: its line feed was changed.
     """
     byte = 0
-    # Bytes, too, have line ends other than line feeds: io splits at those alone.
+    # bytes.splitlines also splits at carriage returns; io splits only at line feeds.
     for number, line in enumerate(io.BytesIO(content), 1):
         ended = line.endswith(b"\n")
         place = line.find(_MEMBER)
@@ -108,7 +108,7 @@ def problem_of(directory: Path, within: str = "") -> str | None:
     try:
         every = listed(directory)
     except FileNotFoundError:
-        return f"{CHECKSUMS} is missing, and nobody can tell whether the rest is as it was written"
+        return f"{CHECKSUMS} is missing, so changes of the other files cannot be detected"
     except OSError as error:
         return f"cannot be read: {error.strerror or error}"
     if every is None:

@@ -1,11 +1,11 @@
-"""Names in data and of files: words with hyphens, which stay the same when a sentence is reworded."""
+"""Names in data and of files: hyphenated words, which do not change when a sentence is reworded."""
 
 from __future__ import annotations
 
 import re
 
 NAME = re.compile(r"[a-z0-9.]+(-[a-z0-9.]+)*")
-"""Words in lower case with hyphens between them."""
+"""Lower-case words joined by hyphens."""
 
 
 def slug(*parts: object) -> str:

@@ -1,4 +1,4 @@
-"""A finished run: its summary, its tables over time, and what is asked of them."""
+"""A finished run: its summary, its tables over time, and metrics and pictures of them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ TABLES = ("flows", "windows", "queues", "events", "requests")
 PAGE = "index.html"
 """The page of a saved run."""
 MOST_ROWS = 20
-"""Flows in what a notebook shows of a run."""
+"""Largest number of flows that a notebook shows of a run."""
 MEASURED = "changes"
-"""What only a run has that was measured and not simulated."""
+"""The table that only measured runs have."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -272,7 +272,7 @@ def _read_csv(file: Path, name: str) -> pl.DataFrame:
     kinds = {float: pl.Float64(), str: pl.String(), int: pl.Int64()}
     known = {column: kinds[kind] for column, kind in columns(name).items()}
     text = pl.read_csv(file, infer_schema=False)
-    # What is not known is an internal of a control.
+    # Unknown columns are internals of a control.
     return text.cast({column: known.get(column, pl.Float64()) for column in text.columns})
 
 

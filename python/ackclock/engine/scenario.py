@@ -1,4 +1,4 @@
-"""A scenario from wherever it is: read once, by the engine, and frozen."""
+"""A scenario from any source: read once, by the engine, and frozen."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ackclock.engine import controls
 __all__ = ["Given", "Scenario", "ScenarioError", "check", "limit", "parse", "quantity", "read", "text_of"]
 
 Given = Path | str | Mapping[str, Any] | Scenario
-"""A path, TOML text (it contains a line break), the same as nested mappings, or one read before."""
+"""A path, TOML text (it contains a line break), nested mappings, or a scenario read before."""
 
 
 def read(given: Given, *, settings: Sequence[str] = ()) -> Scenario:
@@ -106,7 +106,7 @@ def text_of(path: Path) -> str:
     except OSError as error:
         raise ScenarioError(f"{name}: cannot be read: {error.strerror or error}") from error
     except ValueError as error:
-        # No file has a null byte in its name.
+        # A null byte cannot occur in the name of a file.
         raise ScenarioError(f"{name}: cannot be read: {error}") from error
     if len(content) > LARGEST_FILE:
         raise ScenarioError(f"{name}: must be at most {LARGEST_FILE} B")
@@ -135,13 +135,13 @@ def shown(text: str) -> str:
 
 
 LARGEST_FILE = 100_000_000
-"""Most bytes that are read of a file that a person has named, as in the engine."""
+"""Largest size of a file named by a user, bytes; the same as in the engine."""
 
 
 def _content_of(path: Path) -> bytes:
     """Read a file until its end, or one byte more than is allowed."""
-    # A pipe that nobody writes to would not even open; some files of the system, like /proc/kmsg,
-    # would wait. From a pipe that somebody writes to, as a shell makes it, the text may come later.
+    # Opening a pipe without a writer would block; reading some system files, like /proc/kmsg,
+    # would, too. A pipe with a writer, such as a shell's, may deliver the text later.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -173,7 +173,7 @@ def check(scenario: Given, *, settings: Sequence[str] = ()) -> str:
 
 
 def _reduce(scenario: Scenario) -> tuple[Callable[[str, str], Scenario], tuple[str, str]]:
-    # In another process, too, the controls that it names are loaded before it is read.
+    # Unpickling, even in another process, first loads the controls that the scenario names.
     return parse, scenario.__reduce__()[1]  # type: ignore[return-value]
 
 

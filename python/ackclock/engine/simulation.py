@@ -13,7 +13,7 @@ from ackclock.engine.scenario import Given, Scenario, read
 from ackclock.summary import Summary
 
 Progress = Callable[[float, int], None]
-"""Called with simulated seconds and packets about every 50 ms; what it raises ends the run."""
+"""Called with simulated seconds and packets about every 50 ms; an exception ends the run."""
 
 
 def simulate(

@@ -62,7 +62,7 @@ def new_directory(
     It gets the checksums of its files unless `sealed` is False, for programs that expect nothing else in
     it.
     """
-    # A link is followed, so that its goal is replaced and not the link.
+    # A link is followed, so that its target is replaced and not the link.
     goal = target.resolve()
     with explained(target):
         drafts.tidy(goal)
@@ -103,7 +103,7 @@ def new_file(target: Path) -> Iterator[Path]:
     if kind == stat.S_IFDIR:
         raise is_directory
     if kind == stat.S_IFBLK:
-        raise StorageError(f"{target} is a disk; choose a file name")
+        raise StorageError(f"{target} is a block device; choose a file name")
     if kind != stat.S_IFREG:
         with tempfile.TemporaryDirectory() as folder, explained(target):
             draft = Path(folder) / target.name
@@ -123,7 +123,7 @@ def new_file(target: Path) -> Iterator[Path]:
                 raise is_directory from error
             sync(goal.parent)
         finally:
-            # What stays is tidied when the same file is written again.
+            # A leftover is tidied when the same file is written again.
             with suppress(OSError):
                 temporary.unlink()
 
@@ -158,7 +158,7 @@ class Appended:
     def __init__(self, file: Path) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
         self._file = os.open(file, flags, 0o666)
-        # Its name, too, is to survive a power cut.
+        # The name of the file must also survive a power cut.
         sync(file.parent)
 
     def add(self, content: bytes) -> None:
@@ -176,7 +176,7 @@ class Appended:
 
 def write_table(frame: pl.DataFrame, directory: Path, name: str, *, csv: bool = False) -> None:
     """Write a table as `name`.parquet or `name`.csv; the same table gives the same bytes."""
-    # Through memory, so that a full disk is an OSError whatever wrote the bytes.
+    # Written via memory, so that a full disk is always an OSError.
     content = io.BytesIO()
     if csv:
         frame.write_csv(content)

@@ -1,6 +1,6 @@
-"""Questions about a finished run: pure functions of columns of its trace.
+"""Metrics of a finished run: pure functions of columns of its trace.
 
-Times are in seconds, windows in packets. `overview` asks all the standard ones at once.
+Times are in seconds, windows in packets. `overview` computes all the standard metrics.
 """
 
 from ackclock.decision.intervals import (

@@ -1,4 +1,4 @@
-"""Congestion epochs: their length, the shape of the window within them, who loses together."""
+"""Congestion epochs: their length, the shape of the window within them, synchronised losses."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def curvature(
     begin, end = epoch.start_s + skip_s + span_s / 2, epoch.end_s - span_s / 2
     if end - begin < 4 * span_s:
         return Curvature(*[float("nan")] * 5)
-    # Quarter steps, so that the shares do not depend on where the grid falls.
+    # Quarter steps, so that the shares do not depend on the position of the grid.
     centres = np.arange(begin + span_s, end - span_s, span_s / 4)
     before, here, after = (
         smooth(time_s, window, centres + shift, span_s) for shift in (-span_s, 0.0, span_s)

@@ -18,7 +18,7 @@ from ackclock.summary import FlowSummary, Summary, is_controlled
 
 BATCHES = 20
 MERGE_RTTS = 2.0
-"""Loss events of one flow closer than this are one congestion event."""
+"""Loss events of a flow closer than this belong to one congestion event."""
 
 
 class Trace(Protocol):
@@ -42,7 +42,7 @@ class Trace(Protocol):
 
 
 Samples = tuple[NDArray[np.float64], NDArray[np.uint64]]
-"""Times, and what was delivered by then, bytes."""
+"""Times in seconds, and bytes delivered by then."""
 Quantity = tuple[str, str, str]
 """Subject (a flow, a link, or all flows), metric and unit."""
 
@@ -97,7 +97,7 @@ def _of_runs(runs: Sequence[Trace]) -> dict[Quantity, Estimate]:
     estimates = {}
     for name in dict.fromkeys(name for values in by_run for name in values):
         estimate = intervals.over_runs([values.get(name, np.nan) for values in by_run])
-        # A number may be the same in runs that do differ: no timeout in any of them.
+        # Runs that differ may have equal numbers, such as no timeout in any of them.
         if random and estimate.warning == intervals.NOT_RANDOM:
             estimate = replace(estimate, warning="")
         estimates[name] = estimate
@@ -114,8 +114,8 @@ def _of_one_run(run: Trace) -> dict[Quantity, Estimate]:
         if len(means) < BATCHES:
             estimates[name] = Estimate(value, np.nan, np.nan, 1, intervals.ONE_RUN)
         else:
-            # The value is the whole run's: a CoV or percentile of batches leaves out what differs
-            # between them. Their spread says how sure it is.
+            # The value is that of the whole run: a CoV or percentile of batches omits the differences
+            # between them. Their spread gives the interval.
             spread = intervals.of_batches(means)
             half = (spread.high - spread.low) / 2
             estimates[name] = replace(spread, value=value, low=value - half, high=value + half)
@@ -127,14 +127,14 @@ def _quantities(run: Trace) -> dict[Quantity, float]:
     start, end = run.summary["measured_from_s"], run.summary["duration_s"]
     quantities = dict(_in_part(run, start, end)) | dict(_epochs(run, start))
     for flow in run.summary["flows"]:
-        # The summary knows when a flow was there to send, and the window at every moment.
+        # The summary knows the times when a flow was active, and its window at every moment.
         for metric, unit, value in (
             ("goodput", "Mbit/s", flow["goodput_mbps"]),
             ("mean window", "packets", flow["mean_window"]),
         ):
             if value is not None:
                 quantities[flow["name"], metric, unit] = value
-        # A real path does not tell what it drops.
+        # The drops of a real path are unknown.
         if flow["dropped_packets"] is not None:
             lost = rates.loss_rate(flow["dropped_packets"], flow["sent_packets"])
             quantities[flow["name"], "loss rate", "1"] = lost
@@ -149,7 +149,7 @@ def _in_part(run: Trace, start_s: float, end_s: float) -> Iterator[tuple[Quantit
     """Yield the metrics that exist in any part of a run."""
     inside = pl.col("time_s").is_between(start_s, end_s, closed="right")
     windows = run.windows.filter(inside)
-    # Once for all flows: a query of Polars costs as much as thousands of packets.
+    # Done once for all flows: a Polars query takes as long as thousands of packets.
     by_flow = windows.partition_by("flow", as_dict=True)
     delivered: list[Samples] = []
     for flow in run.summary["flows"]:

@@ -99,7 +99,7 @@ def over_intervals(
     ([2.0, 4.0], [2.0, 6.0])
     """
     time, values = np.asarray(time_s, float), np.asarray(amount, float)
-    # A sample at the end of an interval belongs to it, whatever the last bit says.
+    # A sample at the end of an interval belongs to it, even after rounding.
     count = int(np.floor((end_s - start_s) / scale_s + 1e-9))
     index = np.ceil((time - start_s) / scale_s - 1e-9).astype(int) - 1
     inside = (index >= 0) & (index < count)
@@ -131,7 +131,7 @@ def cov(values: ArrayLike, axis: int | None = None) -> FloatArray:
     0.5
     """
     given = np.asarray(values, float)
-    # Squares of tiny or huge rates would leave the range of a float; a power of 2 changes no digit.
+    # Squares of tiny or huge rates would exceed the range of a float; a power of 2 changes no digit.
     scaled = np.ldexp(given, -np.frexp(np.abs(given).max(initial=0.0))[1])
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(scaled.std(axis=axis) / scaled.mean(axis=axis), float)

@@ -34,13 +34,13 @@ from ackclock.runs import recorded
 from ackclock.runs.jobs import Answer, Job, failed, perform
 
 LOOK_S = 0.5
-"""Longest wait: that nobody wants the run any more is seen between waits."""
+"""Longest wait; cancellation is noticed only between waits."""
 START_S = 120.0
-"""How long a process may take to import what a job needs."""
+"""Time in which a process must import the modules of a job."""
 TELL_S = 0.25
-"""How often a run says how far it is."""
+"""Interval at which a run reports its progress."""
 LARGEST_LINE = 1 << 30
-"""More bytes than any run has: a process that sends more is ended."""
+"""More bytes than any answer needs; a process that sends more is killed."""
 _LENGTH = struct.Struct("<Q")
 _BEGIN = (
     "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from ackclock.runs import child; child.main()"
@@ -82,7 +82,7 @@ class Child:
         """
         try:
             if self._process is not None and self._process.poll() is not None:
-                # It has ended between two runs.
+                # The process has ended between two runs.
                 self._end()
             if self._process is None and (changed := controls.changed(job.names)):
                 error = f"{', '.join(changed)} has changed since runs began; run the command again"
@@ -114,7 +114,7 @@ class Child:
                     return _received(record)
             except (ValueError, KeyError, TypeError, AttributeError):
                 self._end()
-                return Answer(error="its process sent something that is not an answer", passing=True)
+                return Answer(error="its process sent an invalid answer", passing=True)
 
     def _line(
         self, process: subprocess.Popen[bytes], begin_s: float, limit_s: float, look: Callable[[], None]
@@ -125,7 +125,7 @@ class Child:
         with selectors.DefaultSelector() as selector:
             selector.register(output, selectors.EVENT_READ)
             while True:
-                # What was searched before has no end of a line.
+                # The part that was searched before has no line feed.
                 end = self._buffer.find(b"\n", self._searched)
                 self._searched = len(self._buffer)
                 if end >= 0:
@@ -149,7 +149,7 @@ class Child:
                     return Answer(error="its process sent too much", passing=True)
 
     def _ended(self, process: subprocess.Popen[bytes]) -> Answer:
-        # It has closed its output, which it does when it ends, or ends now.
+        # A closed output means that the process has ended, or has to be ended now.
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(LOOK_S)
         code = process.poll()
@@ -166,7 +166,7 @@ class Child:
     def _started(self) -> subprocess.Popen[bytes]:
         with self._lock:
             if self._closed:
-                raise engine.SimulationError("the work was called off")
+                raise engine.SimulationError("the work was cancelled")
             if self._process is None:
                 here = str(Path.cwd())
                 path = [*(entry or here for entry in sys.path), here]
@@ -176,14 +176,14 @@ class Child:
                     [sys.executable, "-c", _BEGIN, json.dumps(path), limits],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
-                    # One run needs one thread, and those of linear algebra take memory from the limit.
+                    # A run needs one thread; more threads for linear algebra would use up the memory limit.
                     env={
                         **os.environ,
                         "OPENBLAS_NUM_THREADS": "1",
                         "POLARS_MAX_THREADS": "1",
                         "TMPDIR": self._folder.name,
                     },
-                    # Ctrl-C in a terminal is for the parent alone.
+                    # Ctrl-C in a terminal reaches only the parent.
                     process_group=0,
                 )
             return self._process

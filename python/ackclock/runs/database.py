@@ -1,4 +1,4 @@
-"""The format of the store's database: rows with digests, and what can be saved of a damaged file."""
+"""The format of the store's database: rows with digests, and the recovery of rows from a damaged file."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from ackclock.engine.integrity import CHANGED
 
 FILE = "runs.sqlite"
 APPLICATION = 0x41434B43
-"""Marks the file as ours, as `file` and SQLite show it: the letters ACKC."""
+"""Identifies the file in `file` and SQLite: the letters ACKC."""
 VERSION = 1
-"""Format of the rows. A database of another version is set aside, and nothing of it is kept."""
+"""Format of the rows. A database of another version is set aside, and none of its rows are kept."""
 ANSWER, NOTE = "answer", "note"
 TABLE = (
     "CREATE TABLE rows (kind TEXT NOT NULL, name TEXT NOT NULL, content BLOB NOT NULL, digest BLOB NOT NULL, "
     "PRIMARY KEY (kind, name))"
 )
-"""Rows are appended, and only the index is written here and there: names are digests, in no order."""
+"""Rows are appended and only the index is written in random order, because names are digests."""
 EVERY = "SELECT kind, name, content, digest FROM rows"
 
 
@@ -73,7 +73,7 @@ def shown(kind: object, name: object) -> str:
 
 def again(kind: object) -> str:
     """Return what follows when a row is lost."""
-    return "its run is made again" if kind == ANSWER else "what follows from it is made again"
+    return "its run is made again" if kind == ANSWER else "the results that depend on it are computed again"
 
 
 def readable(file: Path) -> Iterator[tuple[tuple[str, str], bytes]]:
@@ -100,7 +100,7 @@ def _patch(file: Path, patched: Path) -> None:
 
 def _readable_in(file: Path, order: str) -> Iterator[tuple[tuple[str, str], bytes]]:
     with contextlib.suppress(sqlite3.Error), contextlib.closing(read_only(file)) as connection:
-        # Bytes that are no text any more belong to rows that have changed.
+        # Bytes that are not valid text belong to changed rows.
         connection.text_factory = lambda content: content.decode(errors="replace")
         for kind, name, content, digest in connection.execute(f"{EVERY}{order}"):
             if is_whole(kind, name, content, digest):
@@ -109,8 +109,8 @@ def _readable_in(file: Path, order: str) -> Iterator[tuple[tuple[str, str], byte
 
 def read_only(file: Path) -> sqlite3.Connection:
     """Open a database to read, even one that cannot be written."""
-    # What a killed process has left is rolled back when the file is opened, if it can be written; what nobody
-    # can write needs no lock.
+    # An unfinished transaction of a killed process is rolled back when a writable file is opened; a file that
+    # cannot be written needs no lock.
     mode = "mode=rw" if os.access(file.parent, os.W_OK) else "mode=ro&immutable=1"
     return sqlite3.connect(f"{file.resolve().as_uri()}?{mode}", uri=True, timeout=0)
 

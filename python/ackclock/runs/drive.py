@@ -1,4 +1,4 @@
-"""The only loop that makes runs: it keeps a place busy, and keeps what comes of it."""
+"""The only loop that makes runs: it keeps a runner busy and stores the answers."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from ackclock.runs.store import Store
 
 Measured = TypeVar("Measured")
 LOOK_S = 0.2
-"""Longest wait: an interrupt that another thread receives is seen only between waits."""
+"""Longest wait; an interrupt that another thread receives is noticed only between waits."""
 LARGEST_CHUNK = 200
 AHEAD = 2
-"""Chunks per thread that wait or run."""
-DIED = "its process was ended twice, the second time with no other run at work (out of memory?)"
+"""Number of chunks per thread that wait or run."""
+DIED = "its process was killed twice, the second time running only this job (out of memory?)"
 
 
 def drive(
@@ -56,7 +56,7 @@ def drive(
         return future
 
     begin_s: dict[Future[list[Answer]], float] = {}
-    # What a chunk has given back because it took longer than was thought.
+    # Jobs that a chunk has returned because it took longer than estimated.
     left: deque[Job] = deque()
 
     def next_jobs(count: int) -> Sequence[Job]:
@@ -81,7 +81,7 @@ def drive(
             except runner.lost:
                 answers = [Answer(died=True)] * len(jobs)
             if future in begin_s:
-                # At most `AHEAD` chunks of a thread wait for each other.
+                # A thread has at most `AHEAD` chunks, which wait for each other.
                 run_s = max(1e-4, (time.monotonic() - begin_s.pop(future)) / (AHEAD * len(answers)))
             left += jobs[len(answers) :]
             for job, answer in zip(jobs, answers, strict=False):
@@ -181,7 +181,7 @@ def each(
         if store is not None and kept is None:
             return recorded.sealed(recorded.keep(store.directory, job, answer.value), answer.value)
         if store is not None and seal is None:
-            # Whole, but a kill came before its row.
+            # The run is complete, but a kill came before its row was written.
             return recorded.sealed(recorded.seal(store.directory, job), answer.value)
         return Answer()
 
@@ -195,7 +195,7 @@ def each(
                 job = queue.popleft()
                 if not (runner.is_remote and is_kept(job)):
                     return [job]
-                # What is kept here need not travel.
+                # A run that is stored here need not be transferred.
                 answer = answer_of(job, lambda _: Answer(died=True))
                 if answer.died:
                     damaged.add(job)

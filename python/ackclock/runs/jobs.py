@@ -1,4 +1,4 @@
-"""Jobs: one run of one scenario, what is wanted of it, and the answer."""
+"""Jobs: one run of one scenario, the measure of it, and the answer."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def perform(job: Job, progress: engine.Progress | None = None) -> Answer:
         return Answer(value, run.summary["packets_simulated"])
     except StoppedError:
         raise
-    # Children ignore Ctrl-C and threads never see it: a control raised it.
+    # Children ignore Ctrl-C and threads never receive it, so a control raised it.
     except (Exception, KeyboardInterrupt) as error:
         return failed(error)
 

@@ -127,7 +127,7 @@ class Live:
         try:
             return self._shows()
         except Exception as problem:
-            # It is read while the work changes it, and the work itself is not to end by that.
+            # The results are read while the work changes them; an error in that must not end the work.
             text = " ".join(f"{type(problem).__name__}: {problem}".split())
             return Shown(note=f"What there is so far cannot be shown ({text}).")
 
@@ -206,4 +206,4 @@ def _duration(seconds: float | None) -> str:
 
 
 OFF = Live(None)
-"""Nobody looks."""
+"""A page that is never written."""

@@ -19,12 +19,12 @@ from ackclock.runs.child import Child, Limits
 from ackclock.runs.jobs import Answer, Job, StoppedError, failed, perform
 
 CONNECT_S = 10.0
-"""How long a cluster may take to answer."""
+"""Time in which a cluster must answer."""
 CHUNK_S = 0.25
-"""Runs that take less are made several at once, so that handing them over costs little."""
+"""Shorter runs are submitted in chunks, so that submitting them costs little."""
 PATIENCE_S = 2.0
-"""How long threads have to stop after an interrupt."""
-OTHER_CODE = "its machine has another version of ackclock than this one; install the same"
+"""Time in which threads must stop after an interrupt."""
+OTHER_CODE = "its machine has a different version of ackclock; install the version of this machine"
 JobProgress = Callable[[Job, float, int], None]
 """Called with a job, its simulated seconds and its packets so far."""
 Make = Callable[[Job, Callable[[Job], Answer]], Answer]
@@ -40,7 +40,7 @@ class Runner:
 
     is_remote = False
     lost: tuple[type[Exception], ...] = ()
-    """What a future raises when the machine of its run has gone."""
+    """Exceptions that a future raises when the machine of its run is lost."""
 
     def __init__(self, executor: Executor, count: int, limits: Limits, apart: bool | None) -> None:
         self.executor, self.count, self.limits, self.apart = executor, count, limits, apart
@@ -74,7 +74,7 @@ class Runner:
         for job in jobs:
             answers.append(make(job, lambda job: self._run(job, tell)))
             if time.monotonic() - begin_s >= CHUNK_S:
-                # What is done must not wait for what takes longer than was thought.
+                # Finished answers must not wait for a run that takes longer than estimated.
                 break
         return answers
 
@@ -115,7 +115,7 @@ class _Cluster(Runner):
 
     is_remote = True
     gone: tuple[type[BaseException], ...] = ()
-    """What a future raises when the cluster has ended."""
+    """Exceptions that a future raises when the cluster has ended."""
 
     def submit(self, jobs: Sequence[Job], make: Make, tell: JobProgress) -> Future[list[Answer]]:  # noqa: ARG002
         code = [job.code for job in jobs]
@@ -127,7 +127,7 @@ class _Cluster(Runner):
             parts = future.result()
         except self.gone as error:
             raise engine.SimulationError(
-                f"the cluster has gone ({type(error).__name__}); run the command again to resume"
+                f"the cluster is gone ({type(error).__name__}); run the command again to resume"
             ) from error
         for job, (answer, files) in zip(jobs, parts, strict=False):
             whole = answer if files is None else replace(answer, value=recorded.of_files(files))
@@ -163,7 +163,7 @@ def _remote(
             if wanted != engine.ENGINE or replace(job).code != known:
                 answers.append((Answer(error=OTHER_CODE, passing=True), None))
                 continue
-            # A worker lives longer than a control that is edited: it must not load one itself.
+            # A worker outlives edits of a control, so it must not load a control itself.
             answer = child.answer(job, look) if job.is_foreign or apart else perform(job, look)
             files = None
             if isinstance(answer.value, engine.Run):
@@ -171,7 +171,7 @@ def _remote(
                     answer, files = replace(answer, value=None), recorded.files_of(job, answer.value)
                 except Exception as error:
                     answer = failed(error)
-            # Exceptions may not survive the journey.
+            # Exceptions may not be picklable.
             answers.append((replace(answer, cause=None), files))
             if time.monotonic() - begin_s >= CHUNK_S:
                 break
@@ -211,7 +211,7 @@ def opened(
     except KeyboardInterrupt:
         runner.call_off()
         pool.shutdown(wait=False, cancel_futures=True)
-        # A control that hangs in a thread never looks; nobody who presses Ctrl-C wants to wait for it.
+        # A control that hangs in a thread never notices; Ctrl-C must not wait for it.
         runner.wait(PATIENCE_S)
         raise
     except BaseException:
@@ -254,5 +254,5 @@ def _connected(address: str, names: Sequence[str], limits: Limits, apart: bool |
         try:
             yield runner
         finally:
-            # What is left is cancelled: nobody waits for it.
+            # The remaining work is cancelled.
             executor.shutdown(wait=False)

@@ -1,4 +1,4 @@
-"""A bar on standard error for what takes longer than a second, when somebody is looking."""
+"""A progress bar on standard error, if that is a terminal, for work that takes longer than a second."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 LINE_EVERY_S = 10.0
-"""How often a count says how far it is when nobody sees a bar."""
+"""Interval at which a count reports its progress without a bar."""
 
 
 def _open(total: float) -> rich.progress.Progress:

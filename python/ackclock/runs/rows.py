@@ -28,9 +28,9 @@ COLUMNS: dict[str, type] = {
     **_RUN,
     "experiment": str,
 }
-"""Columns of every result; those of the first link and of the run are the same for all flows."""
+"""Columns of every result; columns of the first link and of the run are equal for all flows."""
 NUMBERS = tuple(name for name, kind in COLUMNS.items() if kind is float)
-"""Columns whose interval can be asked for."""
+"""Columns for which intervals can be computed."""
 _SHARES = frozenset({"utilisation", "jain"})
 
 

@@ -1,4 +1,4 @@
-"""The fingerprint of code: what a number follows from, besides the engine and the control.
+"""The fingerprint of the code that a number depends on, in addition to the engine and the control.
 
 The code that measures a run is every module that the measure imports, directly or not. Of each the syntax
 tree counts, without docstrings and comments: an edited docstring makes nothing stale, and no module can be
@@ -76,7 +76,7 @@ def of_file(file: Path) -> str:
     tree = ast.parse(file.read_bytes())
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
-        # A string that stands alone is a docstring, or documents the constant before it.
+        # A string as a statement is a docstring, or documents the constant before it.
         if isinstance(body, list):
             node.body = [child for child in body if not _is_text(child)]  # type: ignore[attr-defined]
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest()[:32]

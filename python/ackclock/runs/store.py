@@ -1,4 +1,4 @@
-"""The store: one SQLite database per folder of results, with every answer and what verbs note.
+"""The store: one SQLite database per folder of results, with every answer and the notes of verbs.
 
 Only one process uses a store at a time, and only that process writes: threads, child processes and
 machines of a cluster return answers. An answer is on disk at the latest `COMMIT_S` after it arrived, so a
@@ -30,7 +30,7 @@ CACHE = ".cache"
 COMMIT_S = 0.2
 """Answers that arrive faster than this share a transaction."""
 REMEMBERED = 50_000
-"""Answers that are read again and again stay in memory, up to this number."""
+"""Largest number of answers, read repeatedly, that stay in memory."""
 
 
 class Store:
@@ -120,13 +120,13 @@ class Store:
             if database.is_busy(error):
                 place = self.directory.parent if self.directory.name == CACHE else self.directory
                 raise BusyError(
-                    f"another process is at work in {place}; wait for it, or choose another place with -o"
+                    f"another process is at work in {place}; wait for it, or choose another directory with -o"
                 ) from None
             raise storage.StorageError(f"cannot {self._doing} {self.file}: {error}") from error
 
     def _open(self) -> None:
         if self.file.exists() and not self.file.stat().st_size:
-            progress.say(f"{self.file} {CHANGED}: it is empty, and what it had is made again")
+            progress.say(f"{self.file} {CHANGED}: it is empty; its answers are computed again")
         try:
             self._connect()
             self._check()
@@ -140,7 +140,7 @@ class Store:
     def _connect(self) -> None:
         connection = sqlite3.connect(self.file, timeout=0, isolation_level=None, check_same_thread=False)
         self._connection = connection
-        # The lock is kept until the connection is closed, also by the end of the process.
+        # The lock is held until the connection is closed, even by the end of the process.
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         connection.execute("BEGIN EXCLUSIVE")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -163,7 +163,7 @@ class Store:
         ]
         for kind, name in changed:
             progress.say(f"{self.file}: {database.shown(kind, name)} {CHANGED}; {database.again(kind)}")
-        # An index that is not that of the table would miss rows.
+        # An index that does not match the table would miss rows.
         if changed or self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
             raise database.UnusableError
 
@@ -183,7 +183,7 @@ class Store:
         self._connection.execute("COMMIT")
         self._close()
         progress.say(
-            f"{self.file} {CHANGED}; {len(rows)} rows of it are kept, what is missing is made again, and the "
+            f"{self.file} {CHANGED}; {len(rows)} rows are kept, missing answers are computed again, and the "
             f"damaged file is {aside.name}"
         )
 
@@ -246,9 +246,9 @@ class Store:
 
     def _remember(self, key: str, answer: Answer) -> None:
         if len(self._recent) >= REMEMBERED:
-            # Failures that are not kept are found nowhere else.
+            # Failures are not stored on disk, so they must stay in memory.
             self._recent = {name: kept for name, kept in self._recent.items() if kept.error}
-        # A traceback holds the run itself.
+        # A traceback would keep the run in memory.
         self._recent[key] = replace(answer, cause=None)
 
     def add(self, key: str, answer: Answer, *, failures: bool = False) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ackclock import engine
 from ackclock.decision.paired import Margin
 from ackclock.runs import Job, Store, drive, progress
-from ackclock.runs.places import Place
+from ackclock.runs.places import Runner
 from ackclock_evaluate.cell import Cell, CellCurves, CellNumbers
 from ackclock_evaluate.runs import Wanted
 from ackclock_evaluate.setting import BASELINES, Subject
