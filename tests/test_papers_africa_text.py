@@ -192,8 +192,8 @@ def test_what_section_iv_runs():
     shifted = cases[section_iv.Shift(False, 0.3)].scenario
     assert shifted["flow"][0]["rtt"] == "164.3 ms"
     assert "overhead" not in shifted["tcp"]
-    assert cases[section_iv.Alpha(5)].scenario["flow"][0]["params"] == {"alpha": 5}
-    assert str(section_iv.Alpha(0.5)) == "alpha 0.5"
+    assert cases[section_iv.AlphaVariant(5)].scenario["flow"][0]["params"] == {"alpha": 5}
+    assert str(section_iv.AlphaVariant(0.5)) == "alpha 0.5"
     assert str(section_iv.Shift(True, 0)) == "with overhead, 0 ms more"
 
 

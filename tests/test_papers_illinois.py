@@ -228,7 +228,7 @@ def test_figure_14_has_intervals_of_batches():
     time = np.concatenate((np.arange(0, 50, 0.5), 50.5 + 0.5 * np.arange(40)))
     window = np.concatenate((np.full(100, 1000.0), np.tile([8.0, 10.0, 10.0, 12.0], 10)))
     run = one_run(time, window, np.full(140, 100.0))
-    row = figures_14_and_15.FIGURE_14.measure(figures_14_and_15.Lossy("Reno", 0.01), run)
+    row = figures_14_and_15.FIGURE_14.measure(figures_14_and_15.LossyFlow("Reno", 0.01), run)
     assert row["batch_half_width"] == pytest.approx(2.093 / 19**0.5, rel=1e-4)
     # 4 of 4 + 12 loss events are timeouts.
     assert (row["window"], row["goodput_mbps"], row["timeout_share"]) == (1000.0, 80.0, 0.25)
@@ -238,12 +238,12 @@ def test_figure_14_has_intervals_of_batches():
 def test_congestion_loss_is_counted_by_case():
     # Of fourteen cases three have drops, one of them in its second run only.
     rows = {
-        figures_14_and_15.Lossy(control, loss): [{"queue_drops": 0.0}] * 2
+        figures_14_and_15.LossyFlow(control, loss): [{"queue_drops": 0.0}] * 2
         for control in ("Reno", "Illinois")
         for loss in figures_14_and_15.LOSSES
     }
     for loss, drops in zip(figures_14_and_15.LOSSES, ((4, 4), (1, 2), (0, 1)), strict=False):
-        rows[figures_14_and_15.Lossy("Illinois", loss)] = [{"queue_drops": float(one)} for one in drops]
+        rows[figures_14_and_15.LossyFlow("Illinois", loss)] = [{"queue_drops": float(one)} for one in drops]
     assert figures_14_and_15._without_drops(Numbers(rows)).value == pytest.approx(11 / 14)
 
 
@@ -263,8 +263,8 @@ def test_figure_14_takes_the_median_of_the_loss_rates():
     # Seven ratios of windows, 7 to 1, in each run; 0.5 more in the second: medians 4 and 4.5.
     rows = {}
     for ratio, loss in zip(range(7, 0, -1), figures_14_and_15.LOSSES, strict=True):
-        rows[figures_14_and_15.Lossy("Reno", loss)] = [{"window": 10.0}] * 2
-        rows[figures_14_and_15.Lossy("Illinois", loss)] = [
+        rows[figures_14_and_15.LossyFlow("Reno", loss)] = [{"window": 10.0}] * 2
+        rows[figures_14_and_15.LossyFlow("Illinois", loss)] = [
             {"window": 10 * (ratio + more)} for more in (0, 0.5)
         ]
     assert figures_14_and_15._median_gain("window")(Numbers(rows)).value == pytest.approx(4.25)
@@ -272,12 +272,12 @@ def test_figure_14_takes_the_median_of_the_loss_rates():
 
 def test_figure_15_tells_the_noisy_flow_from_the_other():
     run = four_run([3.0, 6.5], [1.0] * 2, LOSSES)
-    row = figures_14_and_15.FIGURE_15.measure(figures_14_and_15.Noisy(None, False, 16), run)
+    row = figures_14_and_15.FIGURE_15.measure(figures_14_and_15.NoisyPair(None, False, 16), run)
     assert row == {"noisy_mbps": 3.0, "other_mbps": 6.5, "sum_mbps": 9.5}
 
 
 def test_noise_is_in_the_first_flow_or_in_both():
-    one, both = (figures_14_and_15.Noisy(5, which, 16).flows(SETTING) for which in (False, True))
+    one, both = (figures_14_and_15.NoisyPair(5, which, 16).flows(SETTING) for which in (False, True))
     assert [flow.get("rtt_noise") for flow in one] == ["16 ms", None]
     assert [flow.get("rtt_noise") for flow in both] == ["16 ms", "16 ms"]
     assert {flow["params"]["gamma"] for flow in one + both} == {5.0}
@@ -296,7 +296,7 @@ def test_thresholds_of_vegas_lie_between_the_noises():
     # to 24; a rise at 32 ms changes nothing. With 2 the link stays full, whatever the noise.
     sums = {5: [10, 10, 10, 10, 8, 7, 6, 5], 10: [10, 10, 10, 10, 10, 10, 8, 9.5], 2: [10] * 8}
     rows = {
-        figures_14_and_15.Noisy(gamma, True, sigma_ms): [{"sum_mbps": one}]
+        figures_14_and_15.NoisyPair(gamma, True, sigma_ms): [{"sum_mbps": one}]
         for gamma, some in sums.items()
         for sigma_ms, one in zip(figures_14_and_15.SIGMAS_MS, some, strict=True)
     }
@@ -310,7 +310,7 @@ def test_thresholds_of_vegas_lie_between_the_noises():
 def test_a_noisy_flow_is_averaged_over_all_noises():
     # 9 Mbit/s without noise do not count; the seven noises have 1 to 7.
     rows = {
-        figures_14_and_15.Noisy(None, False, sigma_ms): [{"noisy_mbps": float(one)}]
+        figures_14_and_15.NoisyPair(None, False, sigma_ms): [{"noisy_mbps": float(one)}]
         for sigma_ms, one in zip(figures_14_and_15.SIGMAS_MS, (9, 1, 2, 3, 4, 5, 6, 7), strict=True)
     }
     assert figures_14_and_15._noisy_mbps(Numbers(rows)).value == pytest.approx(4)

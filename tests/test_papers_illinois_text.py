@@ -8,7 +8,7 @@ from ackclock.reproduction.numbers import QUICK, Numbers
 from ackclock.reproduction.settings import declared
 from ackclock_papers import PAPERS
 from ackclock_papers.illinois import section_2, section_4, section_4_5, sections_3_and_5
-from ackclock_papers.illinois.figures_14_and_15 import Lossy
+from ackclock_papers.illinois.figures_14_and_15 import LossyFlow
 from ackclock_papers.illinois.four_flows import Four, OfFlow
 from hand_made import made
 
@@ -153,7 +153,7 @@ def test_orders_and_buffers():
     assert sections_3_and_5._apart(rows(0.6, 0.4)).value == pytest.approx(1.5)
     assert sections_3_and_5._apart(rows(0.4, 0.6)).value == pytest.approx(1.5)
     gains = {
-        Lossy(control, p): [{"avoiding": 10.0 if control == "Reno" else 60.0 + index}]
+        LossyFlow(control, p): [{"avoiding": 10.0 if control == "Reno" else 60.0 + index}]
         for control in ("Reno", "Illinois")
         for index, p in enumerate(sections_3_and_5.LOSSES)
     }

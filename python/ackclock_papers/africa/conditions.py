@@ -1,4 +1,4 @@
-"""What section IV states of the simulations, and what can be measured of it."""
+"""Conditions that section IV states of the simulations and that runs can confirm."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _cases(effort: Effort) -> Mapping[str, Case]:
 
 
 def _measure(run: Run) -> Row:
-    """Least RTT of either flow, milliseconds, and the datagrams' share of the link."""
+    """Measure the least RTT of either flow, milliseconds, and the datagrams' share of the link."""
     least = [
         float(np.nanmin(run.windows.filter(pl.col("flow") == flow)["rtt_ms"].to_numpy())) for flow in (0, 1)
     ]

@@ -14,32 +14,21 @@ from ackclock.models import periods
 from ackclock.reproduction.artefact import Claim, Computed, Traces
 from ackclock.reproduction.claims import mean, near, ordered
 from ackclock.reproduction.numbers import Effort, Numbers, Row
-from ackclock_papers.africa.setting import AFRICA, HSTCP, RENO, SCALABLE, Control
+from ackclock_papers.africa.setting import AFRICA, HSTCP, RENO, SCALABLE, TcpVariant
 
 
 class TwoMode(NamedTuple):
-    """Africa as the paper approximates it.
-
-    Attributes
-    ----------
-    threshold : float
-        G, the share of the largest window at which it becomes slow.
-    """
+    """Africa as the paper approximates it, slow from a share G of the largest window on."""
 
     threshold: float
+    """G, from 0 to 1."""
 
     def __str__(self) -> str:
         return f"{AFRICA}, approximated (G = {self.threshold:.2f})"
 
 
 class PeriodAt(NamedTuple):
-    """The period between losses that a flow induces, round trips.
-
-    Attributes
-    ----------
-    window : int
-        Largest window without loss, packets.
-    """
+    """The period between induced losses, in round trips, at a largest window without loss, in packets."""
 
     window: int
 
@@ -50,7 +39,7 @@ class PeriodAt(NamedTuple):
 WINDOWS = np.geomspace(100, 83_000, 60)
 EARLY, LATE = TwoMode(0.90), TwoMode(0.95)
 LARGE, SMALL = PeriodAt(83_000), PeriodAt(1000)
-CURVES: dict[Control | TwoMode, Callable[[Any], Any]] = {
+CURVES: dict[TcpVariant | TwoMode, Callable[[Any], Any]] = {
     RENO: periods.aimd,
     HSTCP: periods.hstcp,
     SCALABLE: lambda window: np.full(np.shape(window), periods.mimd()),
@@ -59,7 +48,7 @@ CURVES: dict[Control | TwoMode, Callable[[Any], Any]] = {
 }
 
 
-def _periods(_effort: Effort) -> tuple[Mapping[Control | TwoMode, Sequence[Row]], Traces]:
+def _periods(_effort: Effort) -> tuple[Mapping[TcpVariant | TwoMode, Sequence[Row]], Traces]:
     rows = {
         name: [{at: float(curve(float(at.window))) for at in (LARGE, SMALL)}]
         for name, curve in CURVES.items()
@@ -80,7 +69,7 @@ def _draw_1(_numbers: Numbers, traces: Traces) -> Group:
     return Group([Chart("periods", y.titled, x, y, series, height=3.4)])
 
 
-def _at(curve: Control | TwoMode, expected: float, within: float, why: str) -> Claim:
+def _at(curve: TcpVariant | TwoMode, expected: float, within: float, why: str) -> Claim:
     return near(
         slug(curve, "period-at", LARGE.window, "packets"),
         f"{curve}: period at {LARGE.window} packets",

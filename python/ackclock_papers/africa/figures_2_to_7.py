@@ -1,4 +1,4 @@
-"""Figures 2 to 7: beside Reno, and beside datagrams."""
+"""Figures 2 to 7: next to Reno, and next to datagrams."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from ackclock_papers.africa.setting import (
     NOISE_SHARE,
     RATE_MBPS,
     RENO,
-    Control,
+    TcpVariant,
     scenario,
 )
 
 LEFT_OUT_S = 30.0
 """Losses until then are those of slow start."""
 LENGTH_S, QUICK_S = 480.0, 240.0
-"""Of a run of the paper, and of a quick one."""
+"""Lengths of a run of the paper and of a quick one."""
 SLOW_ACCESS = "100 Mbit/s"
 """Reno's access link in figures 3 and 4."""
 
 
-def _pair(effort: Effort, fast: Control, reno_access: str) -> Case:
+def _pair(effort: Effort, fast: TcpVariant, reno_access: str) -> Case:
     flows = [
         {"controller": CONTROLLERS[control], "rtt": "164 ms", "access": access, "name": name}
         for control, access, name in (
@@ -50,40 +50,32 @@ def _pair(effort: Effort, fast: Control, reno_access: str) -> Case:
     return Case(made, effort.runs)
 
 
-class Pair(NamedTuple):
-    """Numbers of two flows beside each other.
+class PairNumbers(NamedTuple):
+    """Numbers of two flows that share the bottleneck.
 
-    Attributes
-    ----------
-    ratio : float
-        Goodput of the first over that of the second.
-    fast_mbps, reno_mbps : float
-        Goodput of the first and of the second, Mbit/s, in as long a run as the paper's: a shorter
-        one is taken to go on as it went after the first 30 s. The first seconds, in which the later
-        loser still has its share, would count too much otherwise: after 120 s of the paper's 480 s
-        HSTCP's ratio at six times the RTT is half of what it becomes.
-    losses : float
-        Packets that the bottleneck drops after the first 30 s, datagrams included, in as long a
-        run.
-    loss_events : float
-        Loss events and timeouts of both after the first 30 s.
-    utilisation : float
-        Share of the time in which the bottleneck sends.
-    reno_dropped : float
-        Packets of the second that are dropped anywhere.
+    A run shorter than the paper's is taken to continue as it went after the first 30 s. Otherwise the
+    first seconds, in which the later loser still has its share, would count too much: after 120 s of the
+    paper's 480 s HSTCP's ratio at six times the RTT is half of its final value.
     """
 
     ratio: float
+    """Goodput of the first over that of the second."""
+    # Goodput of the first and of the second, in a run of the paper's length.
     fast_mbps: float
     reno_mbps: float
     losses: float
+    """Packets that the bottleneck drops after the first 30 s, datagrams included, in a run of the paper's
+    length."""
     loss_events: float
+    """Loss events and timeouts of both after the first 30 s."""
     utilisation: float
+    """Share of the time in which the bottleneck sends."""
     reno_dropped: float
+    """Packets of the second that are dropped anywhere."""
 
 
 def measure_pair(run: Run) -> Row:
-    """Measure the first two flows of a recorded run, as `Pair` says."""
+    """Measure the first two flows of a recorded run, by the fields of `PairNumbers`."""
     later = pl.col("time_s") > LEFT_OUT_S
     longer = (LENGTH_S - LEFT_OUT_S) / (run.summary["duration_s"] - LEFT_OUT_S)
 
@@ -95,7 +87,7 @@ def measure_pair(run: Run) -> Row:
     fast_mbps, reno_mbps = mbps(0), mbps(1)
     events = run.events.filter(later & pl.col("kind").is_in(["loss", "timeout"]))
     dropped = float(run.queues.filter(later & (pl.col("link") == 0))["drops"].sum())
-    return Pair(
+    return PairNumbers(
         ratio=fast_mbps / reno_mbps,
         fast_mbps=fast_mbps,
         reno_mbps=reno_mbps,
@@ -114,7 +106,7 @@ def _trace(_case: Key, run: Run) -> pl.DataFrame:
 PRINTED = "one run of the paper, in a ratio that losses decide"
 
 
-def _ratio(control: Control, expected: float) -> Claim:
+def _ratio(control: TcpVariant, expected: float) -> Claim:
     return times(
         slug(control, "to-reno-about", expected, "1"),
         f"{control} to Reno about {expected:g}:1",
@@ -126,7 +118,7 @@ def _ratio(control: Control, expected: float) -> Claim:
     )
 
 
-def _losses(control: Control, expected: float, paper: str) -> Claim:
+def _losses(control: TcpVariant, expected: float, paper: str) -> Claim:
     return times(
         slug(control, "losses-at-bottleneck"),
         f"{control}: losses at the bottleneck",
@@ -192,7 +184,7 @@ FIGURE_2 = Simulated(
 def _beside_reno(
     number: int,
     caption: str,
-    control: Control,
+    control: TcpVariant,
     reno_access: str,
     *claims: Claim,
     to_reno: float,
@@ -201,10 +193,11 @@ def _beside_reno(
     other: str = "",
     headline: bool = False,
 ) -> Simulated[Key]:
-    """Run both controls, to compare them, and show one.
+    """Run HSTCP and Africa next to Reno, to compare them, and show `control`.
 
-    `to_reno` and `losses` are the paper's; `said` is how its text puts the losses. `other` is what
-    claims call the run of the same control in the figure whose Reno flow has slow access.
+    `to_reno` and `losses` are the paper's numbers; `stated` is how its text puts the losses. `compared`
+    is the name that claims use for the run of the same control in the figure whose Reno flow has slow
+    access.
     """
 
     def cases(effort: Effort) -> Mapping[Key, Case]:
@@ -220,7 +213,7 @@ def _beside_reno(
         caption=caption,
         about=f"622 Mbit/s, 164 ms; {control} and Reno for 8 minutes.",
         cases=cases,
-        probe=Probe(Pair._fields, measure_pair),
+        probe=Probe(PairNumbers._fields, measure_pair),
         trace=lambda case, run: _trace(case, run) if case is control else None,
         draw=draw,
         claims=(_ratio(control, to_reno), _losses(control, losses, said), *claims),
@@ -307,7 +300,7 @@ DATAGRAMS_MBPS = 300
 SAMPLE_7_S = 0.2
 
 
-def _cases_7(effort: Effort) -> Mapping[Control, Case]:
+def _cases_7(effort: Effort) -> Mapping[TcpVariant, Case]:
     one = {"controller": CONTROLLERS[AFRICA], "rtt": "84 ms", "access": ACCESS, "name": CONTROLLERS[AFRICA]}
     other = {
         "source": "cbr",
@@ -325,23 +318,16 @@ AVAILABLE_MBPS = (1 - NOISE_SHARE) * RATE_MBPS
 
 
 class Adapting(NamedTuple):
-    """Numbers of a flow that datagrams join and leave again.
+    """Numbers of a flow that datagrams join and leave again."""
 
-    Attributes
-    ----------
-    before, during, after : float
-        Its goodput once it has adapted, Mbit/s: from 100, 200 and 400 s on.
-    down_s : float
-        From the datagrams' coming until it first has less than 1.1 times what they leave.
-    up_s : float
-        From their going until it first has more than 0.9 of the link; the first 2 s do not count.
-    """
-
+    # Goodput once it has adapted, Mbit/s: from 100, 200 and 400 s on.
     before: float
     during: float
     after: float
     down_s: float
+    """Time from the datagrams' start until it first has less than 1.1 times what they leave."""
     up_s: float
+    """Time from their end until it first has more than 0.9 of the link, without the first 2 s."""
 
 
 def _measure_7(run: Run) -> Row:

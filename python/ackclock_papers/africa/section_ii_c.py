@@ -1,4 +1,4 @@
-"""Sections I to III: what their text says of aggressiveness, by the laws of the controls."""
+"""Sections I to III: statements on aggressiveness, by the laws of the controls."""
 
 from __future__ import annotations
 
@@ -29,17 +29,10 @@ THRESHOLD = 0.90
 
 
 def two_mode(threshold: float) -> laws.Law:
-    """Give the law of the hypothetical protocol of section II-C.
+    """Return the law of section II-C's hypothetical protocol.
 
-    Parameters
-    ----------
-    threshold : float
-        G, the share of the largest window from which it grows by one packet per round trip.
-
-    Returns
-    -------
-    Law
-        Scalable TCP's below it.
+    It is Scalable TCP's up to `threshold`, the share G of the largest window, and one packet per round
+    trip from there.
     """
     fast = laws.scalable()
 
@@ -50,12 +43,12 @@ def two_mode(threshold: float) -> laws.Law:
 
 
 def _mean_growth(law: laws.Law, top: float) -> float:
-    """Give what a window regains in an epoch, per round trip."""
+    """Return the packets that a window regains in an epoch, per round trip."""
     return top * law.cut(top) / laws.cycle(law, top).round_trips
 
 
 def _end_over_begin(law: laws.Law, top: float) -> float:
-    """Give the growth per round trip at the end of an epoch over that at its begin."""
+    """Return the growth per round trip at the end of an epoch over that at its start."""
     ends = (top * (1 - 1e-9), top * (1 - law.cut(top)) * (1 + 1e-9))
     last, first = (float(law.increase(np.asarray(one), top)) for one in ends)
     return last / first

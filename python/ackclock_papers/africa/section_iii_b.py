@@ -28,22 +28,7 @@ FIGURE_4_AFRICA = "figure 4"
 
 
 def own(run: Run, flow: int, key: str) -> Any:
-    """Give a column of the windows of a flow.
-
-    Parameters
-    ----------
-    run : Run
-        A recorded run.
-    flow : int
-        Which flow.
-    key : str
-        The column.
-
-    Returns
-    -------
-    ndarray
-        By sample.
-    """
+    """Return a column of the windows of a flow, by sample."""
     return run.windows.filter(pl.col("flow") == flow)[key].to_numpy().astype(float)
 
 
@@ -52,25 +37,12 @@ def _slow(run: Run, flow: int) -> Any:
 
 
 def _share(some: Any, of: Any) -> float:
-    """Give the share of some samples with which something is so; not a number without any."""
+    """Return the share of the selected samples that are true; NaN when none is selected."""
     return float(some[of].mean()) if of.any() else float("nan")
 
 
 def both_slow(run: Run) -> Row:
-    """Measure when two flows of Africa are slow.
-
-    Parameters
-    ----------
-    run : Run
-        A recorded run whose first two flows are of Africa, the first with the shorter RTT.
-
-    Returns
-    -------
-    mapping
-        ``short`` and ``long``: shares of the time in which they are slow, after 30 s; ``faster``:
-        of the time in which one is and the other is not, the share in which it is the one that
-        sends faster.
-    """
+    """Measure when two Africa flows are slow after 30 s, by `BOTH_SLOW`; the first has the shorter RTT."""
     later = own(run, 0, "time_s") > LEFT_OUT_S
     short, long = (_slow(run, flow) for flow in (0, 1))
     rates = [own(run, flow, "window") / own(run, flow, "rtt_ms") for flow in (0, 1)]
@@ -83,20 +55,7 @@ def both_slow(run: Run) -> Row:
 
 
 def before_losses(run: Run) -> Row:
-    """Measure how many losses of the first flow, of Africa, come in slow mode.
-
-    Parameters
-    ----------
-    run : Run
-        A recorded run.
-
-    Returns
-    -------
-    mapping
-        ``slow before losses``: share of its loss events after 30 s before which the last sample is
-        slow; ``slow when full``, ``fast below``: share of the time after 30 s in which it is slow
-        while the link is full, and fast while it is underused.
-    """
+    """Measure the modes of the first flow, of Africa, at its losses, by the keys of `BEFORE_LOSSES`."""
     time_s, slow = own(run, 0, "time_s"), _slow(run, 0)
     losses = run.events.filter(
         (pl.col("flow") == 0) & (pl.col("kind") == "loss") & (pl.col("time_s") > LEFT_OUT_S)
@@ -119,27 +78,21 @@ def _cases_3(effort: Effort) -> Mapping[Key, Case]:
 
 
 BEFORE_LOSSES = ("slow before losses", "slow when full", "fast below")
+"""Share of its loss events before which the last sample is slow, and shares of the time in which it is
+slow while the link is full, and fast while it is underused; all after 30 s."""
+BOTH_SLOW = ("short", "long", "faster")
+"""Shares of the time in which each flow is slow, and, of the time in which only one of them is, the share in
+which it is the one that sends faster."""
 
 
 def _probe_3(case: Key, _effort: Effort) -> Probe:
     if case == FIGURE_4_AFRICA:
         return Probe(BEFORE_LOSSES, before_losses)
-    return Probe(("short", "long", "faster"), both_slow)
+    return Probe(BOTH_SLOW, both_slow)
 
 
 def draw(numbers: Numbers, _traces: Traces) -> Figure:
-    """Write every number of every case into a table.
-
-    Parameters
-    ----------
-    numbers : Numbers
-        What was measured.
-
-    Returns
-    -------
-    Figure
-        One panel.
-    """
+    """Write every number of every case into a table."""
     rows = [
         [f"{case}: {key}", str(numbers.of(case, key))]
         for case, found in numbers.rows.items()

@@ -1,4 +1,4 @@
-"""Section IV: what its text adds to figures 3 to 7, and section II of the controls in it."""
+"""Section IV: statements that are not in figures 3 to 7, and section II's on the same controls."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from ackclock_papers.africa.figures_2_to_7 import (
     measure_pair,
 )
 from ackclock_papers.africa.section_iii_b import BEFORE_LOSSES, BELOW, FULL, before_losses, draw, own
-from ackclock_papers.africa.setting import ACCESS, AFRICA, HSTCP, RATE_MBPS, Control, scenario
+from ackclock_papers.africa.setting import ACCESS, AFRICA, HSTCP, RATE_MBPS, TcpVariant, scenario
 from ackclock_papers.africa.tables_i_and_ii import TABLE_2, UNEQUAL, RttRatio, table_case
 
 QUEUED = 10
 """Packets in the queue from which the one in transmission hardly counts."""
 
 
-class Alpha(NamedTuple):
+class AlphaVariant(NamedTuple):
     """Figure 5 with another alpha."""
 
     value: float
@@ -52,18 +52,18 @@ class Shift(NamedTuple):
         return f"{'with' if self.overhead else 'without'} overhead, {self.longer_ms:g} ms more"
 
 
-ALPHAS = (Alpha(0.5), Alpha(5))
+ALPHAS = (AlphaVariant(0.5), AlphaVariant(5))
 """Below one and far above it, as the text says 'usually ... larger than one'."""
 SHIFTS = tuple(Shift(overhead, ms) for overhead in (True, False) for ms in (0, 0.3, 0.6, 0.9))
-STCP = tuple(RttRatio(one, Control.SCALABLE) for one in UNEQUAL)
+STCP = tuple(RttRatio(one, TcpVariant.SCALABLE) for one in UNEQUAL)
 FIRST_S = 60.0
-"""In which the network 'is still stabilizing after slow start'."""
+"""Time in which the network 'is still stabilizing after slow start'."""
 ACCESS_QUEUE, FAST_ALONE, HSTCP_ALONE = "access queue", "FAST alone", "HSTCP alone"
 ALONE_S = 60.0
 
 
 def _with(case: Case, change: Callable[[dict[str, Any]], None]) -> Case:
-    """Give a case whose scenario is changed."""
+    """Return a case whose scenario is changed."""
     made = dict(case.scenario)  # type: ignore[arg-type]
     made |= {"tcp": dict(made["tcp"]), "flow": [dict(one) for one in made["flow"]]}
     change(made)
@@ -87,7 +87,7 @@ def _alone(effort: Effort, controller: str) -> Case:
 
 
 def _access_queue(effort: Effort) -> Case:
-    """Give figure 4 with a queue like the shared one before Reno's access link."""
+    """Return figure 4 with a queue like the shared one before Reno's access link."""
     queue = {"kind": "droptail", "limit": build.packets(effort.setting["buffer_packets"])}
     links = [
         {"name": "shared", "from": "s", "to": "r", "rate": "622 Mbit/s", "delay": "80 ms"},
@@ -111,7 +111,7 @@ def _access_queue(effort: Effort) -> Case:
 def _cases_4(effort: Effort) -> Mapping[Key, Case]:
     five = FIGURE_5.cases(effort)
 
-    def other(alpha: Alpha) -> Case:
+    def other(alpha: AlphaVariant) -> Case:
         return _with(five[AFRICA], lambda made: made["flow"][0].update(params={"alpha": alpha.value}))
 
     return {
@@ -121,7 +121,7 @@ def _cases_4(effort: Effort) -> Mapping[Key, Case]:
         FIGURE_7.name: FIGURE_7.cases(effort)[AFRICA],
         **{one: other(one) for one in ALPHAS},
         **{one: _shifted(effort, one) for one in SHIFTS},
-        **{one: table_case(effort, Control.SCALABLE, one.times) for one in STCP},
+        **{one: table_case(effort, TcpVariant.SCALABLE, one.times) for one in STCP},
         **{RttRatio(one): TABLE_2.cases(effort)[RttRatio(one)] for one in UNEQUAL},
         ACCESS_QUEUE: _access_queue(effort),
         FAST_ALONE: _alone(effort, "fast"),
@@ -140,7 +140,7 @@ def _queue_estimate(run: Run) -> Row:
 
 
 def _parts(run: Run) -> Row:
-    """Give what Reno, the second flow, delivers in the first minute and after it, Mbit."""
+    """Measure the megabits that Reno, the second flow, delivers in the first minute and after it."""
     time_s = own(run, 1, "time_s")
     megabits = own(run, 1, "delivered_bytes") * 8e-6
     first = time_s <= FIRST_S
@@ -197,12 +197,12 @@ PROBES: Mapping[Key, Probe] = {
     FAST_ALONE: STEADY,
     HSTCP_ALONE: STEADY,
 }
-"""What is measured in the cases that are not a variant of figure 5 or of table II."""
+"""Measurements in the cases that are not a variant of figure 5 or of table II."""
 VARIANT = Probe(("ratio", "losses"), _ratio_and_losses)
 
 
 def _early_gain(numbers: Numbers) -> Estimate:
-    """Give the share of Reno's gain from figure 3 to figure 6 that falls into the first minute."""
+    """Return the share of Reno's gain from figure 3 to figure 6 that falls into the first minute."""
     first, rest = (
         numbers.of(FIGURE_6.name, part).value - numbers.of(FIGURE_3.name, part).value
         for part in ("first", "rest")
@@ -212,7 +212,7 @@ def _early_gain(numbers: Numbers) -> Estimate:
 
 
 def _spread(overhead: bool) -> Callable[[Numbers], Estimate]:
-    """Give the largest ratio over the least as the round trip changes."""
+    """Return a number for claims: the largest ratio over the least as the round trip changes."""
 
     def spread(numbers: Numbers) -> Estimate:
         found = [numbers.of(one, "ratio").value for one in SHIFTS if one.overhead == overhead]
@@ -222,7 +222,7 @@ def _spread(overhead: bool) -> Callable[[Numbers], Estimate]:
 
 
 def _per_event(numbers: Numbers) -> Estimate:
-    """Give the packets that figure 3 loses per loss event; the losses are of as long a run."""
+    """Return the packets that figure 3 loses per loss event, without extrapolation to 480 s."""
     return numbers.ratio((FIGURE_3.name, "dropped"), (FIGURE_3.name, "loss_events"))
 
 

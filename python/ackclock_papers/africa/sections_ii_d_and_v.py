@@ -1,4 +1,4 @@
-"""Sections II and V: controls on small links, where what the text says of them can be seen."""
+"""Sections II and V: statements on controls, checked on small links."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ FULL = 0.95
 """Utilisation with which a link is full: the upper end of G in section II-C."""
 SAMPLE_S = 0.2
 LEFT_OUT_S = 20.0
-"""Slow start, and what follows from it."""
+"""Time of slow start and its consequences."""
 INCREASES = (32, 8, 1)
 BESIDE, ALONE, NOISY, CLEAN, REVERSE = "Vegas and Reno", "Vegas", "noisy", "clean", "reverse"
 BUFFERLESS = {"africa": "without a buffer", "hstcp": "HSTCP without a buffer"}
 NOISE_MS = 50
-"""Sigma of the noise in what the sender measures: more than half of the round trip."""
+"""Sigma of the noise in the measured RTTs: more than half of the round trip."""
 
 
 def _drops_of(increase: int) -> str:
@@ -115,7 +115,7 @@ def _beside(run: Run) -> Row:
 
 
 def _growth(run: Run, begin: int, end: int) -> float:
-    """Give the growth of the first flow from one sample to another, packets per round trip."""
+    """Return the growth of the first flow from one sample to another, packets per round trip."""
     window = _own(run, 0, "window")
     seconds = (end - begin) * SAMPLE_S
     return float((window[end] - window[begin]) / (seconds / (RTT_MS / 1e3)))

@@ -14,10 +14,10 @@ ACCESS = "1 Gbit/s"
 NOISE = "noise"
 """Name of the Poisson datagrams in the direction of the flows."""
 NOISE_SHARE = 0.03
-"""Of the link, in either direction."""
+"""Share of the link, in either direction."""
 
 
-class Control(StrEnum):
+class TcpVariant(StrEnum):
     """A congestion control of the paper."""
 
     RENO = "Reno"
@@ -26,10 +26,10 @@ class Control(StrEnum):
     AFRICA = "Africa"
 
 
-RENO, HSTCP, SCALABLE, AFRICA = Control
+RENO, HSTCP, SCALABLE, AFRICA = TcpVariant
 
 CONTROLLERS = {RENO: "reno", HSTCP: "hstcp", SCALABLE: "scalable", AFRICA: "africa"}
-"""The engine's names of those that are simulated."""
+"""The engine's names of the controls."""
 
 
 def scenario(
@@ -40,25 +40,9 @@ def scenario(
     duration_s: float,
     sample_s: float = 0.5,
 ) -> dict[str, Any]:
-    """Make a scenario of the paper.
+    """Make a scenario of the paper, with background traffic in both directions.
 
-    Parameters
-    ----------
-    setting : mapping
-        Values of the named items.
-    flows : sequence of mapping
-        Entries of `[[flow]]`.
-    delay_ms : float
-        One-way delay of the shared link.
-    duration_s : float
-        Length of the run.
-    sample_s : float
-        Sampling interval of the trace.
-
-    Returns
-    -------
-    dict
-        As in a scenario file, with the background both ways.
+    `delay_ms` is the one-way delay of the shared link.
     """
     noise = {
         "source": "poisson",

@@ -14,8 +14,8 @@ from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio, times
 from ackclock.reproduction.numbers import Effort, Numbers
 from ackclock.runs import Case
-from ackclock_papers.africa.figures_2_to_7 import LENGTH_S, Pair, measure_pair
-from ackclock_papers.africa.setting import ACCESS, AFRICA, CONTROLLERS, HSTCP, Control, scenario
+from ackclock_papers.africa.figures_2_to_7 import LENGTH_S, PairNumbers, measure_pair
+from ackclock_papers.africa.setting import ACCESS, AFRICA, CONTROLLERS, HSTCP, TcpVariant, scenario
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,42 +26,18 @@ QUICK_S = 120.0
 
 
 class RttRatio(NamedTuple):
-    """Two flows of one control.
-
-    Attributes
-    ----------
-    times : int
-        RTT of the second over that of the first.
-    control : str
-        Their control, if the artefact has more than one.
-    """
+    """Two flows of one control; `times` is the RTT of the second over that of the first."""
 
     times: int
     control: str = ""
+    """Their control, if the artefact has more than one."""
 
     def __str__(self) -> str:
         return f"{self.control} RTT ratio {self.times}".strip()
 
 
-def table_case(effort: Effort, control: Control, multiple: int, quick_s: float = QUICK_S) -> Case:
-    """Make a case of tables I and II.
-
-    Parameters
-    ----------
-    effort : Effort
-        How many runs, how long, and at which setting.
-    control : Control
-        Of both flows.
-    multiple : int
-        RTT of the second flow over the 30 ms of the first.
-    quick_s : float
-        Length of a quick run, seconds.
-
-    Returns
-    -------
-    Case
-        The scenario and its runs.
-    """
+def table_case(effort: Effort, control: TcpVariant, multiple: int, quick_s: float = QUICK_S) -> Case:
+    """Make a case of tables I and II: two flows, of 30 ms and of a multiple of it."""
     flows = [
         {"controller": CONTROLLERS[control], "rtt": f"{30 * one} ms", "access": ACCESS}
         for one in (1, multiple)
@@ -72,15 +48,15 @@ def table_case(effort: Effort, control: Control, multiple: int, quick_s: float =
 
 def _table(
     number: str,
-    control: Control,
+    control: TcpVariant,
     printed: Mapping[int, tuple[float, int]],
     *claims: Claim,
-    beside: Mapping[RttRatio, Control] | None = None,
+    beside: Mapping[RttRatio, TcpVariant] | None = None,
     headline: bool = False,
 ) -> Simulated[RttRatio]:
-    """Compare with the ratio of throughputs and the lost packets that the paper has.
+    """Compare with the paper's ratios of throughputs and lost packets, by RTT ratio.
 
-    `beside` are cases of another control that `claims` compare with.
+    `compared` are cases of another control that `claims` compare with.
     """
     keys = {RttRatio(multiple): values for multiple, values in printed.items()}
     controls = dict.fromkeys(keys, control) | dict(beside or {})
@@ -133,7 +109,7 @@ def _table(
         caption=f"RTT bias of {control}",
         about="Two flows on 622 Mbit/s for 8 minutes, RTT 30 ms and a multiple of it.",
         cases=cases,
-        probe=Probe(Pair._fields, measure_pair),
+        probe=Probe(PairNumbers._fields, measure_pair),
         draw=draw,
         claims=(*ratios, *losses, *claims),
         headline=headline,
@@ -146,17 +122,9 @@ HSTCP_6 = RttRatio(6, HSTCP)
 
 
 def exponent(numbers: Numbers) -> Estimate:
-    """Fit the power of the RTT ratio that the ratio of throughputs is, through 1 at 1.
+    """Fit the power of the RTT ratio that the ratio of throughputs follows, through 1 at 1.
 
-    Parameters
-    ----------
-    numbers : Numbers
-        Of table I.
-
-    Returns
-    -------
-    Estimate
-        By least squares of the logarithms: 1 is proportional, 2 is Reno's.
+    It is a least-squares slope of the logarithms: 1 is proportional, 2 is Reno's.
     """
     x = np.log(UNEQUAL)
     y = np.log([numbers.each(RttRatio(multiple), "ratio") for multiple in UNEQUAL])

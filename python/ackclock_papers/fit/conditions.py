@@ -1,4 +1,4 @@
-"""What the paper states of its emulated paths, and what can be measured on them."""
+"""Conditions that the paper states of its emulated paths and that runs can confirm."""
 
 from __future__ import annotations
 
@@ -21,25 +21,15 @@ if TYPE_CHECKING:
 
 
 class Path(NamedTuple):
-    """A path of the paper with one Reno.
-
-    Attributes
-    ----------
-    figure : str
-        Where the paper states it.
-    rate_mbps, rtt_ms : float
-        Mbit/s and ms.
-    loss : float
-        Share of packets lost at random.
-    noise_ms : float
-        Standard deviation of the delay, ms.
-    """
+    """A path of the paper with one Reno flow, by the figure that states it."""
 
     figure: str
     rate_mbps: float
     rtt_ms: float
     loss: float
+    """Share of packets lost at random."""
     noise_ms: float
+    """Standard deviation of the delay."""
 
     def __str__(self) -> str:
         return self.figure
@@ -67,7 +57,7 @@ def _cases(effort: Effort) -> Mapping[Path, Case]:
 
 
 def _measure(run: Run) -> Row:
-    """Mean RTT over time, ms, and the share of the packets sent that is lost at random."""
+    """Measure the mean RTT over time, and the share of the packets sent that is lost at random."""
     samples = run.windows.filter(pl.col("time_s") > run.summary["measured_from_s"])["rtt_ms"]
     (alone,) = run.summary["flows"]
     lost = run.summary["links"][0]["random_losses"]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Sessions(NamedTuple):
-    """How many sessions a flow stands for; none where Reno is alone."""
+    """Number of sessions that a flow stands for; 0 for Reno alone."""
 
     n: int
 
@@ -50,7 +50,7 @@ def _cases_1(effort: Effort) -> Mapping[Sessions, Case]:
 
 
 def _measure_1(run: Run) -> Row:
-    """Goodputs, queueing delay and utilisation; Reno is the last flow."""
+    """Measure goodputs, queueing delay and utilisation; Reno is the last flow."""
     goodputs = [one["goodput_mbps"] for one in run.summary["flows"]]
     link = run.summary["links"][0]
     packet_ms = PACKET_BITS / (PATH["rate_mbps"] * 1000)
@@ -123,7 +123,7 @@ PERIOD_RTT_MS = 100
 
 
 def cases_of_period(effort: Effort) -> Mapping[Sessions, Case]:
-    """FIT alone on a path that only loses, for figure 2 and table I."""
+    """Run FIT alone on a path that only loses, for figure 2 and table I."""
     one = flow(effort.setting, "FIT", params={"n": THREE.n}, start="0 s")
     made = scenario(
         effort.setting,
@@ -140,7 +140,7 @@ def cases_of_period(effort: Effort) -> Mapping[Sessions, Case]:
 
 
 def _periods(run: Run) -> pl.DataFrame:
-    """Each loss-free period: its windows, its decrease factor and its round trips."""
+    """List the loss-free periods: windows, decrease factor and round trips of each."""
     start = run.summary["measured_from_s"]
     losses = run.events.filter((pl.col("kind") == "loss") & (pl.col("time_s") > start))
     return pl.DataFrame(
@@ -154,7 +154,7 @@ def _periods(run: Run) -> pl.DataFrame:
 
 
 def _measure_period(key: Sessions, run: Run) -> Row:
-    """Means over the periods, and what the window grew by over what equation 8 has."""
+    """Measure means over the periods, and the growth of the window over that of equation 8."""
     frame = _periods(run)
     # Equation 8 with the round trip of recovery, in which nothing grows.
     predicted = frame["kept"] + key.n * (frame["X"] - 1)
@@ -169,7 +169,7 @@ def _measure_period(key: Sessions, run: Run) -> Row:
 
 
 def probe_of_period(key: Sessions, _effort: Effort) -> Probe:
-    """Means over the loss-free periods of FIT alone."""
+    """Measure means over the loss-free periods of FIT alone."""
     return Probe(("beta", "growth", "W", "X", "periods"), partial(_measure_period, key))
 
 
@@ -215,7 +215,7 @@ def _cases_3(effort: Effort) -> Mapping[str, Case]:
 
 
 def _measure_3(run: Run) -> Row:
-    """Packets in the queue and on the link, utilisation, and the share of packets lost."""
+    """Measure packets in the queue and on the link, utilisation, and the share of packets lost."""
     link = run.summary["links"][0]
     product = RATE_3_MBPS * 1e6 / PACKET_BITS * RTT_3_MS / 1000
     sent = sum(one["sent_packets"] for one in run.summary["flows"])

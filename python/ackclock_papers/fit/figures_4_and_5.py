@@ -22,7 +22,7 @@ from ackclock_papers.fit.setting import flow, goodputs, scenario
 
 
 def _best(cases: Mapping[str, Key]) -> Callable[[Numbers], Estimate]:
-    """Find the highest goodput of variants; `cases` by variant, which is the number's key too."""
+    """Return a number for claims: the highest goodput of variants, whose cases have it by variant."""
     return lambda numbers: max(
         (numbers.of(case, one) for one, case in cases.items()), key=lambda found: found.value
     )
@@ -52,7 +52,7 @@ def _above(where: str, cases: Mapping[str, Key]) -> tuple[Claim, Claim]:
 
 
 MUCH = 0.3
-"""What counts as 'much' higher or lower, where no number is given."""
+"""Difference that counts as 'much' higher or lower, where no number is given."""
 
 FAST_PATHS = ("FIT", "Reno", "CUBIC", "CTCP", "HSTCP", "Illinois", "FAST")
 
@@ -77,12 +77,12 @@ class FastPath(NamedTuple):
 
 
 def _with_loss(variant: str, loss: float) -> FastPath:
-    """Case of panel (a)."""
+    """Return a case of panel (a)."""
     return FastPath(variant, 1000, 20, loss)
 
 
 def _with_delay(variant: str, rtt_ms: int) -> FastPath:
-    """Case of panel (b)."""
+    """Return a case of panel (b)."""
     return FastPath(variant, 100, rtt_ms, 0.01)
 
 
@@ -151,7 +151,7 @@ class NoisyPath(NamedTuple):
 
 
 def _probe(key: FastPath | NoisyPath, _effort: Effort) -> Probe:
-    """Goodput of the only flow, Mbit/s, by its variant; the sum is the same."""
+    """Measure the goodput of the only flow, Mbit/s, by its variant; the sum is the same."""
 
     def measure(run: Run) -> Row:
         (alone,) = goodputs(run, 1)
@@ -242,12 +242,12 @@ def _draw_5(numbers: Numbers, _traces: Traces) -> Group:
 
 
 def _noisy(rtt_ms: int, loss: float) -> dict[str, NoisyPath]:
-    """Cases of a point of figure 5 by variant."""
+    """Return the cases of a point of figure 5, by variant."""
     return {one: NoisyPath(one, rtt_ms, loss) for one in WIRELESS}
 
 
 def _ahead(numbers: Numbers) -> Estimate:
-    """Give FIT's goodput over the best other TCP's, the geometric mean over the figure's points."""
+    """Return FIT's goodput over the best other TCP's, the geometric mean over the figure's points."""
     ratios = []
     for cases in (_noisy(ms, p) for ms in DELAYS_5 for p in LOSSES_5):
         own = cases["FIT"]

@@ -1,4 +1,4 @@
-"""Figures 6 and 7: a variant among Reno flows, and what it steals from them."""
+"""Figures 6 and 7: a variant among Reno flows, and the bandwidth that it steals from them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _cases_6(effort: Effort) -> Mapping[AmongRenos, Case]:
 
 
 def _measure_6(run: Run) -> Row:
-    """Shares of the link's rate: the flow's, one Reno's, and all flows' together."""
+    """Measure shares of the link's rate: the flow's, one Reno's, and all flows' together."""
     own, renos = goodputs(run, 1, RENOS)
     return {
         "share": own / RATE_6_MBPS,
@@ -123,7 +123,7 @@ FIGURE_6 = Simulated(
 
 
 class Replacement(NamedTuple):
-    """What replaces ten of figure 7's twenty Renos, and FAST's alpha."""
+    """The variant that replaces ten of figure 7's twenty Renos, and FAST's alpha."""
 
     variant: str
     alpha: int | None = None
@@ -151,24 +151,13 @@ def _case_7(effort: Effort, key: Replacement) -> Case:
 
 
 def _measure_7(run: Run) -> Row:
-    """Goodput of the ten Renos that stay and of the ten other flows, Mbit/s."""
+    """Measure the goodput of the ten Renos that stay and of the ten other flows, Mbit/s."""
     renos, others = goodputs(run, EACH, EACH)
     return {"Reno": renos, "others": others, "sum": renos + others}
 
 
 def stolen(key: Replacement) -> Callable[[Numbers], Estimate]:
-    """Name the bandwidth stolen rate of what replaces ten Renos for a claim.
-
-    Parameters
-    ----------
-    key : Replacement
-        The variant.
-
-    Returns
-    -------
-    callable
-        From numbers to the estimate, run by run.
-    """
+    """Return a number for claims: the bandwidth stolen rate of a replacement, run by run."""
 
     def judge(numbers: Numbers) -> Estimate:
         alone, beside = (numbers.each(one, "Reno") for one in (NOTHING_REPLACED, key))
@@ -208,7 +197,7 @@ def _draw_7(numbers: Numbers, _traces: Traces) -> Group:
 
 
 def _more(key: Replacement, other: Replacement) -> Callable[[Numbers], Estimate]:
-    """Name how much more a replacement steals than another one."""
+    """Return a number for claims: how much more `key` steals than `rival`."""
 
     def judge(numbers: Numbers) -> Estimate:
         stays, own, its = (numbers.each(one, "Reno") for one in (NOTHING_REPLACED, key, other))

@@ -103,7 +103,7 @@ def _cases_9(effort: Effort) -> Mapping[str, Case]:
 
 
 def _probe_9(name: str, _effort: Effort) -> Probe:
-    """Goodput of all flows, Mbit/s."""
+    """Measure the goodput of all flows, Mbit/s."""
     flows = 1 if name == "FIT" else E_SESSIONS
     return Probe(("mbps",), lambda run: {"mbps": sum(goodputs(run, flows))})
 

@@ -21,58 +21,41 @@ from ackclock_papers.fit.setting import PACKET_BITS, flow, packets_per_step, sce
 
 
 @dataclass(frozen=True)
-class Place:
-    """A live path of the paper, and how it is emulated.
-
-    Attributes
-    ----------
-    panel : str
-        Letter of its panel in figure 8.
-    network, client : str
-        Access network and operating system, as in table IV.
-    rate_mbps, rtt_ms : float
-        Rate and round trip of the emulated path: those of the technology and the distance.
-    noise_ms : float
-        Standard deviation of the delay, ms.
-    paper : mapping
-        Mbit/s of table V, by variant in the order of their turns.
-    speed_up : float
-        FIT over the mean of the others in table V; 1 for the place that is not in it.
-    """
+class LivePath:
+    """A live path of the paper, and how it is emulated."""
 
     panel: str
+    """Letter of its panel in figure 8."""
     network: str
+    """Access network, as in table IV."""
     client: str
+    """Operating system, as in table IV."""
+    # Of the emulated path: those of the technology and the distance.
     rate_mbps: float
     rtt_ms: float
     noise_ms: float
+    """Standard deviation of the delay."""
     paper: Mapping[str, float]
+    """Mbit/s of table V, by variant in the order of their turns."""
     speed_up: float
+    """FIT over the mean of the other variants in table V; 1 for the place that is not in it."""
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """What was run there, in turn."""
+        """Variants that were run there, in turn."""
         return tuple(self.paper)
 
     def loss(self, setting: Setting) -> float:
-        """Find the random loss at which Reno has what it has in the paper.
+        """Return the random loss at which Reno has its rate in the paper.
 
-        Parameters
-        ----------
-        setting : mapping
-            Values of the paper's open items.
-
-        Returns
-        -------
-        float
-            Where sqrt(3/(2bp))/RTT is the paper's Reno, b packets per step of growth; at most 5 %.
+        It solves sqrt(3/(2bp))/RTT for p, with b packets per step of growth, and is at most 5 %.
         """
         window = self.paper["Reno"] * 1e6 / PACKET_BITS * self.rtt_ms / 1000
         return min(0.05, 1.5 / packets_per_step(setting) / window**2)
 
 
 PLACES = {
-    name: Place(**one)
+    name: LivePath(**one)
     for name, one in tomllib.loads(
         (resources.files(__package__) / "places.toml").read_text(encoding="utf-8")
     ).items()
@@ -107,7 +90,7 @@ def cases(effort: Effort) -> Mapping[str, Case]:
 
 
 def _measure(name: str, run: Run) -> Row:
-    """Goodput of each variant in its turn, Mbit/s, and FIT's over the mean of the others."""
+    """Measure the goodput of each variant in its turn, Mbit/s, and FIT's over the mean of the others."""
     place = PLACES[name]
     turn = run.summary["duration_s"] / len(place.variants)
     row: dict[str, float] = {}
@@ -121,5 +104,5 @@ def _measure(name: str, run: Run) -> Row:
 
 
 def probe(name: str, _effort: Effort) -> Probe:
-    """Measure every variant at a place of `PLACES`, as a `Simulated` does."""
+    """Measure every variant at a place of `PLACES`."""
     return Probe((*PLACES[name].variants, "speed_up"), partial(_measure, name))

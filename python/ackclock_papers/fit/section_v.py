@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 TEXT = "text"
 WINDOW = 10e9 * 0.1 / 12_000
-"""Of a path with 10 Gbit/s and 100 ms, packets of 1500 bytes."""
+"""Packets of 1500 bytes that fill a path of 10 Gbit/s and 100 ms."""
 ALPHA, SHORT_S, SHORTER_S = 0.5, 1e-4, 1e-5
 ONE_SESSION = {"alpha": 0.1, "queueing_s": 0.2}
-"""With which E[N] is 1 at both delays: 0.1 (D + 0.2)/0.2 is at most 0.2."""
+"""Alpha and queueing delay for which E[N] is 1 at both delays: 0.1 (D + 0.2)/0.2 is at most 0.2."""
 
 
 def _loss_that_fills(response: Callable[[float], Any]) -> float:
@@ -35,7 +35,7 @@ def _fit(propagation_s: float, queueing_s: float, alpha: float = ALPHA) -> float
 
 
 def _vegas(queueing_s: float) -> float:
-    """Give the packets per second of Vegas, which keeps 20 packets in the queue."""
+    """Return the packets per second of Vegas, which keeps 20 packets in the queue."""
     rtt_s = D_S[0] + queueing_s
     return float(responses.vegas(20, D_S[0], queueing_s)) / rtt_s
 

@@ -1,4 +1,4 @@
-"""Sections II, V and VI: what the text says beside the figures, by runs."""
+"""Sections II, V and VI: statements of the text that are not in a figure, by runs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ackclock_papers.fit.setting import flow, goodputs, packets, scenario
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FIT_1 = "FIT beside Reno"
+FIT_1 = "FIT next to Reno"
 """FIT in MulTCP's place on figure 1's link."""
 
 
@@ -37,20 +37,9 @@ def _cases_2(effort: Effort) -> Mapping[Key, Case]:
 
 
 def halves(run: Run, variants: int) -> float:
-    """Compare the halves of turns.
+    """Return the goodput of the second half of a turn over that of the first, the median of the turns.
 
-    Parameters
-    ----------
-    run : Run
-        A recorded run in which flows take turns.
-    variants : int
-        How many.
-
-    Returns
-    -------
-    float
-        Goodput of the second half over that of the first without its first fifth, slow start: the
-        median of the turns.
+    Slow start, the first fifth of the first half, is left out.
     """
     turn_s = run.summary["duration_s"] / variants
     found = []
@@ -148,7 +137,7 @@ STARVING: dict[str, dict[str, Any]] = {
     "FAST": {"controller": "fast", "params": {"alpha": 5}},
 }
 DEEP_RTTS = 2
-"""Of the buffer in which delay-based flows starve, in round trips of 100 ms."""
+"""Buffer in which delay-based flows starve, in round trips of 100 ms."""
 ALONE_3 = ("FAST", "Vegas", "Reno")
 RENOS = "ten Renos at 1 Gbit/s"
 SEVEN = ("FIT", "Veno", "Illinois")
@@ -226,7 +215,7 @@ def _pair(effort: Effort, name: str, other: str) -> Case:
 
 
 def _with_queue(run: Run) -> float:
-    """Give the utilisation while there is always a packet in the queue."""
+    """Return the utilisation while there is always a packet in the queue."""
     queue = run.queues.filter((pl.col("link") == 0) & (pl.col("min_packets") >= 1))
     return float(queue["utilisation"].mean()) if queue.height else float("nan")  # type: ignore[arg-type]
 
@@ -262,18 +251,7 @@ def _probe_6(case: Key, _effort: Effort) -> Probe:
 
 
 def stolen(name: str) -> Callable[[Numbers], Estimate]:
-    """Name the bandwidth stolen rate of FIT at a place for a claim.
-
-    Parameters
-    ----------
-    name : str
-        A key of `PLACES`.
-
-    Returns
-    -------
-    callable
-        From numbers to the estimate, run by run.
-    """
+    """Return a number for claims: FIT's bandwidth stolen rate at a place of `PLACES`, run by run."""
 
     def judge(numbers: Numbers) -> Estimate:
         pairs = (numbers.each(f"{name}: Reno beside {one}", "first") for one in ("Reno", "FIT"))

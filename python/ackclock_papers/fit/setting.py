@@ -1,4 +1,4 @@
-"""Scenarios of the paper; paper.toml lists every item of its setting and what it may be."""
+"""Scenarios of the paper; paper.toml lists every item of its setting with the values it may have."""
 
 from __future__ import annotations
 
@@ -70,25 +70,10 @@ def flow(
     params: Mapping[str, Any] | None = None,
     **more: Any,
 ) -> dict[str, Any]:
-    """Describe a flow of a variant.
+    """Describe a flow of a variant that starts at random in the first second, as an entry of ``[[flow]]``.
 
-    Parameters
-    ----------
-    setting : mapping
-        Values of the paper's open items.
-    variant : str
-        A key of `VARIANTS`.
-    fast_alpha : float
-        Packets that FAST keeps queued; of no matter to the others.
-    params : mapping, optional
-        Other parameters of the control.
-    **more
-        Other keys of a flow.
-
-    Returns
-    -------
-    dict
-        An entry of ``[[flow]]`` that starts at random within the first second.
+    Only FAST reads `fast_alpha`, the packets that it keeps queued; `params` are other parameters of the
+    control, and `more` other keys of the flow.
     """
     known = {
         "FIT": {**FIT_RTT[setting["fit_rtt"]], **FIT_ALPHA[setting["fit_alpha"]]},
@@ -114,29 +99,8 @@ def scenario(
 ) -> dict[str, Any]:
     """Make a scenario of the paper.
 
-    Parameters
-    ----------
-    setting : mapping
-        Values of the paper's open items.
-    flows : sequence of mapping
-        Entries of ``[[flow]]``; see `flow`.
-    rate_mbps, rtt_ms : float
-        Rate and round trip of the path, Mbit/s and ms; a flow may have a longer RTT of its own.
-    loss : float
-        Share of packets lost at random.
-    noise_ms : float
-        Standard deviation of the delay, ms.
-    measured_s, warmup_s : float
-        Time measured, and the time before it that is left out, seconds.
-    buffer : int, optional
-        Packets, in place of the item ``buffer``.
-    sample_s : float
-        Sampling interval of the trace, seconds.
-
-    Returns
-    -------
-    dict
-        As in a scenario file.
+    A flow may have a longer RTT of its own. `noise_ms` is the standard deviation of the delay; a
+    `buffer` in packets replaces the item ``buffer``; `warmup_s` is left out before `measured_s`.
     """
     product = packets(rate_mbps, rtt_ms)
     limit = buffer or round(setting["buffer"] * max(LEAST_BUFFER, product))
@@ -166,59 +130,17 @@ def scenario(
 
 
 def packets(rate_mbps: float, time_ms: float) -> int:
-    """Count the packets that a link sends in a time.
-
-    Parameters
-    ----------
-    rate_mbps : float
-        Mbit/s.
-    time_ms : float
-        Milliseconds.
-
-    Returns
-    -------
-    int
-        Of `PACKET_BITS` each.
-    """
+    """Count the packets of `PACKET_BITS` that a link sends in a time."""
     return round(rate_mbps * 1e6 / PACKET_BITS * time_ms / 1000)
 
 
 def packets_per_step(setting: Setting) -> int:
-    """Count the packets for which a window grows as for one ACK.
-
-    Parameters
-    ----------
-    setting : mapping
-        Values of the paper's open items.
-
-    Returns
-    -------
-    int
-        2 where delayed ACKs slow growth down, else 1.
-    """
+    """Count the packets for which a window grows as for one ACK: 2 where delayed ACKs slow growth."""
     return 2 if SENDERS[setting["sender"]].get("growth") == "per_ack" else 1
 
 
 def goodputs(run: Run, *sizes: int) -> list[float]:
-    """Sum the goodput of each group of flows.
-
-    Parameters
-    ----------
-    run : Run
-        A run.
-    *sizes : int
-        Number of flows of each ``[[flow]]`` of its scenario, in order.
-
-    Returns
-    -------
-    list of float
-        Mbit/s by group.
-
-    Raises
-    ------
-    ValueError
-        When the run has another number of flows.
-    """
+    """Sum the goodput of each group of flows, Mbit/s; `sizes` are the counts of each ``[[flow]]``."""
     flows = run.summary["flows"]
     if len(flows) != sum(sizes):
         raise ValueError(f"{len(flows)} flows, expected {sum(sizes)}")
@@ -227,20 +149,7 @@ def goodputs(run: Run, *sizes: int) -> list[float]:
 
 
 def over_time(run: Run, length_s: float) -> pl.DataFrame:
-    """Average the goodput of every flow over intervals.
-
-    Parameters
-    ----------
-    run : Run
-        A recorded run.
-    length_s : float
-        Length of an interval, seconds.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns time_s (end of the interval), name, mbps.
-    """
+    """Average the goodput of every flow over intervals; ``time_s`` is the end of an interval."""
     names = {one["id"]: one["name"] for one in run.summary["flows"]}
     frame = run.windows.with_columns(
         pl.col("flow").replace_strict(names, return_dtype=pl.String).alias("name"),

@@ -65,7 +65,7 @@ def _cases(effort: Effort) -> Mapping[ShortAndLong, Case]:
 
 
 def _measure(run: Run) -> Row:
-    """Goodput of the ten short flows over that of the ten long ones."""
+    """Return the goodput of the ten short flows over that of the ten long ones."""
     short, long = goodputs(run, EACH, EACH)
     return {"ratio": short / long}
 

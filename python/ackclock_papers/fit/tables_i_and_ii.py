@@ -1,4 +1,4 @@
-"""Tables I and II: the loss-free period in letters, and the models."""
+"""Tables I and II: the notation of a loss-free period, and the models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the paper says of its simulations, as far as the runs show whether it is so."""
+"""Conditions that the paper states of its simulations and that runs can confirm."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ackclock.reproduction.claims import between, mean
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.illinois.figures_8_and_10 import RENO, RTT_S
-from ackclock_papers.illinois.figures_14_and_15 import Lossy, Noisy, lossy, noisy
+from ackclock_papers.illinois.figures_14_and_15 import LossyFlow, NoisyPair, lossy, noisy
 from ackclock_papers.illinois.setting import scenario
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ def _cases(effort: Effort) -> Mapping[str, Case]:
     alone = scenario([RENO.flow(setting)], setting, duration_s=30, warmup_s=0)
     return {
         ALONE: Case(alone),
-        NOISELESS: Case(noisy(Noisy(None, True, 0), setting, 200, 0.05), runs=effort.runs),
-        LOSSY: Case(lossy(Lossy("Illinois", 0.01), setting, 150), runs=effort.runs),
+        NOISELESS: Case(noisy(NoisyPair(None, True, 0), setting, 200, 0.05), runs=effort.runs),
+        LOSSY: Case(lossy(LossyFlow("Illinois", 0.01), setting, 150), runs=effort.runs),
     }
 
 

@@ -29,26 +29,19 @@ SHOWN = 0.005
 """Probability of loss of the window curves."""
 
 
-class Lossy(NamedTuple):
-    """A flow alone on a lossy link, figure 14.
-
-    Attributes
-    ----------
-    control : str
-        Its congestion control, by the paper's name.
-    loss : float
-        Probability that a packet is lost.
-    """
+class LossyFlow(NamedTuple):
+    """A flow alone on a lossy link, figure 14."""
 
     control: str
+    """Congestion control, by the paper's name."""
     loss: float
+    """Probability that a packet is lost."""
 
     def __str__(self) -> str:
-        """Label of the case."""
         return f"{self.control}, p = {self.loss:g}"
 
 
-def lossy(case: Lossy, setting: Setting, duration_s: float) -> dict[str, Any]:
+def lossy(case: LossyFlow, setting: Setting, duration_s: float) -> dict[str, Any]:
     """Make a scenario of figure 14, `duration_s` seconds long, of which 50 s are left out."""
     one = flow(case.control, setting)
     if case.control == "Illinois":
@@ -65,10 +58,10 @@ def lossy(case: Lossy, setting: Setting, duration_s: float) -> dict[str, Any]:
     )
 
 
-def _cases_14(effort: Effort) -> Mapping[Lossy, Case]:
+def _cases_14(effort: Effort) -> Mapping[LossyFlow, Case]:
     return {
         case: Case(lossy(case, effort.setting, effort.pick(1050, 350)), runs=effort.runs)
-        for case in itertools.starmap(Lossy, itertools.product(("Reno", "Illinois"), LOSSES))
+        for case in itertools.starmap(LossyFlow, itertools.product(("Reno", "Illinois"), LOSSES))
     }
 
 
@@ -87,9 +80,9 @@ def _measure_14(run: Run) -> Row:
 
 
 def _gains(numbers: Numbers, key: str) -> np.ndarray:
-    """Ratio of Illinois to Reno, by loss and run."""
+    """Return the ratio of Illinois to Reno, by loss rate and run."""
     ours, reno = (
-        np.array([numbers.each(Lossy(control, loss), key) for loss in LOSSES])
+        np.array([numbers.each(LossyFlow(control, loss), key) for loss in LOSSES])
         for control in ("Illinois", "Reno")
     )
     found: np.ndarray = ours / reno
@@ -97,14 +90,14 @@ def _gains(numbers: Numbers, key: str) -> np.ndarray:
 
 
 def _median_gain(key: str) -> Callable[[Numbers], Estimate]:
-    """Median over the losses of the ratio of Illinois to Reno."""
+    """Return a number for claims: the median over the loss rates of the ratio of Illinois to Reno."""
     return lambda numbers: over_runs(np.median(_gains(numbers, key), axis=0), least=0.0)
 
 
 def _without_drops(numbers: Numbers) -> Estimate:
-    """Share of controls and loss rates without a drop at the queue."""
+    """Return the share of controls and loss rates without a drop at the queue."""
     drops = [
-        sum(numbers.each(Lossy(control, loss), "queue_drops"))
+        sum(numbers.each(LossyFlow(control, loss), "queue_drops"))
         for control in ("Illinois", "Reno")
         for loss in LOSSES
     ]
@@ -114,13 +107,13 @@ def _without_drops(numbers: Numbers) -> Estimate:
 
 def _draw_14(numbers: Numbers, traces: Traces) -> Group:
     controls = ("Reno", "Illinois")
-    curves = {name: [(loss, Lossy(name, loss), "window") for loss in LOSSES] for name in controls}
+    curves = {name: [(loss, LossyFlow(name, loss), "window") for loss in LOSSES] for name in controls}
     # The gains are of the losses in their order here, and a curve's x rises.
     raised = sorted(zip(LOSSES, 20 * _gains(numbers, "window").mean(axis=1), strict=True))
     ratio = ([loss for loss, _ in raised], [float(gain) for _, gain in raised])
     x, y = Axis("loss probability", log=True), Axis("mean window", "packets")
     left = curve_chart(numbers, curves, x, y, key="loss", lines={"ratio times 20": ratio})
-    frames = {name: traces[Lossy(name, SHOWN)] for name in controls}
+    frames = {name: traces[LossyFlow(name, SHOWN)] for name in controls}
     over_time = [
         Series(name, index, frame["time_s"], frame["window"])
         for index, (name, frame) in enumerate(frames.items())
@@ -157,7 +150,7 @@ FIGURE_14 = Simulated(
         between(
             slug("illinois-times-out-often-at-p", SHOWN),
             f"Illinois times out often at p = {SHOWN:g}",
-            mean(Lossy("Illinois", SHOWN), "timeout_share"), 0.1, np.inf,
+            mean(LossyFlow("Illinois", SHOWN), "timeout_share"), 0.1, np.inf,
             why="a tenth of the loss events, as in figure 8", paper="frequently",
         ),
         between(
@@ -181,22 +174,15 @@ GAMMAS = (2, 5, 10)
 RATE_MBPS = 10
 
 
-class Noisy(NamedTuple):
-    """Two flows of which one or both measure noisy RTTs, figure 15.
-
-    Attributes
-    ----------
-    gamma : int, optional
-        Packets that a Vegas flow keeps in the queue; without it the flows are Illinois.
-    both : bool
-        Whether both flows measure noise, or only the first.
-    sigma_ms : int
-        Mean of the noise, ms.
-    """
+class NoisyPair(NamedTuple):
+    """Two flows of which one or both measure noisy RTTs, figure 15."""
 
     gamma: int | None
+    """Packets that a Vegas flow keeps in the queue; without it the flows are Illinois."""
     both: bool
+    """Whether both flows measure noise, or only the first."""
     sigma_ms: int
+    """Mean of the noise."""
 
     @property
     def control(self) -> str:
@@ -204,18 +190,17 @@ class Noisy(NamedTuple):
         return "Illinois" if self.gamma is None else f"Vegas {self.gamma}"
 
     def __str__(self) -> str:
-        """Label of the case."""
         return f"{self.control}, {'both' if self.both else 'one'}, sigma = {self.sigma_ms} ms"
 
     def flows(self, setting: Setting) -> list[dict[str, Any]]:
-        """Make both entries of ``[[flow]]``, the one with noise first."""
+        """Make both entries of ``[[flow]]``, the flow with noise first."""
         one = flow("Illinois", setting) if self.gamma is None else vegas(self.gamma, setting)
         one |= random_start(setting)
         noise = {"rtt_noise": build.milliseconds(self.sigma_ms)}
         return [one | noise, one | (noise if self.both else {})]
 
 
-def noisy(case: Noisy, setting: Setting, duration_s: float, sample_s: float = 1.0) -> dict[str, Any]:
+def noisy(case: NoisyPair, setting: Setting, duration_s: float, sample_s: float = 1.0) -> dict[str, Any]:
     """Make a scenario of figure 15, `duration_s` seconds long, of which 100 s are left out."""
     return scenario(
         case.flows(setting),
@@ -229,11 +214,11 @@ def noisy(case: Noisy, setting: Setting, duration_s: float, sample_s: float = 1.
     )
 
 
-def _cases_15(effort: Effort) -> Mapping[Noisy, Case]:
+def _cases_15(effort: Effort) -> Mapping[NoisyPair, Case]:
     every = itertools.product((None, *GAMMAS), (True, False), SIGMAS_MS)
     return {
         case: Case(noisy(case, effort.setting, effort.pick(1000, 400)), runs=effort.runs, record=False)
-        for case in itertools.starmap(Noisy, every)
+        for case in itertools.starmap(NoisyPair, every)
     }
 
 
@@ -252,13 +237,13 @@ def _draw_15(numbers: Numbers, _traces: Traces) -> Group:
         curve_chart(
             numbers,
             {
-                label: [(sigma, Noisy(gamma, both, sigma), key) for sigma in SIGMAS_MS]
+                label: [(sigma, NoisyPair(gamma, both, sigma), key) for sigma in SIGMAS_MS]
                 for label, both, key in curves
             },
             Axis("sigma", "ms"),
             Axis("goodput", "Mbit/s", range=(0, 10.5)),
             key=f"gamma-{gamma}",
-            heading=Noisy(gamma, both=True, sigma_ms=0).control,
+            heading=NoisyPair(gamma, both=True, sigma_ms=0).control,
             height=2.2,
         )
         for gamma in (None, *GAMMAS)
@@ -267,18 +252,19 @@ def _draw_15(numbers: Numbers, _traces: Traces) -> Group:
 
 
 def _noisy_mbps(numbers: Numbers) -> Estimate:
-    """Goodput of a noisy Illinois flow beside one without noise."""
+    """Return the goodput of a noisy Illinois flow next to one without noise."""
     return over_runs(
         np.mean(
-            [numbers.each(Noisy(None, False, sigma_ms), "noisy_mbps") for sigma_ms in SIGMAS_MS[1:]], axis=0
+            [numbers.each(NoisyPair(None, False, sigma_ms), "noisy_mbps") for sigma_ms in SIGMAS_MS[1:]],
+            axis=0,
         ),
         least=0.0,
     )
 
 
 def _threshold_ms(gamma: int, numbers: Numbers) -> np.ndarray:
-    """Noise at which two noisy Vegas flows leave a tenth of the link, by run, ms."""
-    sums = np.array([numbers.each(Noisy(gamma, True, sigma_ms), "sum_mbps") for sigma_ms in SIGMAS_MS])
+    """Return the noise at which two noisy Vegas flows leave a tenth of the link, by run, ms."""
+    sums = np.array([numbers.each(NoisyPair(gamma, True, sigma_ms), "sum_mbps") for sigma_ms in SIGMAS_MS])
     enough = 0.9 * RATE_MBPS
     # The running least falls with the noise, as interpolation needs; a link that stays full has the
     # largest noise.
@@ -308,7 +294,7 @@ def _beyond(gamma: int) -> tuple[Claim, ...]:
     # The nearest noise of the grid that is well beyond the threshold.
     beyond_ms = next((one for one in SIGMAS_MS if one >= 2 * limit_ms), SIGMAS_MS[-1])
     below_ms = max(one for one in SIGMAS_MS if one <= limit_ms)
-    below, beyond = Noisy(gamma, True, below_ms), Noisy(gamma, True, beyond_ms)
+    below, beyond = NoisyPair(gamma, True, below_ms), NoisyPair(gamma, True, beyond_ms)
     return (
         between(
             slug(below.control, "link-full-up-to-threshold", limit_ms, "ms"),
@@ -345,7 +331,7 @@ FIGURE_15 = Simulated(
             between(
                 slug("illinois-robust-link-stays-full", sigma_ms, "ms"),
                 f"Illinois is robust: the link stays full at sigma = {sigma_ms} ms",
-                mean(Noisy(None, True, sigma_ms), "sum_mbps"), 9, 10.1,
+                mean(NoisyPair(None, True, sigma_ms), "sum_mbps"), 9, 10.1,
                 why="nine tenths of the link and more", unit="Mbit/s", paper="very robust",
             )
             for sigma_ms in (8, 16, 32)

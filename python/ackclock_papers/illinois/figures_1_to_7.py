@@ -108,7 +108,7 @@ STUDIED = ("mu", "lowest_ratio", "highest_ratio", "range", "largest_std_over_mea
 
 
 def _linearity(share: np.ndarray, rtt: np.ndarray) -> float:
-    """Share of the variance of log x within runs that a line in log T explains."""
+    """Return the share of the variance of log x within runs that a line in log T explains."""
     x = np.log(share) - np.log(share).mean(axis=1, keepdims=True)
     t = np.log(rtt) - np.log(rtt).mean(axis=1, keepdims=True)
     slope = (x * t).sum() / (t * t).sum()
@@ -117,21 +117,10 @@ def _linearity(share: np.ndarray, rtt: np.ndarray) -> float:
 
 @cache
 def one_study(flows: int, level: str, seed: int) -> tuple[Row, pl.DataFrame]:
-    """Follow the chain in 50 runs; figures with as many flows share it.
+    """Follow the chain for N `flows` in 50 runs; figures with the same N share it.
 
-    Parameters
-    ----------
-    flows : int
-        N.
-    level : str
-        How heavy congestion is, of `LEVELS`.
-    seed : int
-        Seed of round trips, starts and drops.
-
-    Returns
-    -------
-    tuple of (mapping, DataFrame)
-        Numbers by the keys of `STUDIED`, and what is drawn.
+    Return numbers by the keys of `STUDIED`, and the frame that is drawn. `level` is one of `LEVELS`;
+    `seed` is that of round trips, starts and drops.
     """
     rtt, shares = study(flows, level, seed)
     average, deviation = shares.mean(axis=1), shares.std(axis=1)

@@ -36,25 +36,17 @@ AGENTS = {"reno": "Reno", "newreno": "NewReno", "sack": "SACK"}
 """Loss recoveries that HS-TCP is tried with, as figure 8 names them."""
 
 
-class Alone(NamedTuple):
-    """A flow that has the link to itself.
-
-    Attributes
-    ----------
-    control : str
-        Its congestion control, by the paper's name.
-    beta : float, optional
-        Both beta_min and beta_max of Illinois.
-    recovery : str, optional
-        Loss recovery where several are compared.
-    """
+class SingleFlow(NamedTuple):
+    """A flow that has the link to itself."""
 
     control: str
+    """Congestion control, by the paper's name."""
     beta: float | None = None
+    """Both beta_min and beta_max of Illinois."""
     recovery: str | None = None
+    """Loss recovery where several are compared."""
 
     def __str__(self) -> str:
-        """Label of the curve."""
         beta = "" if self.beta is None else f", β = {self.beta:g}"
         agent = "" if self.recovery is None else f" on {AGENTS[self.recovery]}"
         return f"{self.control}{agent}{beta}"
@@ -64,10 +56,10 @@ class Alone(NamedTuple):
         return flow(self.control, setting, recovery=self.recovery, beta=self.beta)
 
 
-RENO = Alone("Reno")
-MILD, HALF = Alone("Illinois", beta=0.125), Alone("Illinois", beta=0.5)
-ON_RENO, ON_NEWRENO, ON_SACK = (Alone("HS-TCP", recovery=agent) for agent in AGENTS)
-BIC, CTCP = Alone("BIC"), Alone("C-TCP")
+RENO = SingleFlow("Reno")
+MILD, HALF = SingleFlow("Illinois", beta=0.125), SingleFlow("Illinois", beta=0.5)
+ON_RENO, ON_NEWRENO, ON_SACK = (SingleFlow("HS-TCP", recovery=agent) for agent in AGENTS)
+BIC, CTCP = SingleFlow("BIC"), SingleFlow("C-TCP")
 FLOWS = (RENO, MILD, HALF, ON_RENO, ON_NEWRENO, ON_SACK, BIC, CTCP)
 
 PANELS = {
@@ -77,7 +69,7 @@ PANELS = {
 }
 
 
-def cases(effort: Effort) -> Mapping[Alone, Case]:
+def cases(effort: Effort) -> Mapping[SingleFlow, Case]:
     """Declare the runs of figure 8, one case for each curve; a quick run is half as long."""
     end_s = effort.pick(1200.0, 600.0)
     return {
@@ -105,7 +97,7 @@ HOW = (
 )
 
 
-def _concave(case: Alone) -> tuple[Claim, Claim]:
+def _concave(case: SingleFlow) -> tuple[Claim, Claim]:
     return (
         between(
             slug(case, "concave-for-most-part"),
@@ -129,7 +121,7 @@ def _concave(case: Alone) -> tuple[Claim, Claim]:
     )
 
 
-def _convex(case: Alone, paper: str) -> Claim:
+def _convex(case: SingleFlow, paper: str) -> Claim:
     return between(
         slug(case, "part-convex"),
         f"{case}: a part is convex",
@@ -144,7 +136,7 @@ def _convex(case: Alone, paper: str) -> Claim:
 NO_SACK = "'the SACK support is not needed'"
 
 
-def _times_out(case: Alone) -> Claim:
+def _times_out(case: SingleFlow) -> Claim:
     return between(
         slug(case, "times-out-often"),
         f"{case}: times out often",
@@ -247,21 +239,12 @@ FIGURE_8 = Simulated(
 
 
 class Buffer(NamedTuple):
-    """A buffer of figure 10.
-
-    Attributes
-    ----------
-    packets : int
-        Its size, packets.
-    control : str
-        Congestion control of the flow, by the paper's name.
-    """
+    """A buffer of figure 10, in packets, and the control of the flow that fills it."""
 
     packets: int
     control: str = "Illinois"
 
     def __str__(self) -> str:
-        """Label of the case."""
         other = "" if self.control == "Illinois" else f", {self.control}"
         return f"B = {self.packets}{other}"
 
@@ -288,20 +271,10 @@ def _cases_10(effort: Effort) -> Mapping[Buffer, Case]:
 
 
 def parabola(run: Run, buffer: int) -> float:
-    """How fast the square of the queue grows while it is between 30 % and 90 % of the buffer.
+    """Return the growth of the squared queue, packets² per round trip, at 30 % to 90 % of `buffer` packets.
 
-    Parameters
-    ----------
-    run : Run
-        A recorded run with one flow.
-    buffer : int
-        Size of the buffer, packets.
-
-    Returns
-    -------
-    float
-        Packets squared per round trip, by least squares, mean over the epochs; NaN when no epoch
-        has ten samples in that range.
+    It is a least-squares slope, the mean over the epochs, and NaN when no epoch has ten samples in that
+    range. The run has one flow.
     """
     windows = run.windows.filter(pl.col("rtt_ms").is_not_null())
     time = windows["time_s"].to_numpy()
@@ -342,7 +315,7 @@ def _growing(name: str, sentence: str, key: str, unit: str, why: str = "any diff
 
 
 def _least_gain(numbers: Numbers) -> Estimate:
-    """Goodput of Illinois over Reno's at the buffer where it is least."""
+    """Return the goodput of Illinois over Reno's at the buffer where it is least."""
     gains = (
         numbers.ratio((ours, "goodput_mbps"), (reno, "goodput_mbps"))
         for ours, reno in zip(BUFFERS, RENO_BUFFERS, strict=True)

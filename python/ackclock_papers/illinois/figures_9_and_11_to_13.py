@@ -33,7 +33,7 @@ from ackclock_papers.illinois.four_flows import (
 
 CONTROLS = ("Reno", "HS-TCP", "Illinois", "BIC", "C-TCP")
 RIVALS = ("HS-TCP", "BIC", "C-TCP")
-"""Whom Illinois is compared with, besides Reno."""
+"""Controls that Illinois is compared with, in addition to Reno."""
 
 
 def _trace(_case: Four, run: Run) -> pl.DataFrame:
@@ -41,26 +41,17 @@ def _trace(_case: Four, run: Run) -> pl.DataFrame:
 
 
 class Counted(NamedTuple):
-    """Flows of one algorithm, figure 9.
-
-    Attributes
-    ----------
-    flows : int
-        How many: one, or four.
-    control : str
-        The algorithm, with the parameter of Illinois.
-    """
+    """One or four flows of one algorithm, figure 9; `control` includes the parameter of Illinois."""
 
     flows: int
     control: str
 
     @property
     def panel(self) -> str:
-        """How many flows, in words."""
+        """Heading of the panel: the number of flows."""
         return "1 flow" if self.flows == 1 else f"{self.flows} flows"
 
     def __str__(self) -> str:
-        """Label of the case."""
         return f"{self.panel}: {self.control}"
 
 
@@ -202,7 +193,7 @@ def _leaves_less(other: str, name: str, sentence: str, paper: str) -> Claim:
 
 
 def _of_two_renos(numbers: Numbers) -> Estimate:
-    """Goodput of two Reno flows beside Illinois over that of two of four Reno flows."""
+    """Return the goodput of two Reno flows next to Illinois over that of two of four Reno flows."""
     beside, among = (
         np.sum([numbers.each(case, OfFlow("goodput", one)) for one in (0, 1)], axis=0)
         for case in (beside_reno("Illinois"), Four("Reno"))

@@ -1,4 +1,4 @@
-"""Four flows on one link: cases of figures 9 and 11 to 13, and what they measure in a run."""
+"""Four flows on one link: cases of figures 9 and 11 to 13, and their measurements."""
 
 from __future__ import annotations
 
@@ -23,21 +23,14 @@ RATE_MBPS = 100
 
 
 class Four(NamedTuple):
-    """Four flows on one link, figures 11 to 13.
-
-    Attributes
-    ----------
-    control : str
-        Congestion control of the flows that are not Reno's, by the paper's name.
-    reno_flows : int
-        How many of the four are Reno; they come first.
-    rtts_ms : tuple of int
-        Propagation round trip of each flow, ms.
-    """
+    """Four flows on one link, figures 11 to 13."""
 
     control: str
+    """Congestion control of the flows that are not Reno, by the paper's name."""
     reno_flows: int = 0
+    """Number of Reno flows among the four; they come first."""
     rtts_ms: tuple[int, ...] = EQUAL_MS
+    """Propagation round trip of each flow."""
 
     @property
     def mixed(self) -> bool:
@@ -45,25 +38,13 @@ class Four(NamedTuple):
         return len(set(self.rtts_ms)) > 1
 
     def __str__(self) -> str:
-        """Label of the case."""
         if self.mixed:
             return f"{min(self.rtts_ms)} to {max(self.rtts_ms)} ms: {self.control}"
         others = f"{4 - self.reno_flows} {self.control}"
         return f"{self.reno_flows} Reno + {others}" if self.reno_flows else others
 
     def flows(self, setting: Setting) -> list[dict[str, Any]]:
-        """Make the entries of ``[[flow]]``.
-
-        Parameters
-        ----------
-        setting : mapping
-            Values of the named items.
-
-        Returns
-        -------
-        list of dict
-            Reno's first.
-        """
+        """Make the entries of ``[[flow]]``, Reno's first."""
         start = random_start(setting)
         if self.control == "Vegas":
             own = vegas(setting["vegas_packets"], setting) | start
@@ -78,45 +59,23 @@ class Four(NamedTuple):
 
 
 class OfFlow(NamedTuple):
-    """A number of one of the flows.
-
-    Attributes
-    ----------
-    quantity : str
-        What is measured.
-    flow : int
-        Index of the flow, from 0.
-    """
+    """A quantity of the flow with this index, from 0."""
 
     quantity: str
     flow: int
 
     def __str__(self) -> str:
-        """Label of the number."""
         return f"{self.quantity}_{self.flow}"
 
 
 beside_reno = partial(Four, reno_flows=2)
-"""Two flows of a control, by the paper's name, beside two of Reno."""
+"""Two flows of a control, by the paper's name, next to two of Reno."""
 mixed_rtts = partial(Four, rtts_ms=RTTS_MS)
 """Four flows of a control, by the paper's name, with round trips of 60 to 120 ms."""
 
 
 def together(case: Four, effort: Effort) -> Case:
-    """Declare the runs of four flows on the paper's link.
-
-    Parameters
-    ----------
-    case : Four
-        The flows.
-    effort : Effort
-        A quick run is half as long.
-
-    Returns
-    -------
-    Case
-        Scenario and number of runs.
-    """
+    """Declare the runs of four flows on the paper's link; a quick run is half as long."""
     # The link has the delay of the shortest round trip; access links make up the others.
     made = scenario(
         case.flows(effort.setting),
@@ -132,27 +91,21 @@ def together(case: Four, effort: Effort) -> Case:
 
 SUMS = ("goodput_mbps", "unused_mbps", "timeouts", "events", "losing_flows", "all_lose")
 BESIDE = ("reno_share", "window_ratio")
-"""Of flows beside Reno: its share of the goodput, and their mean window over its."""
+"""Keys of flows next to Reno: Reno's share of the goodput, and their mean window over Reno's."""
 ALPHA = "alpha"
-"""Of Illinois beside Reno: mean increase, packets per round trip, by equation 28."""
+"""Key of Illinois next to Reno: mean increase, packets per round trip, by equation 28."""
 
 
 def probe(case: Four, _effort: Effort) -> Probe:
-    """Sum goodputs, and measure who loses together.
+    """Sum goodputs, and measure which flows lose together.
 
-    Parameters
-    ----------
-    case : Four
-        The flows.
-    _effort : Effort
-        Makes no difference.
-
-    Returns
-    -------
-    Probe
-        Sums, goodput and window of each flow, the exponent of mixed round trips, `BESIDE` Reno.
+    The keys are sums, goodput and window of each flow, ``mu`` for mixed round trips, and `BESIDE` and
+    `ALPHA` next to Reno.
     """
-    keys: list[Key] = [*SUMS, *(OfFlow(what, index) for index in range(4) for what in ("goodput", "window"))]
+    keys: list[Key] = [
+        *SUMS,
+        *(OfFlow(quantity, index) for index in range(4) for quantity in ("goodput", "window")),
+    ]
     parts: list[Callable[[Run], Row]] = [partial(_sums, 2 * max(case.rtts_ms) / 1000), _of_flows]
     if case.mixed:
         keys.append("mu")

@@ -1,4 +1,4 @@
-"""What the figures of the paper with one flow measure in a run."""
+"""Measurements of the figures with one flow."""
 
 from __future__ import annotations
 
@@ -33,25 +33,13 @@ COUNTS = ("goodput_mbps", "mean_window", "epochs", "loss_events", "timeouts", "t
 LENGTHS = ("epoch_round_trips", "epoch_s", "used_share", "full_share", "full_s")
 BENDS = ("concave", "straight", "convex", "concave_at", "convex_at")
 NUMBERS = (*COUNTS, *LENGTHS, *BENDS)
-"""Keys of what `one_flow` measures; lengths and bends are NaN without an epoch."""
+"""Keys of `one_flow`; lengths and bends are NaN without an epoch."""
 
 
 def one_flow(run: Run, *, bandwidth_delay_product: float, rtt_s: float) -> dict[str, Any]:
-    """Measure the only flow of a run.
+    """Measure the only flow of a run, by the keys of `NUMBERS`.
 
-    Parameters
-    ----------
-    run : Run
-        A recorded run.
-    bandwidth_delay_product : float
-        Capacity times propagation round trip, packets.
-    rtt_s : float
-        Propagation round trip, seconds.
-
-    Returns
-    -------
-    dict
-        Goodput, means, counts, length of the epochs and curvature, by the keys of `NUMBERS`.
+    The bandwidth-delay product is in packets, and `rtt_s` is the propagation round trip.
     """
     windows = run.windows.filter(pl.col("window").is_not_null())
     time = windows["time_s"].to_numpy()
@@ -98,7 +86,7 @@ def one_flow(run: Run, *, bandwidth_delay_product: float, rtt_s: float) -> dict[
 
 
 def _mean_over_time(values: list[float], epochs: list[metrics.Epoch]) -> float:
-    """Mean over the epochs that have a value, weighted by their lengths."""
+    """Return the mean over the epochs that have a value, weighted by their lengths."""
     lengths = np.array([epoch.length_s for epoch in epochs])
     known = ~np.isnan(values)
     if not known.any():

@@ -18,45 +18,36 @@ from ackclock_papers.illinois import figures_8_and_10
 from ackclock_papers.illinois.setting import scenario, seeds_alone
 
 
-class Other(NamedTuple):
-    """A control that the paper names and does not run.
-
-    Attributes
-    ----------
-    control : str
-        By the paper's name.
-    controller : str
-        The engine's name.
-    recovery : str
-        Its loss recovery: that of TCP-Linux of ns-2 for a control of Linux, SACK as footnote 9 has
-        it for the others.
-    """
+class NamedControl(NamedTuple):
+    """A control that the paper names and does not run."""
 
     control: str
+    """The paper's name."""
     controller: str
+    """The engine's name."""
     recovery: str
+    """That of ns-2's TCP-Linux for a control of Linux, else SACK, as in footnote 9."""
 
     def __str__(self) -> str:
-        """Label of the curve."""
         return self.control
 
 
-SCALABLE = Other("Scalable TCP", "scalable", "sack")
-HTCP = Other("H-TCP", "htcp", "sack")
-CUBIC = Other("CUBIC", "cubic-8312", "linux-2.6")
-OTHERS = (SCALABLE, HTCP, CUBIC)
-ADAPTIVE = figures_8_and_10.Alone("Illinois")
-Key = Other | figures_8_and_10.Alone
+SCALABLE = NamedControl("Scalable TCP", "scalable", "sack")
+HTCP = NamedControl("H-TCP", "htcp", "sack")
+CUBIC = NamedControl("CUBIC", "cubic-8312", "linux-2.6")
+NAMED = (SCALABLE, HTCP, CUBIC)
+ADAPTIVE = figures_8_and_10.SingleFlow("Illinois")
+CurveKey = NamedControl | figures_8_and_10.SingleFlow
 
 
-def _cases(effort: Effort) -> Mapping[Key, Case]:
+def _cases(effort: Effort) -> Mapping[CurveKey, Case]:
     figure_8 = figures_8_and_10.cases(effort)
     end_s = effort.pick(1200.0, 600.0)
-    flows: dict[Key, dict[str, Any]] = {
-        **{one: {"controller": one.controller, "recovery": one.recovery} for one in OTHERS},
+    flows: dict[CurveKey, dict[str, Any]] = {
+        **{one: {"controller": one.controller, "recovery": one.recovery} for one in NAMED},
         ADAPTIVE: ADAPTIVE.flow(effort.setting),
     }
-    own: dict[Key, Case] = {
+    own: dict[CurveKey, Case] = {
         key: Case(scenario([one], effort.setting, duration_s=end_s), runs=seeds_alone(effort))
         for key, one in flows.items()
     }
@@ -75,7 +66,7 @@ SECTION_2 = Simulated(
     about="As figure 8: one flow on 100 Mbit/s, RTT 100 ms, buffer 100 packets.",
     cases=_cases, probe=figures_8_and_10.PROBE,
     trace=lambda case, run: (
-        pictures.windows(run, 0.1, 200, 400).drop("name") if case in OTHERS else None
+        pictures.windows(run, 0.1, 200, 400).drop("name") if case in NAMED else None
     ),
     draw=_draw,
     claims=(

@@ -1,4 +1,4 @@
-"""Sections 2, 4.5 and 5: what the text says of window curves and of other numbers of flows."""
+"""Sections 2, 4.5 and 5: statements on window curves and on other numbers of flows."""
 
 from __future__ import annotations
 
@@ -25,28 +25,20 @@ HALF = 0.5
 COUNTS = (5, 6, 7, 8, 9)
 """Numbers of flows that footnote 6 leaves out."""
 STEPS = 5000
-"""Of the queue in the curve of section 5."""
+"""Steps of the queue in the curve of section 5."""
 
 
 def _halving(law: laws.Law) -> float:
-    """Give the mean of the window over the largest one, if half is cut."""
+    """Return the mean window over the largest one when a loss event halves it."""
     found = laws.cycle(laws.Law(law.increase, lambda _window: HALF, law.bends), TOP)
     return found.packets / found.round_trips / TOP
 
 
 def curve(buffer: float) -> tuple[Any, Any]:
-    """Follow the queue of one Illinois flow from empty to full.
+    """Follow the queue of one Illinois flow until it fills a buffer, in packets.
 
-    Parameters
-    ----------
-    buffer : float
-        Packets.
-
-    Returns
-    -------
-    tuple of ndarray
-        Round trips, and growth in packets per round trip; the round trip that the queue takes to
-        be seen is left out.
+    Return round trips, and the growth in packets per round trip, without the round trip after which the
+    delay is first measured.
     """
     queue = np.linspace(0, buffer, STEPS, endpoint=False)
     growth = illinois.alpha(queue, buffer)
@@ -54,7 +46,7 @@ def curve(buffer: float) -> tuple[Any, Any]:
 
 
 def _changes() -> Row:
-    """Measure by what share the growth changes in the parts of the curve of B = 50."""
+    """Return the share by which the growth changes in each part of the curve for B = 50."""
     trips, growth = curve(50)
     constant = growth == growth[0]
     early, late = trips <= 0.1 * trips[-1], trips >= 0.9 * trips[-1]
@@ -86,7 +78,7 @@ def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
 
 
 def _least_growth(found: Mapping[tuple[int, str], Row], key: str) -> float:
-    """Give the least difference of a number from one level of congestion to the next."""
+    """Return the least difference of a number from one level of congestion to the next."""
     return float(min(np.diff([found[count, one][key] for one in LEVELS]).min() for count in COUNTS))
 
 

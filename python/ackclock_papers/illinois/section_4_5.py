@@ -39,27 +39,14 @@ def _losses(run: Run) -> pl.DataFrame:
 
 
 def _table(run: Run, key: str) -> tuple[Any, Any]:
-    """Give times and a column of the windows by sample and flow."""
+    """Return times, and a column of the windows by sample and flow."""
     wide = run.windows.pivot(on="flow", index="time_s", values=key).sort("time_s")
     columns = [str(flow) for flow in range(FLOWS)]
     return wide["time_s"].to_numpy(), wide.select(columns).to_numpy().astype(float)
 
 
 def per_event(run: Run) -> Row:
-    """Measure the congestion events of four flows.
-
-    Parameters
-    ----------
-    run : Run
-        A recorded run.
-
-    Returns
-    -------
-    mapping
-        ``drops``: packets that the link drops per event; ``few``: share of the events with 1 to 4
-        of them; ``time mean``: mean window over that at the events; ``least sum``, ``largest sum``:
-        of the flows' windows over what the link with its buffer holds, at the events.
-    """
+    """Measure the congestion events of four flows, by the keys of `PER_EVENT`."""
     losses = _losses(run)
     events = metrics.congestion_events(losses["time_s"].to_numpy(), losses["flow"].to_numpy(), MERGE_S)
     begins = np.array([begin for begin, _ in events])
@@ -84,20 +71,7 @@ def per_event(run: Run) -> Row:
 
 
 def of_illinois(run: Run) -> Row:
-    """Measure alpha and beta of four Illinois flows.
-
-    Parameters
-    ----------
-    run : Run
-        A recorded run.
-
-    Returns
-    -------
-    mapping
-        ``apart``: largest alpha over the least at a time, median; ``halved``: share of the loss
-        events that cut half of the window; ``balance``: what all flows add by alpha over what the
-        cuts take.
-    """
+    """Measure alpha and beta of four Illinois flows, by the keys of `OF_ILLINOIS`."""
     losses = _losses(run).filter(pl.col("kind") == "loss")
     cut = (losses["window_before"] - losses["window_after"]).to_numpy()
     share = cut / losses["window_before"].to_numpy()
@@ -115,7 +89,11 @@ def of_illinois(run: Run) -> Row:
 
 
 PER_EVENT = ("drops", "few", "time mean", "least sum", "largest sum")
+"""Packets that the link drops per event, the share of events with 1 to 4 drops, the mean window over
+that at the events, and the least and largest sum of the windows at the events, over link and buffer."""
 OF_ILLINOIS = ("apart", "halved", "balance")
+"""Largest over least alpha at a time, in the median; share of loss events that halve the window;
+packets that alpha adds over those that the cuts take."""
 
 
 def _windows(run: Run) -> Row:

@@ -17,7 +17,7 @@ from ackclock.reproduction.claims import between, mean, near, ordered, ratio
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.illinois import figures_8_and_10
-from ackclock_papers.illinois.figures_14_and_15 import LOSSES, Lossy, Noisy, lossy, noisy
+from ackclock_papers.illinois.figures_14_and_15 import LOSSES, LossyFlow, NoisyPair, lossy, noisy
 from ackclock_papers.illinois.setting import flow, random_start, scenario, vegas
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SHOWN = 0.005
 """Loss probability of figure 14's curves."""
-LOSSY = tuple(Lossy(control, p) for control in ("Reno", "Illinois") for p in LOSSES)
+LOSSY = tuple(LossyFlow(control, p) for control in ("Reno", "Illinois") for p in LOSSES)
 CURVES = (figures_8_and_10.RENO, figures_8_and_10.ON_SACK, figures_8_and_10.BIC)
 """Flows of figure 8 that the quick reproduction runs in any case."""
 
@@ -35,20 +35,7 @@ def _own(run: Run, flow_id: int, key: str) -> Any:
 
 
 def on_lossy_link(run: Run) -> Row:
-    """Measure a flow of figure 14.
-
-    Parameters
-    ----------
-    run : Run
-        A recorded run.
-
-    Returns
-    -------
-    mapping
-        ``cut``: median share of the window that a loss event cuts; ``avoiding``: mean window while
-        it is not below ssthresh; ``largest alpha``: share of the time outside of slow start in
-        which alpha is 10, 0 for Reno; ``least beta``: share of the loss events that cut an eighth.
-    """
+    """Measure a flow of figure 14, by the keys of `LOSSY_NUMBERS`."""
     later = pl.col("time_s") > run.summary["measured_from_s"]
     losses = run.events.filter(later & (pl.col("kind") == "loss"))
     cut = 1 - losses["window_after"].to_numpy() / losses["window_before"].to_numpy()
@@ -63,6 +50,8 @@ def on_lossy_link(run: Run) -> Row:
 
 
 LOSSY_NUMBERS = ("cut", "avoiding", "largest alpha", "least beta")
+"""Median share of the window that a loss event cuts; mean window while it is not below ssthresh; share of
+the time outside of slow start in which alpha is 10, 0 for Reno; share of loss events that cut an eighth."""
 CURVE_NUMBERS = ("goodput_mbps", "epoch_round_trips", "used_share", "convex")
 
 
@@ -98,15 +87,15 @@ def _draw(numbers: Numbers, _traces: Traces) -> Figure:
 
 
 def _without_timeouts(numbers: Numbers) -> Estimate:
-    """Give the median over the loss rates of the ratio of windows in congestion avoidance."""
+    """Return the median over the loss rates of the ratio of windows in congestion avoidance."""
     ours, reno = (
-        np.array([numbers.each(Lossy(control, p), "avoiding") for p in LOSSES])
+        np.array([numbers.each(LossyFlow(control, p), "avoiding") for p in LOSSES])
         for control in ("Illinois", "Reno")
     )
     return over_runs(np.median(ours / reno, axis=0), least=0.0)
 
 
-ILLINOIS_AT = Lossy("Illinois", SHOWN)
+ILLINOIS_AT = LossyFlow("Illinois", SHOWN)
 
 SECTION_5 = Simulated(
     name="section-5", caption="one flow: what the text says of the runs of figures 8 and 14",
@@ -150,13 +139,7 @@ SECTION_5 = Simulated(
 
 
 class Small(NamedTuple):
-    """Flows on a small link.
-
-    Attributes
-    ----------
-    words : str
-        What they are.
-    """
+    """Flows on a small link, by their label."""
 
     words: str
 
@@ -168,9 +151,9 @@ SLOW = Small("two Reno and two Illinois at 1 Mbit/s")
 FAST_FIRST, FAST_SECOND = Small("FAST before Reno"), Small("FAST after Reno")
 FEW, MANY = Small("4 Vegas flows"), Small("8 Vegas flows")
 GAMMA, SMALL_BUFFER = 10, 50
-OPTIONS = {Small(f"extremes of single RTTs, sigma = {one} ms"): Noisy(None, True, one) for one in (0, 32)}
-DEFAULTS = {Small(f"extremes of means, sigma = {one} ms"): Noisy(None, True, one) for one in (0, 32)}
-VEGAS = {sigma_ms: Noisy(2, True, sigma_ms) for sigma_ms in (8, 16, 32)}
+OPTIONS = {Small(f"extremes of single RTTs, sigma = {one} ms"): NoisyPair(None, True, one) for one in (0, 32)}
+DEFAULTS = {Small(f"extremes of means, sigma = {one} ms"): NoisyPair(None, True, one) for one in (0, 32)}
+VEGAS = {sigma_ms: NoisyPair(2, True, sigma_ms) for sigma_ms in (8, 16, 32)}
 """Noises of figure 15 beyond the threshold of 3.2 ms of gamma = 2."""
 BUFFERS = {
     (control, packets): Small(f"{control}, B = {packets}")
@@ -213,7 +196,7 @@ def _vegas(effort: Effort, count: int) -> Case:
     return Case(made, effort.runs, record=False)
 
 
-def _noisy(effort: Effort, case: Noisy, extremes: str | None = None) -> Case:
+def _noisy(effort: Effort, case: NoisyPair, extremes: str | None = None) -> Case:
     made = noisy(case, effort.setting, effort.pick(1000, 400))
     if extremes is not None:
         made["flow"] = [{**one, "params": {"extremes": extremes}} for one in made["flow"]]
@@ -303,7 +286,7 @@ PROBES: Mapping[Key, Probe] = {
     FEW: DROPPED,
     MANY: DROPPED,
 }
-"""What is measured besides the goodput of all flows."""
+"""Measurements in addition to the goodput of all flows."""
 
 
 def _probe_3(case: Key, _effort: Effort) -> Probe:
@@ -316,7 +299,7 @@ def _probe_3(case: Key, _effort: Effort) -> Probe:
 
 
 def _apart(numbers: Numbers) -> Estimate:
-    """Give the larger share of FAST over the smaller one, as it comes first or second."""
+    """Return the larger share of FAST over the smaller one, of FAST before and FAST after Reno."""
     found = numbers.ratio((FAST_FIRST, "share of FAST"), (FAST_SECOND, "share of FAST"))
     if found.value >= 1:
         return found
