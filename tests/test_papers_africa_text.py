@@ -42,7 +42,7 @@ def test_vegas_beside_reno():
         events=[(15.1, 1, "loss")],
         flows=[{"goodput_mbps": 3.0}, {"goodput_mbps": 15.0}],
     )
-    found = sections_ii_d_and_v.SECTION_2_D.measure(sections_ii_d_and_v.BESIDE, run)
+    found = sections_ii_d_and_v.SECTION_2_D.measure(sections_ii_d_and_v.TOGETHER, run)
     assert found == pytest.approx(
         {
             "windows": 1.0,

@@ -201,7 +201,7 @@ def test_alpha_beside_reno_is_weighted_by_the_round_trips():
         "alpha": [9.0, None, 1.0, 1.0, 4.0],
         "rtt_ms": [100.0, 100.0, 100.0, 100.0, 200.0],
     }
-    case = four_flows.beside_reno("Illinois")
+    case = four_flows.next_to_reno("Illinois")
     row = four_flows.probe(case, FULL).measure(Run(run.summary, "", run.tables | {"windows": windows}))
     assert row[ALPHA] == pytest.approx(1.6)
     assert set(row) == set(four_flows.probe(case, FULL).keys)
@@ -252,7 +252,7 @@ def test_what_two_reno_flows_lose_beside_illinois():
         return {OfFlow("goodput", index): one for index, one in enumerate(mbps)}
 
     rows = {
-        four_flows.beside_reno("Illinois"): [goodputs(10, 20, 30, 35)],
+        four_flows.next_to_reno("Illinois"): [goodputs(10, 20, 30, 35)],
         Four("Reno"): [goodputs(20, 20, 28, 30)],
     }
     # 30 Mbit/s beside Illinois, 40 beside two of their kind.
@@ -284,7 +284,7 @@ def test_noise_is_in_the_first_flow_or_in_both():
 
 
 @pytest.mark.parametrize(
-    "case", [Four("BIC"), four_flows.beside_reno("Vegas"), four_flows.mixed_rtts("Reno")], ids=str
+    "case", [Four("BIC"), four_flows.next_to_reno("Vegas"), four_flows.mixed_rtts("Reno")], ids=str
 )
 def test_four_flows_are_four(case):
     assert sum(flow.get("count", 1) for flow in case.flows(SETTING)) == 4
@@ -376,7 +376,7 @@ def test_items_reach_the_flows():
     cases = figures_9_and_11_to_13.FIGURE_11.cases(QUICK.at(setting))
     flows = {}
     for rival in ("Illinois", "Vegas"):
-        made = tomllib.loads(check(cases[four_flows.beside_reno(rival)].scenario))
+        made = tomllib.loads(check(cases[four_flows.next_to_reno(rival)].scenario))
         flows[rival] = [made["tcp"] | one for one in made["flow"]]
     for one in flows["Illinois"] + flows["Vegas"]:
         assert (one["overhead"], one["min_rto"]) == ("8 us", "1 s")

@@ -76,9 +76,9 @@ def test_alpha_and_beta_of_four():
 
 def test_windows_of_pairs():
     run = made(np.ones((2, 4)), flows=[{"mean_window": one} for one in (10, 12, 20, 30)])
-    row = section_4_5.SECTION_4_5.measure(section_4_5.BESIDE, run)
+    row = section_4_5.SECTION_4_5.measure(section_4_5.RENO_AND_ILLINOIS, run)
     assert row[OfFlow("window", 3)] == 30
-    rows = {section_4_5.BESIDE: [row]}
+    rows = {section_4_5.RENO_AND_ILLINOIS: [row]}
     judged = {one.sentence: one for one in section_4_5.SECTION_4_5.claims}
     assert judged["both Reno flows have the same mean window"].judge(Numbers(rows)).holds
     assert not judged["both Illinois flows have the same mean window"].judge(Numbers(rows)).holds

@@ -46,8 +46,8 @@ def _pair(effort: Effort, fast: TcpVariant, reno_access: str) -> Case:
         )
     ]
     length_s = effort.pick(LENGTH_S, QUICK_S)
-    made = scenario(effort.setting, flows, delay_ms=80, duration_s=length_s)
-    return Case(made, effort.runs)
+    description = scenario(effort.setting, flows, delay_ms=80, duration_s=length_s)
+    return Case(description, effort.runs)
 
 
 class PairNumbers(NamedTuple):
@@ -140,7 +140,7 @@ LESS = ordered(
 FEWER = ordered(
     "africa-loses-tenth-hstcp-packets-at-most",
     "Africa loses a tenth of HSTCP's packets at most",
-    [(one, mean(one, "losses")) for one in (HSTCP, AFRICA)],
+    [(control, mean(control, "losses")) for control in (HSTCP, AFRICA)],
     margin=9.0,
     unit="packets",
     paper="2700 against 47",
@@ -181,7 +181,7 @@ FIGURE_2 = Simulated(
 )  # fmt: skip
 
 
-def _beside_reno(
+def _next_to_reno(
     number: int,
     caption: str,
     control: TcpVariant,
@@ -189,8 +189,8 @@ def _beside_reno(
     *claims: Claim,
     to_reno: float,
     losses: float,
-    said: str,
-    other: str = "",
+    stated: str,
+    compared: str = "",
     headline: bool = False,
 ) -> Simulated[Key]:
     """Run HSTCP and Africa next to Reno, to compare them, and show `control`.
@@ -201,8 +201,8 @@ def _beside_reno(
     """
 
     def cases(effort: Effort) -> Mapping[Key, Case]:
-        found: dict[Key, Case] = {one: _pair(effort, one, reno_access) for one in (HSTCP, AFRICA)}
-        return found | ({other: _pair(effort, control, SLOW_ACCESS)} if other else {})
+        simulated: dict[Key, Case] = {rival: _pair(effort, rival, reno_access) for rival in (HSTCP, AFRICA)}
+        return simulated | ({compared: _pair(effort, control, SLOW_ACCESS)} if compared else {})
 
     def draw(_numbers: Numbers, traces: Traces) -> Group:
         panels = {str(case): (case,) for case in traces}
@@ -216,12 +216,12 @@ def _beside_reno(
         probe=Probe(PairNumbers._fields, measure_pair),
         trace=lambda case, run: _trace(case, run) if case is control else None,
         draw=draw,
-        claims=(_ratio(control, to_reno), _losses(control, losses, said), *claims),
+        claims=(_ratio(control, to_reno), _losses(control, losses, stated), *claims),
         headline=headline,
     )
 
 
-FIGURE_3 = _beside_reno(
+FIGURE_3 = _next_to_reno(
     3,
     "safety, HSTCP next to a Reno flow with 100 Mbit/s access",
     HSTCP,
@@ -229,9 +229,9 @@ FIGURE_3 = _beside_reno(
     LESS,
     to_reno=25,
     losses=2700,
-    said="over 2700",
+    stated="over 2700",
 )
-FIGURE_4 = _beside_reno(
+FIGURE_4 = _next_to_reno(
     4,
     "safety, Africa next to a Reno flow with 100 Mbit/s access",
     AFRICA,
@@ -240,7 +240,7 @@ FIGURE_4 = _beside_reno(
     ordered(
         "africa-total-utilisation-slightly-higher",
         "Africa's total utilisation is slightly higher",
-        [(one, mean(one, "utilisation")) for one in (AFRICA, HSTCP)],
+        [(control, mean(control, "utilisation")) for control in (AFRICA, HSTCP)],
         paper="slightly higher",
     ),
     between(
@@ -255,25 +255,25 @@ FIGURE_4 = _beside_reno(
     ),
     to_reno=6,
     losses=47,
-    said="47",
+    stated="47",
     headline=True,
 )
-FIGURE_5 = _beside_reno(
+FIGURE_5 = _next_to_reno(
     5, "fairness, Africa next to Reno, all access links 1 Gbit/s", AFRICA, ACCESS, FEWER,
     ordered("africa-leaves-reno-more-than-in-figure-4", "Africa leaves Reno more than in figure 4",
-            [(one, mean(one, "ratio")) for one in (FIGURE_4.name, AFRICA)],
+            [(case, mean(case, "ratio")) for case in (FIGURE_4.name, AFRICA)],
             paper="'the ratio of TCP-Africa traffic to TCP-Reno traffic improves', 6:1 to 4:1"),
     ordered("africa-fewer-congestion-events-than-hstcp", "Africa has fewer congestion events than HSTCP",
-            [(one, mean(one, "loss_events")) for one in (HSTCP, AFRICA)],
+            [(control, mean(control, "loss_events")) for control in (HSTCP, AFRICA)],
             paper="'the decreased number of congestion incidents'"),
     ordered("africa-loses-fewer-packets-in-each-congestion-event",
             "Africa loses fewer packets in each congestion event",
-            [(one, ratio((one, "losses"), (one, "loss_events"))) for one in (HSTCP, AFRICA)],
+            [(control, ratio((control, "losses"), (control, "loss_events"))) for control in (HSTCP, AFRICA)],
             unit="packets", why="the order of the means of losses over those of loss events",
             paper="'an improvement in ... the number of packets lost in each event'"),
-    to_reno=4, losses=32, said="32", other=FIGURE_4.name,
+    to_reno=4, losses=32, stated="32", compared=FIGURE_4.name,
 )  # fmt: skip
-FIGURE_6 = _beside_reno(
+FIGURE_6 = _next_to_reno(
     6,
     "fairness, HSTCP next to Reno, all access links 1 Gbit/s",
     HSTCP,
@@ -290,8 +290,8 @@ FIGURE_6 = _beside_reno(
     ),
     to_reno=17,
     losses=2000,
-    said="slightly over 2000",
-    other=FIGURE_3.name,
+    stated="slightly over 2000",
+    compared=FIGURE_3.name,
 )
 
 COME_S, GO_S = 160, 320
@@ -301,8 +301,9 @@ SAMPLE_7_S = 0.2
 
 
 def _cases_7(effort: Effort) -> Mapping[TcpVariant, Case]:
-    one = {"controller": CONTROLLERS[AFRICA], "rtt": "84 ms", "access": ACCESS, "name": CONTROLLERS[AFRICA]}
-    other = {
+    control = CONTROLLERS[AFRICA]
+    africa = {"controller": control, "rtt": "84 ms", "access": ACCESS, "name": control}
+    datagrams = {
         "source": "cbr",
         "rate": f"{DATAGRAMS_MBPS} Mbit/s",
         "rtt": "84 ms",
@@ -310,8 +311,9 @@ def _cases_7(effort: Effort) -> Mapping[TcpVariant, Case]:
         "stop": f"{GO_S} s",
         "name": "noise cbr",
     }
-    made = scenario(effort.setting, [one, other], delay_ms=40, duration_s=480, sample_s=SAMPLE_7_S)
-    return {AFRICA: Case(made, effort.runs)}
+    flows = [africa, datagrams]
+    description = scenario(effort.setting, flows, delay_ms=40, duration_s=480, sample_s=SAMPLE_7_S)
+    return {AFRICA: Case(description, effort.runs)}
 
 
 AVAILABLE_MBPS = (1 - NOISE_SHARE) * RATE_MBPS

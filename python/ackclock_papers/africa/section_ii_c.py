@@ -50,7 +50,7 @@ def _mean_growth(law: laws.Law, top: float) -> float:
 def _end_over_begin(law: laws.Law, top: float) -> float:
     """Return the growth per round trip at the end of an epoch over that at its start."""
     ends = (top * (1 - 1e-9), top * (1 - law.cut(top)) * (1 + 1e-9))
-    last, first = (float(law.increase(np.asarray(one), top)) for one in ends)
+    last, first = (float(law.increase(np.asarray(window), top)) for window in ends)
     return last / first
 
 
@@ -80,11 +80,11 @@ def _of(key: str) -> Callable[[Numbers], Any]:
 
 
 def _most_aggressive(window: int) -> Claim:
-    others = [name for name in LAWS if name != "STCP"]
+    rivals = [name for name in LAWS if name != "STCP"]
 
     def largest(numbers: Numbers) -> Any:
-        found = [numbers.of(FORMULAS, f"growth of {name} at {window}") for name in others]
-        return max(found, key=lambda one: one.value)
+        estimates = [numbers.of(FORMULAS, f"growth of {name} at {window}") for name in rivals]
+        return max(estimates, key=lambda estimate: estimate.value)
 
     return ordered(
         slug("stcp-most-aggressive-at", window, "packets"),

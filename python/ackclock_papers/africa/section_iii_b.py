@@ -36,9 +36,9 @@ def _slow(run: Run, flow: int) -> Any:
     return own(run, flow, "fast") < 0.5
 
 
-def _share(some: Any, of: Any) -> float:
+def _share(samples: Any, selected: Any) -> float:
     """Return the share of the selected samples that are true; NaN when none is selected."""
-    return float(some[of].mean()) if of.any() else float("nan")
+    return float(samples[selected].mean()) if selected.any() else float("nan")
 
 
 def both_slow(run: Run) -> Row:
@@ -46,11 +46,11 @@ def both_slow(run: Run) -> Row:
     later = own(run, 0, "time_s") > LEFT_OUT_S
     short, long = (_slow(run, flow) for flow in (0, 1))
     rates = [own(run, flow, "window") / own(run, flow, "rtt_ms") for flow in (0, 1)]
-    one = later & (short != long) & np.isfinite(rates[0]) & np.isfinite(rates[1])
+    single = later & (short != long) & np.isfinite(rates[0]) & np.isfinite(rates[1])
     return {
         "short": _share(short, later),
         "long": _share(long, later),
-        "faster": _share(short == (rates[0] > rates[1]), one),
+        "faster": _share(short == (rates[0] > rates[1]), single),
     }
 
 
@@ -72,7 +72,7 @@ def before_losses(run: Run) -> Row:
 
 def _cases_3(effort: Effort) -> Mapping[Key, Case]:
     return {
-        **{RttRatio(one): table_case(effort, AFRICA, one) for one in UNEQUAL},
+        **{RttRatio(multiple): table_case(effort, AFRICA, multiple) for multiple in UNEQUAL},
         FIGURE_4_AFRICA: FIGURE_4.cases(effort)[AFRICA],
     }
 
@@ -95,8 +95,8 @@ def draw(numbers: Numbers, _traces: Traces) -> Figure:
     """Write every number of every case into a table."""
     rows = [
         [f"{case}: {key}", str(numbers.of(case, key))]
-        for case, found in numbers.rows.items()
-        for key in found[0]
+        for case, measured in numbers.rows.items()
+        for key in measured[0]
     ]
     return pictures.grid(["", "measured"], rows)
 
@@ -106,17 +106,17 @@ SECTION_3_B = Simulated(
     about="Modes of the flows of table I and of figure 4, from their traces.",
     cases=_cases_3, probe=_probe_3, draw=draw, headline=True,
     claims=(
-        *(between(slug("faster-flow-turns-slow-first-rtt", one),
-                  f"the faster flow turns slow first (RTT ratio {one})",
-                  mean(RttRatio(one), "faster"), 0.5, 1, paper="'the first to switch'",
+        *(between(slug("faster-flow-turns-slow-first-rtt", multiple),
+                  f"the faster flow turns slow first (RTT ratio {multiple})",
+                  mean(RttRatio(multiple), "faster"), 0.5, 1, paper="'the first to switch'",
                   why="of the time in which only one flow is slow, more than half")
-          for one in UNEQUAL),
-        *(ordered(slug("short-flow-slow-more-time", one),
-                  f"the short flow is slow more of the time than the long one (RTT ratio {one})",
-                  [(key, mean(RttRatio(one), key)) for key in ("short", "long")],
+          for multiple in UNEQUAL),
+        *(ordered(slug("short-flow-slow-more-time", multiple),
+                  f"the short flow is slow more of the time than the long one (RTT ratio {multiple})",
+                  [(key, mean(RttRatio(multiple), key)) for key in ("short", "long")],
                   why="shares of the time after 30 s",
                   paper="'allowed to continue to use the higher increase rate'")
-          for one in UNEQUAL),
+          for multiple in UNEQUAL),
         between("figure-4-slow-before-losses", "figure 4: it is slow before its losses",
                 mean(FIGURE_4_AFRICA, BEFORE_LOSSES[0]), 0.5, 1, paper="'clearly visible'",
                 why="before more than half of its losses"),

@@ -55,7 +55,7 @@ class Shift(NamedTuple):
 ALPHAS = (AlphaVariant(0.5), AlphaVariant(5))
 """Below one and far above it, as the text says 'usually ... larger than one'."""
 SHIFTS = tuple(Shift(overhead, ms) for overhead in (True, False) for ms in (0, 0.3, 0.6, 0.9))
-STCP = tuple(RttRatio(one, TcpVariant.SCALABLE) for one in UNEQUAL)
+STCP = tuple(RttRatio(multiple, TcpVariant.SCALABLE) for multiple in UNEQUAL)
 FIRST_S = 60.0
 """Time in which the network 'is still stabilizing after slow start'."""
 ACCESS_QUEUE, FAST_ALONE, HSTCP_ALONE = "access queue", "FAST alone", "HSTCP alone"
@@ -64,26 +64,26 @@ ALONE_S = 60.0
 
 def _with(case: Case, change: Callable[[dict[str, Any]], None]) -> Case:
     """Return a case whose scenario is changed."""
-    made = dict(case.scenario)  # type: ignore[arg-type]
-    made |= {"tcp": dict(made["tcp"]), "flow": [dict(one) for one in made["flow"]]}
-    change(made)
-    return Case(made, case.runs)
+    description = dict(case.scenario)  # type: ignore[arg-type]
+    description |= {"tcp": dict(description["tcp"]), "flow": [dict(entry) for entry in description["flow"]]}
+    change(description)
+    return Case(description, case.runs)
 
 
 def _shifted(effort: Effort, shift: Shift) -> Case:
-    def change(made: dict[str, Any]) -> None:
-        made["flow"][0]["rtt"] = f"{164 + shift.longer_ms:g} ms"
-        made["run"] = {**made["run"], "duration": f"{effort.pick(240, 60):g} s"}
+    def change(description: dict[str, Any]) -> None:
+        description["flow"][0]["rtt"] = f"{164 + shift.longer_ms:g} ms"
+        description["run"] = {**description["run"], "duration": f"{effort.pick(240, 60):g} s"}
         if not shift.overhead:
-            del made["tcp"]["overhead"]
+            del description["tcp"]["overhead"]
 
     return _with(FIGURE_5.cases(effort)[AFRICA], change)
 
 
 def _alone(effort: Effort, controller: str) -> Case:
     flow = {"controller": controller, "rtt": "84 ms", "access": ACCESS}
-    made = scenario(effort.setting, [flow], delay_ms=40, duration_s=ALONE_S, sample_s=0.2)
-    return Case(made, effort.runs)
+    description = scenario(effort.setting, [flow], delay_ms=40, duration_s=ALONE_S, sample_s=0.2)
+    return Case(description, effort.runs)
 
 
 def _access_queue(effort: Effort) -> Case:
@@ -97,13 +97,13 @@ def _access_queue(effort: Effort) -> Case:
     ]
     ends = (("a", "b"), ("c", "b"), ("s", "r"), ("r", "s"))
 
-    def change(made: dict[str, Any]) -> None:
-        del made["dumbbell"]
-        made["link"] = [{**one, "queue": queue} for one in links]
-        for flow, (start, end) in zip(made["flow"], ends, strict=True):
+    def change(description: dict[str, Any]) -> None:
+        del description["dumbbell"]
+        description["link"] = [{**link, "queue": queue} for link in links]
+        for entry, (start, end) in zip(description["flow"], ends, strict=True):
             for key in ("access", "direction", "rtt"):
-                flow.pop(key, None)
-            flow |= {"from": start, "to": end}
+                entry.pop(key, None)
+            entry |= {"from": start, "to": end}
 
     return _with(FIGURE_4.cases(effort)[AFRICA], change)
 
@@ -111,18 +111,21 @@ def _access_queue(effort: Effort) -> Case:
 def _cases_4(effort: Effort) -> Mapping[Key, Case]:
     five = FIGURE_5.cases(effort)
 
-    def other(alpha: AlphaVariant) -> Case:
-        return _with(five[AFRICA], lambda made: made["flow"][0].update(params={"alpha": alpha.value}))
+    def variant(alpha: AlphaVariant) -> Case:
+        def change(description: dict[str, Any]) -> None:
+            description["flow"][0].update(params={"alpha": alpha.value})
+
+        return _with(five[AFRICA], change)
 
     return {
         FIGURE_5.name: five[AFRICA],
         FIGURE_6.name: FIGURE_6.cases(effort)[HSTCP],
         FIGURE_3.name: FIGURE_3.cases(effort)[HSTCP],
         FIGURE_7.name: FIGURE_7.cases(effort)[AFRICA],
-        **{one: other(one) for one in ALPHAS},
-        **{one: _shifted(effort, one) for one in SHIFTS},
-        **{one: table_case(effort, TcpVariant.SCALABLE, one.times) for one in STCP},
-        **{RttRatio(one): TABLE_2.cases(effort)[RttRatio(one)] for one in UNEQUAL},
+        **{alpha: variant(alpha) for alpha in ALPHAS},
+        **{shift: _shifted(effort, shift) for shift in SHIFTS},
+        **{case: table_case(effort, TcpVariant.SCALABLE, case.times) for case in STCP},
+        **{RttRatio(multiple): TABLE_2.cases(effort)[RttRatio(multiple)] for multiple in UNEQUAL},
         ACCESS_QUEUE: _access_queue(effort),
         FAST_ALONE: _alone(effort, "fast"),
         HSTCP_ALONE: _alone(effort, "hstcp"),
@@ -134,9 +137,9 @@ def _queue_estimate(run: Run) -> Row:
     time_s, rtt_ms = own(run, 0, "time_s"), own(run, 0, "rtt_ms")
     estimate = own(run, 0, "window") * (rtt_ms - np.nanmin(rtt_ms)) / rtt_ms
     queue = run.queues.filter(pl.col("link") == 0)["mean_packets"].to_numpy()
-    some = (time_s > LEFT_OUT_S) & (time_s < COME_S) & (queue >= QUEUED) & np.isfinite(estimate)
-    found = estimate[some].sum() / queue[some].sum() if some.any() else float("nan")
-    return {"estimate": float(found)}
+    selected = (time_s > LEFT_OUT_S) & (time_s < COME_S) & (queue >= QUEUED) & np.isfinite(estimate)
+    quotient = estimate[selected].sum() / queue[selected].sum() if selected.any() else float("nan")
+    return {"estimate": float(quotient)}
 
 
 def _parts(run: Run) -> Row:
@@ -148,9 +151,9 @@ def _parts(run: Run) -> Row:
 
 
 def _access_drops(run: Run) -> Row:
-    links = {one["id"]: float(one["queue_drops"]) for one in run.summary["links"]}
-    every = float(run.summary["flows"][1]["whole_run"]["dropped_packets"])
-    return {"access": links["access"], "shared": every - links["access"]}
+    links = {link["id"]: float(link["queue_drops"]) for link in run.summary["links"]}
+    dropped = float(run.summary["flows"][1]["whole_run"]["dropped_packets"])
+    return {"access": links["access"], "shared": dropped - links["access"]}
 
 
 def _steady(run: Run) -> Row:
@@ -215,8 +218,8 @@ def _spread(overhead: bool) -> Callable[[Numbers], Estimate]:
     """Return a number for claims: the largest ratio over the least as the round trip changes."""
 
     def spread(numbers: Numbers) -> Estimate:
-        found = [numbers.of(one, "ratio").value for one in SHIFTS if one.overhead == overhead]
-        return Estimate(max(found) / min(found), float("nan"), float("nan"), 1)
+        ratios = [numbers.of(shift, "ratio").value for shift in SHIFTS if shift.overhead == overhead]
+        return Estimate(max(ratios) / min(ratios), float("nan"), float("nan"), 1)
 
     return spread
 
@@ -242,7 +245,7 @@ SECTION_4 = Simulated(
              unit="packets", why="in the second half of a minute, datagrams included",
              paper="'without causing packet drops'"),
         ordered("fast-alone-less-queue-than-hstcp", "FAST alone has less of a queue than HSTCP",
-                [(one, mean(one, "queue")) for one in (HSTCP_ALONE, FAST_ALONE)], unit="packets",
+                [(case, mean(case, "queue")) for case in (HSTCP_ALONE, FAST_ALONE)], unit="packets",
                 why="mean queues", paper="'unlikely to cause significant queuing delay'"),
         between("fast-alone-converges-quickly",
                 "FAST alone converges quickly", mean(FAST_ALONE, "up_s"), 0, 20, unit="s",
@@ -257,17 +260,18 @@ SECTION_4 = Simulated(
              within=0.1, paper="'an estimate of the number of packets'",
              why="estimates over queues, of which the datagrams have 3 % and the packet in "
              "transmission some more"),
-        *(ordered(slug("africa-loses-less-than-hstcp-with", one), f"Africa loses less than HSTCP with {one}",
-                  [("HSTCP", mean(FIGURE_6.name, "losses")), (str(one), mean(one, "losses"))],
+        *(ordered(slug("africa-loses-less-than-hstcp-with", alpha),
+                  f"Africa loses less than HSTCP with {alpha}",
+                  [("HSTCP", mean(FIGURE_6.name, "losses")), (str(alpha), mean(alpha, "losses"))],
                   unit="packets", paper="'can never make it behave in a dangerous manner'")
-          for one in ALPHAS),
+          for alpha in ALPHAS),
         ordered("without-overhead-there-phase-effects", "without the overhead there are phase effects",
                 [("without", _spread(overhead=False)), ("with", _spread(overhead=True))],
                 why="largest over least ratio of figure 5 as the round trip of Africa grows by up "
                 "to 0.9 ms", paper="'necessary to ... mitigate the presence of phase effects'"),
         ordered("figure-4-reno-loses-more-at-access-link",
                 "figure 4: Reno loses more at its access link than at the bottleneck",
-                [(one, mean(ACCESS_QUEUE, one)) for one in ("access", "shared")], unit="packets",
+                [(queue, mean(ACCESS_QUEUE, queue)) for queue in ("access", "shared")], unit="packets",
                 paper="'lost more packets at its access link'"),
         between("figure-6-most-reno-gain-comes-before-hstcp-settled",
                 "figure 6: most of Reno's gain comes before HSTCP has settled", _early_gain, 0.5,
@@ -285,9 +289,9 @@ SECTION_4 = Simulated(
                                                                     BEFORE_LOSSES[1]),
                 0.5, 1, why="as in figure 4",
                 paper="'much more conservative ... in networks that are being sufficiently used'"),
-        *(ordered(slug("stcp-more-rtt-bias-than-hstcp", one.times),
-                  f"STCP has more RTT bias than HSTCP (RTT ratio {one.times})",
-                  [("STCP", mean(one, "ratio")), ("HSTCP", mean(RttRatio(one.times), "ratio"))],
-                  paper="'slightly improved RTT bias performance'") for one in STCP),
+        *(ordered(slug("stcp-more-rtt-bias-than-hstcp", case.times),
+                  f"STCP has more RTT bias than HSTCP (RTT ratio {case.times})",
+                  [("STCP", mean(case, "ratio")), ("HSTCP", mean(RttRatio(case.times), "ratio"))],
+                  paper="'slightly improved RTT bias performance'") for case in STCP),
     ),
 )  # fmt: skip

@@ -28,7 +28,7 @@ SAMPLE_S = 0.2
 LEFT_OUT_S = 20.0
 """Time of slow start and its consequences."""
 INCREASES = (32, 8, 1)
-BESIDE, ALONE, NOISY, CLEAN, REVERSE = "Vegas and Reno", "Vegas", "noisy", "clean", "reverse"
+TOGETHER, ALONE, NOISY, CLEAN, REVERSE = "Vegas and Reno", "Vegas", "noisy", "clean", "reverse"
 BUFFERLESS = {"africa": "without a buffer", "hstcp": "HSTCP without a buffer"}
 NOISE_MS = 50
 """Sigma of the noise in the measured RTTs: more than half of the round trip."""
@@ -43,13 +43,13 @@ def _case(
 ) -> Case:
     packet_bytes = effort.setting["packet_bytes"]
     filling = rate_mbps * 1e3 * RTT_MS / 8 / packet_bytes
-    made = build.scenario(
+    description = build.scenario(
         build.dumbbell(
             build.mbps(rate_mbps),
             build.milliseconds(RTT_MS / 4),
             build.packets(max(round(buffer_rtts * filling), 1)),
         ),
-        *({"rtt": build.milliseconds(RTT_MS), **one} for one in flows),
+        *({"rtt": build.milliseconds(RTT_MS), **flow} for flow in flows),
         duration=build.seconds(duration_s),
         sample=build.seconds(SAMPLE_S),
         tcp={
@@ -58,13 +58,13 @@ def _case(
             "recovery": effort.setting["recovery"],
         },
     )
-    return Case(made, effort.runs)
+    return Case(description, effort.runs)
 
 
 def _cases_2(effort: Effort) -> Mapping[str, Case]:
     avoiding = {"initial_ssthresh": 2}
     return {
-        BESIDE: _case(
+        TOGETHER: _case(
             effort,
             SLOW_MBPS,
             120,
@@ -74,10 +74,10 @@ def _cases_2(effort: Effort) -> Mapping[str, Case]:
         ),
         ALONE: _case(effort, SLOW_MBPS, 60, {"controller": "vegas", **avoiding}, buffer_rtts=1),
         **{
-            _drops_of(one): _case(
-                effort, FAST_MBPS, 120, {"controller": "aimd", "params": {"alpha": one, "beta": 0.125}}
+            _drops_of(increase): _case(
+                effort, FAST_MBPS, 120, {"controller": "aimd", "params": {"alpha": increase, "beta": 0.125}}
             )
-            for one in INCREASES
+            for increase in INCREASES
         },
     }
 
@@ -97,13 +97,13 @@ def _full_at(run: Run) -> int:
     return int(np.argmax(used >= FULL)) if (used >= FULL).any() else len(used) - 1
 
 
-def _beside(run: Run) -> Row:
+def _together(run: Run) -> Row:
     time_s, vegas, reno = _own(run, 0, "time_s"), _own(run, 0, "window"), _own(run, 1, "window")
     full = _full_at(run)
     losses = _losses(run, 1)["time_s"]
     end_s = float(losses[0]) if len(losses) else float(time_s[-1])
     last = max(int(np.searchsorted(time_s, end_s)) - 1, full)
-    rates = [number(one["goodput_mbps"]) for one in run.summary["flows"][:2]]
+    rates = [number(flow["goodput_mbps"]) for flow in run.summary["flows"][:2]]
     return {
         "windows": vegas[full] / reno[full],
         "Vegas when full": vegas[full],
@@ -133,7 +133,7 @@ def _drops_per_event(run: Run) -> Row:
     return {"drops per event": drops / events if events else float("nan")}
 
 
-BESIDE_NUMBERS = (
+TOGETHER_NUMBERS = (
     "windows",
     "Vegas when full",
     "Vegas at Reno's loss",
@@ -144,8 +144,8 @@ BESIDE_NUMBERS = (
 
 
 def _probe_2(case: str, _effort: Effort) -> Probe:
-    if case == BESIDE:
-        return Probe(BESIDE_NUMBERS, _beside)
+    if case == TOGETHER:
+        return Probe(TOGETHER_NUMBERS, _together)
     if case == ALONE:
         return Probe(("growth before", "growth after"), _growths)
     return Probe(("drops per event",), _drops_per_event)
@@ -154,8 +154,8 @@ def _probe_2(case: str, _effort: Effort) -> Probe:
 def _draw(numbers: Numbers, _traces: Traces) -> Figure:
     rows = [
         [f"{case}: {key}", str(numbers.of(case, key))]
-        for case, found in numbers.rows.items()
-        for key in found[0]
+        for case, measured in numbers.rows.items()
+        for key in measured[0]
     ]
     return pictures.grid(["", "measured"], rows)
 
@@ -179,7 +179,7 @@ SECTION_2_D = Simulated(
         near(
             "vegas-and-reno-share-same-rate-until-link-full",
             "Vegas and Reno share the same rate until the link is full",
-            mean(BESIDE, "windows"),
+            mean(TOGETHER, "windows"),
             1,
             within=0.1,
             paper="'they will share the same rate'",
@@ -188,21 +188,21 @@ SECTION_2_D = Simulated(
         ordered(
             "then-vegas-decreases-window",
             "then Vegas decreases its window",
-            _of(BESIDE, BESIDE_NUMBERS[1], BESIDE_NUMBERS[2]),
+            _of(TOGETHER, TOGETHER_NUMBERS[1], TOGETHER_NUMBERS[2]),
             unit="packets",
             paper="'will actually decrease its window'",
         ),
         ordered(
             "and-reno-increases-own-until-loses",
             "and Reno increases its own until it loses",
-            _of(BESIDE, BESIDE_NUMBERS[4], BESIDE_NUMBERS[3]),
+            _of(TOGETHER, TOGETHER_NUMBERS[4], TOGETHER_NUMBERS[3]),
             unit="packets",
             paper="'will continue to increase'",
         ),
         between(
             "vegas-cannot-compete-with-reno",
             "Vegas cannot compete with Reno",
-            mean(BESIDE, "Reno over Vegas"),
+            mean(TOGETHER, "Reno over Vegas"),
             2,
             np.inf,
             why="Reno's goodput over Vegas'; who has half of another's does not compete",
@@ -219,7 +219,7 @@ SECTION_2_D = Simulated(
         ordered(
             "packets-dropped-per-congestion-event-go-with-increase",
             "packets dropped per congestion event go with the increase",
-            [(_drops_of(one), mean(_drops_of(one), "drops per event")) for one in INCREASES],
+            [(_drops_of(increase), mean(_drops_of(increase), "drops per event")) for increase in INCREASES],
             unit="packets",
             paper="'related to ... the protocol's increase parameter'",
         ),
@@ -229,11 +229,11 @@ SECTION_2_D = Simulated(
 
 def _cases_5(effort: Effort) -> Mapping[str, Case]:
     africa = {"controller": "africa"}
-    other = {"controller": "reno", "direction": "reverse", "count": 2}
+    reverse = {"controller": "reno", "direction": "reverse", "count": 2}
     return {
         NOISY: _case(effort, FAST_MBPS, 200, {**africa, "rtt_noise": f"{NOISE_MS} ms"}),
         CLEAN: _case(effort, FAST_MBPS, 120, africa),
-        REVERSE: _case(effort, FAST_MBPS, 120, africa, other),
+        REVERSE: _case(effort, FAST_MBPS, 120, africa, reverse),
         # Without pacing a link without a buffer drops every second packet of a burst.
         **{
             name: _case(

@@ -54,7 +54,7 @@ def scenario(
         build.dumbbell(
             build.mbps(RATE_MBPS), build.milliseconds(delay_ms), build.packets(setting["buffer_packets"])
         ),
-        *({"start": {"uniform": ["0 s", "1 s"]}, **one} for one in flows),
+        *({"start": {"uniform": ["0 s", "1 s"]}, **flow} for flow in flows),
         {**noise, "name": NOISE},
         {**noise, "name": f"{NOISE} back", "direction": "reverse"},
         duration=build.seconds(duration_s),

@@ -39,8 +39,8 @@ class RttRatio(NamedTuple):
 def table_case(effort: Effort, control: TcpVariant, multiple: int, quick_s: float = QUICK_S) -> Case:
     """Make a case of tables I and II: two flows, of 30 ms and of a multiple of it."""
     flows = [
-        {"controller": CONTROLLERS[control], "rtt": f"{30 * one} ms", "access": ACCESS}
-        for one in (1, multiple)
+        {"controller": CONTROLLERS[control], "rtt": f"{30 * factor} ms", "access": ACCESS}
+        for factor in (1, multiple)
     ]
     length_s = effort.pick(LENGTH_S, quick_s)
     return Case(scenario(effort.setting, flows, delay_ms=5, duration_s=length_s), effort.runs)
@@ -51,7 +51,7 @@ def _table(
     control: TcpVariant,
     printed: Mapping[int, tuple[float, int]],
     *claims: Claim,
-    beside: Mapping[RttRatio, TcpVariant] | None = None,
+    compared: Mapping[RttRatio, TcpVariant] | None = None,
     headline: bool = False,
 ) -> Simulated[RttRatio]:
     """Compare with the paper's ratios of throughputs and lost packets, by RTT ratio.
@@ -59,10 +59,10 @@ def _table(
     `compared` are cases of another control that `claims` compare with.
     """
     keys = {RttRatio(multiple): values for multiple, values in printed.items()}
-    controls = dict.fromkeys(keys, control) | dict(beside or {})
+    controls = dict.fromkeys(keys, control) | dict(compared or {})
 
     def cases(effort: Effort) -> Mapping[RttRatio, Case]:
-        return {key: table_case(effort, one, key.times) for key, one in controls.items()}
+        return {key: table_case(effort, controls[key], key.times) for key in controls}
 
     def draw(numbers: Numbers, _traces: Traces) -> Figure:
         rows = [
@@ -165,18 +165,18 @@ TABLE_1 = _table(
     ),
     *(
         ordered(
-            slug("packets-lost", words, "from-rtt-ratio", low, "to", high),
-            f"packets lost {words} from RTT ratio {low} to {high}",
-            [(str(RttRatio(one)), mean(RttRatio(one), "losses")) for one in order],
+            slug("packets-lost", direction, "from-rtt-ratio", low, "to", high),
+            f"packets lost {direction} from RTT ratio {low} to {high}",
+            [(str(RttRatio(rtt_ratio)), mean(RttRatio(rtt_ratio), "losses")) for rtt_ratio in order],
             unit="packets",
             paper=paper,
         )
-        for words, low, high, order, paper in (
+        for direction, low, high, order, paper in (
             ("rise", 1, 2, (2, 1), "440 to 581"),
             ("fall", 3, 6, (3, 6), "529 to 336"),
         )
     ),
-    beside={HSTCP_6: HSTCP},
+    compared={HSTCP_6: HSTCP},
     headline=True,
 )
 TABLE_2 = _table("ii", HSTCP, {1: (0.9752, 5050), 2: (31.74, 3881), 3: (93.72, 19603), 6: (284.5, 7614)})

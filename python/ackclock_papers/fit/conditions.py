@@ -40,9 +40,9 @@ MIDDLE = Path("figure 5", 4, 150, 0.03, 75)
 
 
 def _cases(effort: Effort) -> Mapping[Path, Case]:
-    found = {}
+    cases = {}
     for path in (NOISY, MIDDLE):
-        made = scenario(
+        description = scenario(
             effort.setting,
             [flow(effort.setting, "Reno")],
             rate_mbps=path.rate_mbps,
@@ -52,8 +52,8 @@ def _cases(effort: Effort) -> Mapping[Path, Case]:
             measured_s=120,
             sample_s=0.05,
         )
-        found[path] = Case(made, effort.runs)
-    return found
+        cases[path] = Case(description, effort.runs)
+    return cases
 
 
 def _measure(run: Run) -> Row:

@@ -40,18 +40,18 @@ PATH: dict[str, Any] = {"rate_mbps": 10.0, "rtt_ms": 20.0, "loss": 0.01}
 
 
 def _cases_1(effort: Effort) -> Mapping[Sessions, Case]:
-    found = {}
+    cases = {}
     for key in (ALONE, *SESSIONS):
         many = {"controller": "multcp", "params": {"n": key.n}, "name": "MulTCP"}
         flows = [*([many] if key.n else []), flow(effort.setting, "Reno")]
-        made = scenario(effort.setting, flows, **PATH, measured_s=effort.pick(120.0, 60.0))
-        found[key] = Case(made, effort.runs)
-    return found
+        description = scenario(effort.setting, flows, **PATH, measured_s=effort.pick(120.0, 60.0))
+        cases[key] = Case(description, effort.runs)
+    return cases
 
 
 def _measure_1(run: Run) -> Row:
     """Measure goodputs, queueing delay and utilisation; Reno is the last flow."""
-    goodputs = [one["goodput_mbps"] for one in run.summary["flows"]]
+    goodputs = [sender["goodput_mbps"] for sender in run.summary["flows"]]
     link = run.summary["links"][0]
     packet_ms = PACKET_BITS / (PATH["rate_mbps"] * 1000)
     return {
@@ -63,7 +63,7 @@ def _measure_1(run: Run) -> Row:
 
 
 def _degradation(numbers: Numbers, key: Sessions) -> float:
-    alone, shared = (numbers.of(one, "reno_mbps").value for one in (ALONE, key))
+    alone, shared = (numbers.of(sessions, "reno_mbps").value for sessions in (ALONE, key))
     return throughput_degradation(alone, shared)
 
 
@@ -124,10 +124,10 @@ PERIOD_RTT_MS = 100
 
 def cases_of_period(effort: Effort) -> Mapping[Sessions, Case]:
     """Run FIT alone on a path that only loses, for figure 2 and table I."""
-    one = flow(effort.setting, "FIT", params={"n": THREE.n}, start="0 s")
-    made = scenario(
+    entry = flow(effort.setting, "FIT", params={"n": THREE.n}, start="0 s")
+    description = scenario(
         effort.setting,
-        [one],
+        [entry],
         rate_mbps=1000,
         rtt_ms=PERIOD_RTT_MS,
         loss=0.001,
@@ -135,8 +135,8 @@ def cases_of_period(effort: Effort) -> Mapping[Sessions, Case]:
         sample_s=0.1,
         buffer=20_000,
     )
-    made["tcp"] |= {"delayed_ack": 1}
-    return {THREE: Case(made, effort.runs)}
+    description["tcp"] |= {"delayed_ack": 1}
+    return {THREE: Case(description, effort.runs)}
 
 
 def _periods(run: Run) -> pl.DataFrame:
@@ -203,7 +203,7 @@ RATE_3_MBPS, RTT_3_MS = 50, 40
 
 def _cases_3(effort: Effort) -> Mapping[str, Case]:
     setting = effort.setting
-    made = scenario(
+    description = scenario(
         setting,
         [flow(setting, "FIT"), flow(setting, "Reno", rtt="80 ms")],
         rate_mbps=RATE_3_MBPS,
@@ -211,14 +211,14 @@ def _cases_3(effort: Effort) -> Mapping[str, Case]:
         loss=0.001,
         measured_s=effort.pick(120, 60),
     )
-    return {SESSIONS_3: Case(made, effort.runs)}
+    return {SESSIONS_3: Case(description, effort.runs)}
 
 
 def _measure_3(run: Run) -> Row:
     """Measure packets in the queue and on the link, utilisation, and the share of packets lost."""
     link = run.summary["links"][0]
     product = RATE_3_MBPS * 1e6 / PACKET_BITS * RTT_3_MS / 1000
-    sent = sum(one["sent_packets"] for one in run.summary["flows"])
+    sent = sum(sender["sent_packets"] for sender in run.summary["flows"])
     return {
         "packets": number(link["mean_queue_packets"]) + number(link["utilisation"]) * product,
         "utilisation": link["utilisation"],

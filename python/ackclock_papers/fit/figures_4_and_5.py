@@ -24,20 +24,20 @@ from ackclock_papers.fit.setting import flow, goodputs, scenario
 def _best(cases: Mapping[str, Key]) -> Callable[[Numbers], Estimate]:
     """Return a number for claims: the highest goodput of variants, whose cases have it by variant."""
     return lambda numbers: max(
-        (numbers.of(case, one) for one, case in cases.items()), key=lambda found: found.value
+        (numbers.of(case, variant) for variant, case in cases.items()), key=lambda estimate: estimate.value
     )
 
 
 def _above(where: str, cases: Mapping[str, Key]) -> tuple[Claim, Claim]:
     """Claim that FIT has more than the other TCPs, and more than FAST."""
     own = "FIT", mean(cases["FIT"], "FIT")
-    others = {one: case for one, case in cases.items() if one not in ("FIT", "FAST")}
+    rivals = {variant: case for variant, case in cases.items() if variant not in ("FIT", "FAST")}
     fast = "FAST", mean(cases["FAST"], "FAST")
     return (
         ordered(
             slug("fit-above-other-tcps-at", where),
             f"FIT is above the other TCPs at {where}",
-            [own, ("the best of them", _best(others))],
+            [own, ("the best of them", _best(rivals))],
             unit="Mbit/s",
             paper="higher",
         ),
@@ -92,7 +92,7 @@ DELAYS_4 = (40, 80, 120, 160, 200)
 
 def _case_4(effort: Effort, key: FastPath) -> Case:
     setting = effort.setting
-    made = scenario(
+    description = scenario(
         setting,
         [flow(setting, key.variant, fast_alpha=200 if key.in_panel_a else 20)],
         rate_mbps=key.rate_mbps,
@@ -100,7 +100,7 @@ def _case_4(effort: Effort, key: FastPath) -> Case:
         loss=key.loss,
         measured_s=effort.pick(40, 15) if key.in_panel_a else effort.pick(120, 40),
     )
-    return Case(made, effort.runs, record=False)
+    return Case(description, effort.runs, record=False)
 
 
 def _cases_4(effort: Effort) -> Mapping[FastPath, Case]:
@@ -182,21 +182,21 @@ FIGURE_4 = Simulated(
         ),
         *(
             ordered(
-                slug("1-gbit-s-loss", p, "fit-much-higher-than", other),
-                f"1 Gbit/s, loss {p:g}: FIT much higher than {other}",
-                [("FIT", mean(_with_loss("FIT", p), "FIT")), (other, mean(_with_loss(other, p), other))],
+                slug("1-gbit-s-loss", p, "fit-much-higher-than", rival),
+                f"1 Gbit/s, loss {p:g}: FIT much higher than {rival}",
+                [("FIT", mean(_with_loss("FIT", p), "FIT")), (rival, mean(_with_loss(rival, p), rival))],
                 unit="Mbit/s",
                 margin=MUCH,
                 paper="much higher",
                 why="three tenths more, as for 'much lower' in figure 7",
             )
             for p in (1e-3, 1e-4)
-            for other in ("Reno", "CUBIC", "CTCP", "HSTCP", "Illinois")
+            for rival in ("Reno", "CUBIC", "CTCP", "HSTCP", "Illinois")
         ),
         *(
             claim
             for ms in DELAYS_4
-            for claim in _above(f"{ms} ms", {one: _with_delay(one, ms) for one in FAST_PATHS})
+            for claim in _above(f"{ms} ms", {variant: _with_delay(variant, ms) for variant in FAST_PATHS})
         ),
     ),
 )
@@ -208,7 +208,7 @@ DELAYS_5 = (50, 150, 250, 350)
 
 def _case_5(effort: Effort, key: NoisyPath) -> Case:
     setting = effort.setting
-    made = scenario(
+    description = scenario(
         setting,
         [flow(setting, key.variant, fast_alpha=setting["fast_alpha"])],
         rate_mbps=4,
@@ -217,7 +217,7 @@ def _case_5(effort: Effort, key: NoisyPath) -> Case:
         noise_ms=key.rtt_ms / 2,
         measured_s=effort.pick(300, 100),
     )
-    return Case(made, effort.runs, record=False)
+    return Case(description, effort.runs, record=False)
 
 
 def _cases_5(effort: Effort) -> Mapping[NoisyPath, Case]:
@@ -229,7 +229,7 @@ def _draw_5(numbers: Numbers, _traces: Traces) -> Group:
     charts = [
         curve_chart(
             numbers,
-            {one: [(ms, NoisyPath(one, ms, p), one) for ms in DELAYS_5] for one in WIRELESS},
+            {variant: [(ms, NoisyPath(variant, ms, p), variant) for ms in DELAYS_5] for variant in WIRELESS},
             Axis("delay", "ms"),
             Axis("goodput", "Mbit/s", range=(0, None)),
             key=f"loss-{p:g}",
@@ -243,7 +243,7 @@ def _draw_5(numbers: Numbers, _traces: Traces) -> Group:
 
 def _noisy(rtt_ms: int, loss: float) -> dict[str, NoisyPath]:
     """Return the cases of a point of figure 5, by variant."""
-    return {one: NoisyPath(one, rtt_ms, loss) for one in WIRELESS}
+    return {variant: NoisyPath(variant, rtt_ms, loss) for variant in WIRELESS}
 
 
 def _ahead(numbers: Numbers) -> Estimate:
@@ -251,8 +251,8 @@ def _ahead(numbers: Numbers) -> Estimate:
     ratios = []
     for cases in (_noisy(ms, p) for ms in DELAYS_5 for p in LOSSES_5):
         own = cases["FIT"]
-        others = {one: case for one, case in cases.items() if one not in ("FIT", "FAST")}
-        best = _best(others)(numbers).value
+        rivals = {variant: case for variant, case in cases.items() if variant not in ("FIT", "FAST")}
+        best = _best(rivals)(numbers).value
         ratios.append(np.array(numbers.each(own, "FIT")) / best)
     return over_runs(np.exp(np.mean(np.log(ratios), axis=0)), least=0.0)
 

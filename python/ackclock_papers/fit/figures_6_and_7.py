@@ -41,18 +41,18 @@ RATE_6_MBPS = 10.0
 
 
 def _cases_6(effort: Effort) -> Mapping[AmongRenos, Case]:
-    found = {}
+    cases = {}
     for name in SHARING:
         flows = [
             flow(effort.setting, name, fast_alpha=effort.setting["fast_alpha"]),
             flow(effort.setting, "Reno", count=RENOS, name="others"),
         ]
         for panel, path in PANELS_6.items():
-            made = scenario(
+            description = scenario(
                 effort.setting, flows, rate_mbps=RATE_6_MBPS, measured_s=effort.pick(120, 60), **path
             )
-            found[AmongRenos(panel, name)] = Case(made, effort.runs, record=False)
-    return found
+            cases[AmongRenos(panel, name)] = Case(description, effort.runs, record=False)
+    return cases
 
 
 def _measure_6(run: Run) -> Row:
@@ -69,7 +69,7 @@ def _draw_6(numbers: Numbers, _traces: Traces) -> Group:
     renos = f"{RENOS} Reno"
     charts = []
     for panel in PANELS_6:
-        cases = [AmongRenos(panel, one) for one in SHARING]
+        cases = [AmongRenos(panel, variant) for variant in SHARING]
         kinds = {
             "the variant": [(case, "share") for case in cases],
             renos: [(case, "reno_each") for case in cases],
@@ -146,38 +146,38 @@ def _case_7(effort: Effort, key: Replacement) -> Case:
         flow(setting, "Reno", count=EACH),
         flow(setting, key.variant, count=EACH, name="others", fast_alpha=key.alpha or 20),
     ]
-    made = scenario(setting, flows, rate_mbps=50, rtt_ms=100, measured_s=measured_s)
-    return Case(made, effort.runs, record=False)
+    description = scenario(setting, flows, rate_mbps=50, rtt_ms=100, measured_s=measured_s)
+    return Case(description, effort.runs, record=False)
 
 
 def _measure_7(run: Run) -> Row:
     """Measure the goodput of the ten Renos that stay and of the ten other flows, Mbit/s."""
-    renos, others = goodputs(run, EACH, EACH)
-    return {"Reno": renos, "others": others, "sum": renos + others}
+    renos, rest = goodputs(run, EACH, EACH)
+    return {"Reno": renos, "others": rest, "sum": renos + rest}
 
 
 def stolen(key: Replacement) -> Callable[[Numbers], Estimate]:
     """Return a number for claims: the bandwidth stolen rate of a replacement, run by run."""
 
     def judge(numbers: Numbers) -> Estimate:
-        alone, beside = (numbers.each(one, "Reno") for one in (NOTHING_REPLACED, key))
-        return over_runs([bandwidth_stolen_rate(x, y) for x, y in zip(alone, beside, strict=True)], most=1.0)
+        alone, shared = (numbers.each(replacement, "Reno") for replacement in (NOTHING_REPLACED, key))
+        return over_runs([bandwidth_stolen_rate(x, y) for x, y in zip(alone, shared, strict=True)], most=1.0)
 
     return judge
 
 
 def _draw_7(numbers: Numbers, _traces: Traces) -> Group:
-    words = [one.variant for one in STOLEN], [f"alpha {one}" for one in FAST_ALPHAS]
+    labels_of_panels = [case.variant for case in STOLEN], [f"alpha {alpha}" for alpha in FAST_ALPHAS]
     charts = []
-    for key, cases, labels in zip("ab", (STOLEN, FASTS), words, strict=True):
-        found = [stolen(one)(numbers) for one in cases]
+    for key, cases, labels in zip("ab", (STOLEN, FASTS), labels_of_panels, strict=True):
+        estimates = [stolen(replacement)(numbers) for replacement in cases]
         shares = Series(
             "bandwidth stolen rate",
             0,
-            range(len(found)),
-            [one.value for one in found],
-            low=[one.low for one in found],
-            high=[one.high for one in found],
+            range(len(estimates)),
+            [estimate.value for estimate in estimates],
+            low=[estimate.low for estimate in estimates],
+            high=[estimate.high for estimate in estimates],
             look="bars",
         )
         y = Axis("bandwidth stolen rate")
@@ -196,12 +196,14 @@ def _draw_7(numbers: Numbers, _traces: Traces) -> Group:
     return Group(charts, linked=False, columns=2)
 
 
-def _more(key: Replacement, other: Replacement) -> Callable[[Numbers], Estimate]:
+def _more(key: Replacement, rival: Replacement) -> Callable[[Numbers], Estimate]:
     """Return a number for claims: how much more `key` steals than `rival`."""
 
     def judge(numbers: Numbers) -> Estimate:
-        stays, own, its = (numbers.each(one, "Reno") for one in (NOTHING_REPLACED, key, other))
-        return over_runs([(y - x) / z for x, y, z in zip(own, its, stays, strict=True)])
+        unreplaced, with_key, with_rival = (
+            numbers.each(replacement, "Reno") for replacement in (NOTHING_REPLACED, key, rival)
+        )
+        return over_runs([(y - x) / z for x, y, z in zip(with_key, with_rival, unreplaced, strict=True)])
 
     return judge
 

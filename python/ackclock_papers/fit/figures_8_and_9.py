@@ -29,16 +29,16 @@ def _draw_8(_numbers: Numbers, traces: Traces) -> Group:
 
 
 def _highest(name: str) -> Claim:
-    others = [one for one in PLACES[name].variants if one != "FIT"]
+    rivals = [variant for variant in PLACES[name].variants if variant != "FIT"]
 
     def best(numbers: Numbers) -> Estimate:
-        return max((numbers.of(name, one) for one in others), key=lambda found: found.value)
+        return max((numbers.of(name, variant) for variant in rivals), key=lambda estimate: estimate.value)
 
     # Where several fill the emulated path none can be seen to be ahead.
-    margin, words = (-0.05, "highest or within 5 % of it") if name == "LA wired" else (0, "highest")
+    margin, rank = (-0.05, "highest or within 5 % of it") if name == "LA wired" else (0, "highest")
     return ordered(
-        slug(name, "fit", words),
-        f"{name}: FIT is {words}",
+        slug(name, "fit", rank),
+        f"{name}: FIT is {rank}",
         [("FIT", mean(name, "FIT")), ("the best other", best)],
         margin=margin,
         unit="Mbit/s",
@@ -77,9 +77,9 @@ E_SESSIONS = 16
 
 
 def _cases_9(effort: Effort) -> Mapping[str, Case]:
-    place = PLACES["CDMA city"]
+    path = PLACES["CDMA city"]
     length = effort.pick(600, 200)
-    made = {
+    flows_by_control = {
         "FIT": [flow(effort.setting, "FIT")],
         "E-MulTCP": [{"source": "emultcp", "count": E_SESSIONS, "name": "E"}],
     }
@@ -88,17 +88,17 @@ def _cases_9(effort: Effort) -> Mapping[str, Case]:
             scenario(
                 effort.setting,
                 flows,
-                rate_mbps=place.rate_mbps,
-                rtt_ms=place.rtt_ms,
-                loss=place.loss(effort.setting),
-                noise_ms=place.noise_ms,
+                rate_mbps=path.rate_mbps,
+                rtt_ms=path.rtt_ms,
+                loss=path.loss(effort.setting),
+                noise_ms=path.noise_ms,
                 measured_s=length,
                 warmup_s=60,
                 sample_s=2.0,
             ),
             effort.runs,
         )
-        for name, flows in made.items()
+        for name, flows in flows_by_control.items()
     }
 
 

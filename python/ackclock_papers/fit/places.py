@@ -55,51 +55,51 @@ class LivePath:
 
 
 PLACES = {
-    name: LivePath(**one)
-    for name, one in tomllib.loads(
+    name: LivePath(**fields)
+    for name, fields in tomllib.loads(
         (resources.files(__package__) / "places.toml").read_text(encoding="utf-8")
     ).items()
 }
 """Panel (i) is not in table V: its Reno is set to what nearly fills the link."""
 
-IN_TABLE_5 = {name: place for name, place in PLACES.items() if place.panel != "i"}
+IN_TABLE_5 = {name: path for name, path in PLACES.items() if path.panel != "i"}
 
 
 def cases(effort: Effort) -> Mapping[str, Case]:
     """Rotate the variants on each path, one after the other, as the paper's server does."""
     turn = effort.pick(300, 60)
-    found = {}
-    for name, place in PLACES.items():
+    rotations = {}
+    for name, path in PLACES.items():
         flows = [
-            flow(effort.setting, one, start=f"{turn * index:g} s", stop=f"{turn * (index + 1):g} s")
-            for index, one in enumerate(place.variants)
+            flow(effort.setting, variant, start=f"{turn * index:g} s", stop=f"{turn * (index + 1):g} s")
+            for index, variant in enumerate(path.variants)
         ]
-        made = scenario(
+        description = scenario(
             effort.setting,
             flows,
-            rate_mbps=place.rate_mbps,
-            rtt_ms=place.rtt_ms,
-            loss=place.loss(effort.setting),
-            noise_ms=place.noise_ms,
+            rate_mbps=path.rate_mbps,
+            rtt_ms=path.rtt_ms,
+            loss=path.loss(effort.setting),
+            noise_ms=path.noise_ms,
             warmup_s=0,
             measured_s=turn * len(flows),
             sample_s=2.0,
         )
-        found[name] = Case(made, effort.runs)
-    return found
+        rotations[name] = Case(description, effort.runs)
+    return rotations
 
 
 def _measure(name: str, run: Run) -> Row:
     """Measure the goodput of each variant in its turn, Mbit/s, and FIT's over the mean of the others."""
-    place = PLACES[name]
-    turn = run.summary["duration_s"] / len(place.variants)
+    path = PLACES[name]
+    turn = run.summary["duration_s"] / len(path.variants)
     row: dict[str, float] = {}
-    for index, one in enumerate(place.variants):
+    for index, variant in enumerate(path.variants):
         # The first tenth of a turn is slow start.
         start = turn * index
         own = run.windows.filter(pl.col("flow") == index)
-        row[one] = goodput(own["time_s"], own["delivered_bytes"], start + turn / 10, start + turn)
-    row["speed_up"] = row["FIT"] / float(np.mean([row[one] for one in place.variants[1:]]))
+        row[variant] = goodput(own["time_s"], own["delivered_bytes"], start + turn / 10, start + turn)
+    row["speed_up"] = row["FIT"] / float(np.mean([row[variant] for variant in path.variants[1:]]))
     return row
 
 

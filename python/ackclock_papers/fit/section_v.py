@@ -41,7 +41,7 @@ def _vegas(queueing_s: float) -> float:
 
 
 def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
-    one = ONE_SESSION["queueing_s"], ONE_SESSION["alpha"]
+    single_session = ONE_SESSION["queueing_s"], ONE_SESSION["alpha"]
     bounds = {name: bound for name, bound in BOUNDS.items() if name != "FIT"}
     row = {
         "p of Reno": _loss_that_fills(responses.reno),
@@ -51,8 +51,8 @@ def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
         "Vegas, shorter": _vegas(SHORTER_S),
         "Vegas, short": _vegas(SHORT_S),
         "largest bound": max(bounds.values()),
-        "eta of FIT": _fit(D_S[0], *one) / _fit(D_S[1], *one),
-        "eta of Reno": float(unfairness.reno(D_S, one[0])),
+        "eta of FIT": _fit(D_S[0], *single_session) / _fit(D_S[1], *single_session),
+        "eta of Reno": float(unfairness.reno(D_S, single_session[0])),
     }
     return {TEXT: [row]}, {}
 

@@ -29,11 +29,11 @@ FIT_1 = "FIT next to Reno"
 
 def _cases_2(effort: Effort) -> Mapping[Key, Case]:
     flows = [flow(effort.setting, "FIT"), flow(effort.setting, "Reno")]
-    made = scenario(effort.setting, flows, **figures_1_to_3.PATH, measured_s=effort.pick(120.0, 60.0))
-    found: dict[Key, Case] = {FIT_1: Case(made, effort.runs)}
-    found |= dict(figures_1_to_3.FIGURE_1.cases(effort).items())
-    found |= dict(tables_iv_and_v.TABLE_5.cases(effort).items())
-    return found
+    description = scenario(effort.setting, flows, **figures_1_to_3.PATH, measured_s=effort.pick(120.0, 60.0))
+    cases: dict[Key, Case] = {FIT_1: Case(description, effort.runs)}
+    cases |= dict(figures_1_to_3.FIGURE_1.cases(effort).items())
+    cases |= dict(tables_iv_and_v.TABLE_5.cases(effort).items())
+    return cases
 
 
 def halves(run: Run, variants: int) -> float:
@@ -42,15 +42,15 @@ def halves(run: Run, variants: int) -> float:
     Slow start, the first fifth of the first half, is left out.
     """
     turn_s = run.summary["duration_s"] / variants
-    found = []
+    quotients = []
     for index in range(variants):
         own = run.windows.filter(pl.col("flow") == index)
         since = (own["time_s"].to_numpy() - turn_s * index) / turn_s
         sent = own["delivered_bytes"].to_numpy()
         first = sent[(since > 0.1) & (since <= 0.5)].sum() / 0.4
         second = sent[(since > 0.5) & (since <= 1)].sum() / 0.5
-        found.append(second / first if first else np.nan)
-    return float(np.nanmedian(found))
+        quotients.append(second / first if first else np.nan)
+    return float(np.nanmedian(quotients))
 
 
 def _probe_2(case: Key, effort: Effort) -> Probe:
@@ -64,15 +64,15 @@ def _probe_2(case: Key, effort: Effort) -> Probe:
 def _draw(numbers: Numbers, _traces: Traces) -> Figure:
     rows = [
         [f"{case}: {key}", str(numbers.of(case, key))]
-        for case, found in numbers.rows.items()
-        for key in found[0]
+        for case, measured in numbers.rows.items()
+        for key in measured[0]
     ]
     return pictures.grid(["", "measured"], rows)
 
 
 def _degradation(key: figures_1_to_3.Sessions) -> Callable[[Numbers], Estimate]:
     def judge(numbers: Numbers) -> Estimate:
-        alone, shared = (numbers.each(one, "reno_mbps") for one in (figures_1_to_3.ALONE, key))
+        alone, shared = (numbers.each(case, "reno_mbps") for case in (figures_1_to_3.ALONE, key))
         pairs = zip(alone, shared, strict=True)
         return over_runs([throughput_degradation(x, y) for x, y in pairs], most=1.0)
 
@@ -104,7 +104,7 @@ SECTION_2 = Simulated(
         ordered(
             "adapted-n-uses-link-more-than-one-session",
             "an adapted N uses the link more than one session does",
-            [(words, mean(key, "utilisation")) for words, key in (("FIT", FIT_1), ("N = 1", ONE))],
+            [(label, mean(key, "utilisation")) for label, key in (("FIT", FIT_1), ("N = 1", ONE))],
             why="utilisation beside one Reno",
             paper="'can be more utilized'",
         ),
@@ -112,8 +112,8 @@ SECTION_2 = Simulated(
             "adapted-n-keeps-queueing-delay-acceptable",
             "an adapted N keeps the queueing delay acceptable",
             [
-                (words, mean(key, "delay_ms"))
-                for words, key in ((str(figures_1_to_3.MOST), figures_1_to_3.MOST), ("FIT", FIT_1))
+                (label, mean(key, "delay_ms"))
+                for label, key in ((str(figures_1_to_3.MOST), figures_1_to_3.MOST), ("FIT", FIT_1))
             ],
             unit="ms",
             why="below that of the largest N, whose degradation is unacceptable",
@@ -146,27 +146,27 @@ FIFTH = figures_6_and_7.AmongRenos("a", "Reno")
 
 def _starving(effort: Effort, name: str) -> Case:
     flows = [{**STARVING[name], "name": name}, flow(effort.setting, "Reno")]
-    made = scenario(
+    description = scenario(
         effort.setting, flows, rate_mbps=10, rtt_ms=100, measured_s=120, buffer=packets(10, 100 * DEEP_RTTS)
     )
-    return Case(made, effort.runs, record=False)
+    return Case(description, effort.runs, record=False)
 
 
 def _alone(effort: Effort, name: str) -> Case:
-    one = flow(effort.setting, name) if name != "Vegas" else {"controller": "vegas"}
-    made = scenario(
+    entry = flow(effort.setting, name) if name != "Vegas" else {"controller": "vegas"}
+    description = scenario(
         effort.setting,
-        [one],
+        [entry],
         rate_mbps=figures_1_to_3.RATE_3_MBPS,
         rtt_ms=figures_1_to_3.RTT_3_MS,
         loss=0.001,
         measured_s=effort.pick(120, 60),
     )
-    return Case(made, effort.runs, record=False)
+    return Case(description, effort.runs, record=False)
 
 
 def _ten(effort: Effort) -> Case:
-    made = scenario(
+    description = scenario(
         effort.setting,
         [flow(effort.setting, "Reno", count=10)],
         rate_mbps=1000,
@@ -174,7 +174,7 @@ def _ten(effort: Effort) -> Case:
         loss=1e-3,
         measured_s=effort.pick(40, 15),
     )
-    return Case(made, effort.runs, record=False)
+    return Case(description, effort.runs, record=False)
 
 
 STATE_B = "state (b)"
@@ -193,25 +193,25 @@ def _cases_6(effort: Effort) -> Mapping[Key, Case]:
             for key in (figures_6_and_7.NOTHING_REPLACED, *map(figures_6_and_7.Replacement, SEVEN))
         },
         **{
-            f"{name}: Reno beside {other}": _pair(effort, name, other)
+            f"{name}: Reno beside {rival}": _pair(effort, name, rival)
             for name in IN_TABLE_5
-            for other in ("Reno", "FIT")
+            for rival in ("Reno", "FIT")
         },
     }
 
 
-def _pair(effort: Effort, name: str, other: str) -> Case:
-    place = PLACES[name]
-    made = scenario(
+def _pair(effort: Effort, name: str, rival: str) -> Case:
+    path = PLACES[name]
+    description = scenario(
         effort.setting,
-        [flow(effort.setting, "Reno"), flow(effort.setting, other, name="other")],
-        rate_mbps=place.rate_mbps,
-        rtt_ms=place.rtt_ms,
-        loss=place.loss(effort.setting),
-        noise_ms=place.noise_ms,
+        [flow(effort.setting, "Reno"), flow(effort.setting, rival, name="other")],
+        rate_mbps=path.rate_mbps,
+        rtt_ms=path.rtt_ms,
+        loss=path.loss(effort.setting),
+        noise_ms=path.noise_ms,
         measured_s=effort.pick(300, 120),
     )
-    return Case(made, effort.runs, record=False)
+    return Case(description, effort.runs, record=False)
 
 
 def _with_queue(run: Run) -> float:
@@ -254,7 +254,7 @@ def stolen(name: str) -> Callable[[Numbers], Estimate]:
     """Return a number for claims: FIT's bandwidth stolen rate at a place of `PLACES`, run by run."""
 
     def judge(numbers: Numbers) -> Estimate:
-        pairs = (numbers.each(f"{name}: Reno beside {one}", "first") for one in ("Reno", "FIT"))
+        pairs = (numbers.each(f"{name}: Reno beside {rival}", "first") for rival in ("Reno", "FIT"))
         return over_runs([bandwidth_stolen_rate(x, y) for x, y in zip(*pairs, strict=True)], most=1.0)
 
     return judge
@@ -265,8 +265,9 @@ BSR = dict(zip(IN_TABLE_5, (0.12, 0.07, 0.2, 0.07, 0.09, 0.05, 0.0, 0.0), strict
 
 
 def _larger_of_others(numbers: Numbers) -> Estimate:
-    found = [figures_6_and_7.stolen(figures_6_and_7.Replacement(one))(numbers) for one in SEVEN[1:]]
-    return max(found, key=lambda one: one.value)
+    replacements = map(figures_6_and_7.Replacement, SEVEN[1:])
+    estimates = [figures_6_and_7.stolen(replacement)(numbers) for replacement in replacements]
+    return max(estimates, key=lambda estimate: estimate.value)
 
 
 SECTION_6 = Simulated(

@@ -79,9 +79,9 @@ def flow(
         "FIT": {**FIT_RTT[setting["fit_rtt"]], **FIT_ALPHA[setting["fit_alpha"]]},
         "FAST": {"alpha": fast_alpha, "loss": setting["fast_loss"]},
     }.get(variant, {})
-    made = {"start": {"uniform": ["0 s", "1 s"]}, "name": variant, **VARIANTS[variant], **more}
-    chosen = {**made.pop("params", {}), **known, **(params or {})}
-    return {**made, "params": chosen} if chosen else made
+    entry = {"start": {"uniform": ["0 s", "1 s"]}, "name": variant, **VARIANTS[variant], **more}
+    chosen = {**entry.pop("params", {}), **known, **(params or {})}
+    return {**entry, "params": chosen} if chosen else entry
 
 
 def scenario(
@@ -125,7 +125,7 @@ def scenario(
         },
         "tcp": {"profile": "linux", "packet": "1500 B", **SENDERS[setting["sender"]]},
         "dumbbell": link,
-        "flow": [{**common, **one} for one in flows],
+        "flow": [{**common, **entry} for entry in flows],
     }
 
 
@@ -144,13 +144,13 @@ def goodputs(run: Run, *sizes: int) -> list[float]:
     flows = run.summary["flows"]
     if len(flows) != sum(sizes):
         raise ValueError(f"{len(flows)} flows, expected {sum(sizes)}")
-    found = iter(one["goodput_mbps"] or 0.0 for one in flows)
-    return [float(sum(islice(found, size))) for size in sizes]
+    rates = iter(sender["goodput_mbps"] or 0.0 for sender in flows)
+    return [float(sum(islice(rates, size))) for size in sizes]
 
 
 def over_time(run: Run, length_s: float) -> pl.DataFrame:
     """Average the goodput of every flow over intervals; ``time_s`` is the end of an interval."""
-    names = {one["id"]: one["name"] for one in run.summary["flows"]}
+    names = {sender["id"]: sender["name"] for sender in run.summary["flows"]}
     frame = run.windows.with_columns(
         pl.col("flow").replace_strict(names, return_dtype=pl.String).alias("name"),
         ((pl.col("time_s") / length_s).ceil() * length_s).alias("end_s"),

@@ -47,7 +47,7 @@ def _case(effort: Effort, key: ShortAndLong) -> Case:
         flow(setting, key.variant, count=EACH, name="short", rtt=f"{SHORT_MS} ms"),
         flow(setting, key.variant, count=EACH, name="long", rtt=f"{key.long_ms} ms"),
     ]
-    made = scenario(
+    description = scenario(
         setting,
         flows,
         rate_mbps=RATE_MBPS,
@@ -56,7 +56,7 @@ def _case(effort: Effort, key: ShortAndLong) -> Case:
         measured_s=effort.pick(200, 80),
         buffer=packets(RATE_MBPS, setting["table_iii_buffer"]),
     )
-    return Case(made, effort.runs, record=False)
+    return Case(description, effort.runs, record=False)
 
 
 def _cases(effort: Effort) -> Mapping[ShortAndLong, Case]:
@@ -107,24 +107,24 @@ TABLE_3 = Simulated(
         ),
         *(
             ordered(
-                slug("at-1-8-fit-fairer-than", other),
-                f"at 1/8 FIT is fairer than {other}",
-                [(name, mean(ShortAndLong(name, 400), "ratio")) for name in (other, "FIT")],
+                slug("at-1-8-fit-fairer-than", rival),
+                f"at 1/8 FIT is fairer than {rival}",
+                [(name, mean(ShortAndLong(name, 400), "ratio")) for name in (rival, "FIT")],
                 paper="better",
             )
-            for other in ("CTCP", "Reno")
+            for rival in ("CTCP", "Reno")
         ),
         *(
             times(
-                slug("at-1-8-fit-about-fair", other),
-                f"at 1/8 FIT is about as fair as {other}",
-                ratio((ShortAndLong("FIT", 400), "ratio"), (ShortAndLong(other, 400), "ratio")),
+                slug("at-1-8-fit-about-fair", rival),
+                f"at 1/8 FIT is about as fair as {rival}",
+                ratio((ShortAndLong("FIT", 400), "ratio"), (ShortAndLong(rival, 400), "ratio")),
                 1,
                 factor=1.3,
                 why="'similar'",
                 paper="similar",
             )
-            for other in ("FAST", "CUBIC")
+            for rival in ("FAST", "CUBIC")
         ),
     ),
 )

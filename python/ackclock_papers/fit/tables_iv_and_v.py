@@ -25,16 +25,16 @@ TABLE_4 = Simulated(
         ["panel", "place", "network", "client OS", "Mbit/s", "RTT ms", "loss", "noise ms"],
         [
             [
-                one.panel,
+                path.panel,
                 name,
-                one.network,
-                one.client,
-                one.rate_mbps,
-                one.rtt_ms,
-                f"{one.loss(n.setting):.2%}",
-                one.noise_ms,
+                path.network,
+                path.client,
+                path.rate_mbps,
+                path.rtt_ms,
+                f"{path.loss(n.setting):.2%}",
+                path.noise_ms,
             ]
-            for name, one in PLACES.items()
+            for name, path in PLACES.items()
         ],
     ),
     claims=tuple(
@@ -42,30 +42,30 @@ TABLE_4 = Simulated(
             slug(name, "reno-in-table-v"),
             f"{name}: Reno as in table V",
             mean(name, "Reno"),
-            place.paper["Reno"],
+            path.paper["Reno"],
             within=0.4,
             why="the path's loss is set by a formula without timeouts and recovery",
             unit="Mbit/s",
         )
-        for name, place in IN_TABLE_5.items()
+        for name, path in IN_TABLE_5.items()
     ),
 )
 
 
 def _draw_5(numbers: Numbers, _traces: Traces) -> Figure:
     rows = []
-    for one in dict.fromkeys(name for place in PLACES.values() for name in place.variants):
-        row = [one]
-        for name, place in IN_TABLE_5.items():
-            known = one in place.variants
-            row.append(f"{place.paper[one]:g}: {numbers.of(name, one).value:.2g}" if known else "-")
+    for variant in dict.fromkeys(name for path in PLACES.values() for name in path.variants):
+        row = [variant]
+        for name, path in IN_TABLE_5.items():
+            known = variant in path.variants
+            row.append(f"{path.paper[variant]:g}: {numbers.of(name, variant).value:.2g}" if known else "-")
         rows.append(row)
     rows.append(
         [
             "speed-up",
             *(
-                f"{one.speed_up:g}: {numbers.of(name, 'speed_up').value:.2g}"
-                for name, one in IN_TABLE_5.items()
+                f"{path.speed_up:g}: {numbers.of(name, 'speed_up').value:.2g}"
+                for name, path in IN_TABLE_5.items()
             ),
         ]
     )
@@ -78,17 +78,18 @@ TABLE_5 = Simulated(
     cases=cases, probe=probe, draw=_draw_5, headline=True,
     claims=(
         *(times(slug(name, "fit-speed-up"),
-                f"{name}: FIT's speed-up", mean(name, "speed_up"), place.speed_up, factor=2,
+                f"{name}: FIT's speed-up", mean(name, "speed_up"), path.speed_up, factor=2,
                 why="live paths, one set of days")
-          for name, place in IN_TABLE_5.items()),
+          for name, path in IN_TABLE_5.items()),
         *(times(slug(name, "fit"),
-                f"{name}: FIT", mean(name, "FIT"), place.paper["FIT"], factor=2, unit="Mbit/s",
+                f"{name}: FIT", mean(name, "FIT"), path.paper["FIT"], factor=2, unit="Mbit/s",
                 why="as its speed-up")
-          for name, place in IN_TABLE_5.items()),
-        *(times(slug(name, one, "over-reno"), f"{name}: {one} over Reno", ratio((name, one), (name, "Reno")),
-                place.paper[one] / place.paper["Reno"], factor=2, why="as FIT's speed-up",
-                paper=f"{place.paper[one]:g} against {place.paper['Reno']:g} Mbit/s")
-          for name, place in IN_TABLE_5.items()
-          for one in place.variants if one not in ("FIT", "Reno")),
+          for name, path in IN_TABLE_5.items()),
+        *(times(slug(name, variant, "over-reno"),
+                f"{name}: {variant} over Reno", ratio((name, variant), (name, "Reno")),
+                path.paper[variant] / path.paper["Reno"], factor=2, why="as FIT's speed-up",
+                paper=f"{path.paper[variant]:g} against {path.paper['Reno']:g} Mbit/s")
+          for name, path in IN_TABLE_5.items()
+          for variant in path.variants if variant not in ("FIT", "Reno")),
     ),
 )  # fmt: skip

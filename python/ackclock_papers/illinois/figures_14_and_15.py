@@ -43,11 +43,11 @@ class LossyFlow(NamedTuple):
 
 def lossy(case: LossyFlow, setting: Setting, duration_s: float) -> dict[str, Any]:
     """Make a scenario of figure 14, `duration_s` seconds long, of which 50 s are left out."""
-    one = flow(case.control, setting)
+    entry = flow(case.control, setting)
     if case.control == "Illinois":
-        one["params"] = {"eta1": 0.2}
+        entry["params"] = {"eta1": 0.2}
     return scenario(
-        [one],
+        [entry],
         setting,
         rate_mbps=40,
         buffer=200,
@@ -85,8 +85,8 @@ def _gains(numbers: Numbers, key: str) -> np.ndarray:
         np.array([numbers.each(LossyFlow(control, loss), key) for loss in LOSSES])
         for control in ("Illinois", "Reno")
     )
-    found: np.ndarray = ours / reno
-    return found
+    gains: np.ndarray = ours / reno
+    return gains
 
 
 def _median_gain(key: str) -> Callable[[Numbers], Estimate]:
@@ -101,7 +101,7 @@ def _without_drops(numbers: Numbers) -> Estimate:
         for control in ("Illinois", "Reno")
         for loss in LOSSES
     ]
-    share = float(np.mean([one == 0 for one in drops]))
+    share = float(np.mean([count == 0 for count in drops]))
     return Estimate(share, math.nan, math.nan, 1)
 
 
@@ -194,10 +194,10 @@ class NoisyPair(NamedTuple):
 
     def flows(self, setting: Setting) -> list[dict[str, Any]]:
         """Make both entries of ``[[flow]]``, the flow with noise first."""
-        one = flow("Illinois", setting) if self.gamma is None else vegas(self.gamma, setting)
-        one |= random_start(setting)
+        entry = flow("Illinois", setting) if self.gamma is None else vegas(self.gamma, setting)
+        entry |= random_start(setting)
         noise = {"rtt_noise": build.milliseconds(self.sigma_ms)}
-        return [one | noise, one | (noise if self.both else {})]
+        return [entry | noise, entry | (noise if self.both else {})]
 
 
 def noisy(case: NoisyPair, setting: Setting, duration_s: float, sample_s: float = 1.0) -> dict[str, Any]:
@@ -215,15 +215,15 @@ def noisy(case: NoisyPair, setting: Setting, duration_s: float, sample_s: float 
 
 
 def _cases_15(effort: Effort) -> Mapping[NoisyPair, Case]:
-    every = itertools.product((None, *GAMMAS), (True, False), SIGMAS_MS)
+    fields = itertools.product((None, *GAMMAS), (True, False), SIGMAS_MS)
     return {
         case: Case(noisy(case, effort.setting, effort.pick(1000, 400)), runs=effort.runs, record=False)
-        for case in itertools.starmap(NoisyPair, every)
+        for case in itertools.starmap(NoisyPair, fields)
     }
 
 
 def _measure_15(run: Run) -> Row:
-    first, second = (number(one["goodput_mbps"]) for one in run.summary["flows"])
+    first, second = (number(sender["goodput_mbps"]) for sender in run.summary["flows"])
     return {"noisy_mbps": first, "other_mbps": second, "sum_mbps": first + second}
 
 
@@ -292,8 +292,8 @@ def _ratio_of_thresholds(more: int, less: int, numbers: Numbers) -> Estimate:
 def _beyond(gamma: int) -> tuple[Claim, ...]:
     limit_ms = float(1000 * illinois.vegas_threshold(gamma, capacity(RATE_MBPS), 2))
     # The nearest noise of the grid that is well beyond the threshold.
-    beyond_ms = next((one for one in SIGMAS_MS if one >= 2 * limit_ms), SIGMAS_MS[-1])
-    below_ms = max(one for one in SIGMAS_MS if one <= limit_ms)
+    beyond_ms = next((sigma_ms for sigma_ms in SIGMAS_MS if sigma_ms >= 2 * limit_ms), SIGMAS_MS[-1])
+    below_ms = max(sigma_ms for sigma_ms in SIGMAS_MS if sigma_ms <= limit_ms)
     below, beyond = NoisyPair(gamma, True, below_ms), NoisyPair(gamma, True, beyond_ms)
     return (
         between(

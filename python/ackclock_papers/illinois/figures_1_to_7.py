@@ -143,7 +143,7 @@ def one_study(flows: int, level: str, seed: int) -> tuple[Row, pl.DataFrame]:
 
 
 def _study(flows: int, level: str) -> tuple[Mapping[str, Sequence[Row]], Traces]:
-    rows = {one: [one_study(flows, one, seed)[0] for seed in range(1, SEEDS + 1)] for one in LEVELS}
+    rows = {name: [one_study(flows, name, seed)[0] for seed in range(1, SEEDS + 1)] for name in LEVELS}
     return rows, {level: one_study(flows, level, 1)[1]}
 
 
@@ -171,7 +171,7 @@ def _draw_study(_numbers: Numbers, traces: Traces) -> Group:
 
 
 def _claims(level: str) -> tuple[Claim, ...]:
-    found = [
+    claims = [
         between(
             "log-x-falls-with-log-t-with-slope",
             "log x falls with log T with a slope from -2 to -1",
@@ -201,7 +201,7 @@ def _claims(level: str) -> tuple[Claim, ...]:
         ),
     ]
     if level == "light":
-        found.append(
+        claims.append(
             between(
                 "x-x-near-1-for-light-congestion",
                 "x/x* is near 1 for light congestion",
@@ -214,21 +214,21 @@ def _claims(level: str) -> tuple[Claim, ...]:
         )
     else:
         wider = LEVELS[: LEVELS.index(level) + 1][::-1]
-        found.append(
+        claims.append(
             ordered(
                 "range-x-x-wider-than-with-lighter-congestion",
                 "the range of x/x* is wider than with lighter congestion",
-                [(one, mean(one, "range")) for one in wider],
+                [(name, mean(name, "range")) for name in wider],
             )
         )
-        found.append(
+        claims.append(
             ordered(
                 "mu-grows-with-congestion",
                 "mu grows with congestion",
-                [(one, mean(one, "mu")) for one in wider],
+                [(name, mean(name, "mu")) for name in wider],
             )
         )
-    return tuple(found)
+    return tuple(claims)
 
 
 def _figure(number: int, flows: int, level: str) -> Computed:
@@ -249,5 +249,5 @@ def _figure(number: int, flows: int, level: str) -> Computed:
 
 FIGURES_2_TO_7 = tuple(
     _figure(2 + index, flows, level)
-    for index, (flows, level) in enumerate((n, one) for n in (4, 10) for one in LEVELS)
+    for index, (flows, level) in enumerate((n, name) for n in (4, 10) for name in LEVELS)
 )

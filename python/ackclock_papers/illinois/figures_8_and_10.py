@@ -73,10 +73,10 @@ def cases(effort: Effort) -> Mapping[SingleFlow, Case]:
     """Declare the runs of figure 8, one case for each curve; a quick run is half as long."""
     end_s = effort.pick(1200.0, 600.0)
     return {
-        one: Case(
-            scenario([one.flow(effort.setting)], effort.setting, duration_s=end_s), runs=seeds_alone(effort)
+        case: Case(
+            scenario([case.flow(effort.setting)], effort.setting, duration_s=end_s), runs=seeds_alone(effort)
         )
-        for one in FLOWS
+        for case in FLOWS
     }
 
 
@@ -172,7 +172,7 @@ FIGURE_8 = Simulated(
             ordered(
                 slug(case, "larger-mean-window-than-reno"),
                 f"{case}: a larger mean window than Reno's",
-                [(one.control, mean(one, "mean_window")) for one in (case, RENO)],
+                [(curve.control, mean(curve, "mean_window")) for curve in (case, RENO)],
                 unit="packets", paper="larger",
             )
             for case in (HALF, MILD)
@@ -211,7 +211,7 @@ FIGURE_8 = Simulated(
             ordered(
                 slug(case, "stays-at-full-utilisation-for-longer"),
                 f"{case}: stays at full utilisation for longer than Reno",
-                [(one.control, mean(one, "full_share")) for one in (case, RENO)],
+                [(curve.control, mean(curve, "full_share")) for curve in (case, RENO)],
                 unit="of the time", paper="'stays around full utilization longer'",
             )
             for case in (HALF, MILD)
@@ -245,8 +245,8 @@ class Buffer(NamedTuple):
     control: str = "Illinois"
 
     def __str__(self) -> str:
-        other = "" if self.control == "Illinois" else f", {self.control}"
-        return f"B = {self.packets}{other}"
+        suffix = "" if self.control == "Illinois" else f", {self.control}"
+        return f"B = {self.packets}{suffix}"
 
 
 BUFFERS = tuple(map(Buffer, (10, 20, 30, 40, 50)))
@@ -320,7 +320,7 @@ def _least_gain(numbers: Numbers) -> Estimate:
         numbers.ratio((ours, "goodput_mbps"), (reno, "goodput_mbps"))
         for ours, reno in zip(BUFFERS, RENO_BUFFERS, strict=True)
     )
-    return min(gains, key=lambda one: one.value)
+    return min(gains, key=lambda gain: gain.value)
 
 
 FIGURE_10 = Simulated(

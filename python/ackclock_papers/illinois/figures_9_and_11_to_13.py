@@ -25,8 +25,8 @@ from ackclock_papers.illinois.four_flows import (
     RTTS_MS,
     Four,
     OfFlow,
-    beside_reno,
     mixed_rtts,
+    next_to_reno,
     probe,
     together,
 )
@@ -67,8 +67,8 @@ TOGETHER = {Counted(4, control): Four(control) for control in CONTROLS}
 
 
 def _cases_9(effort: Effort) -> Mapping[Counted, Case]:
-    one = figures_8_and_10.cases(effort)
-    return {case: one[alone] for case, alone in ALONE.items()} | {
+    single = figures_8_and_10.cases(effort)
+    return {case: single[alone] for case, alone in ALONE.items()} | {
         case: together(four, effort) for case, four in TOGETHER.items()
     }
 
@@ -88,21 +88,21 @@ def _draw_9(numbers: Numbers, _traces: Traces) -> Group:
     charts = []
     for shown in (list(ALONE), list(TOGETHER)):
         keys = {"goodput": [(case, "goodput_mbps") for case in shown]}
-        words, panel = [case.control for case in shown], shown[0].panel
-        charts.append(bar_chart(numbers, words, keys, "goodput (Mbit/s)", top=110, key=panel, heading=panel))
+        names, panel = [case.control for case in shown], shown[0].panel
+        charts.append(bar_chart(numbers, names, keys, "goodput (Mbit/s)", top=110, key=panel, heading=panel))
     return Group(charts, linked=False)
 
 
 def _highest(ours: Counted) -> Claim:
-    others = [ours._replace(control=control) for control in ("Reno", *RIVALS)]
+    rivals = [ours._replace(control=control) for control in ("Reno", *RIVALS)]
 
     def least(numbers: Numbers) -> Estimate:
-        unused = [numbers.of(other, "unused_mbps") for other in others]
-        return min(unused, key=lambda one: one.value)
+        unused = [numbers.of(rival, "unused_mbps") for rival in rivals]
+        return min(unused, key=lambda estimate: estimate.value)
 
     return ordered(
         slug(ours, "highest-goodput"),
-        f"{ours} has a higher goodput than {', '.join(other.control for other in others)}",
+        f"{ours} has a higher goodput than {', '.join(rival.control for rival in rivals)}",
         [("the best of the others", least), (ours.control, mean(ours, "unused_mbps"))],
         why="the order of what is left unused, whose differences are seen where goodputs are alike",
         unit="Mbit/s unused",
@@ -128,26 +128,26 @@ FIGURE_9 = Simulated(
     ),
 )
 
-BESIDE_RENO = tuple(beside_reno(control) for control in ("HS-TCP", "Illinois", "BIC", "C-TCP", "Vegas"))
+NEXT_TO_RENO = tuple(next_to_reno(control) for control in ("HS-TCP", "Illinois", "BIC", "C-TCP", "Vegas"))
 MIXED = tuple(mixed_rtts(control) for control in CONTROLS)
 
 
 def _cases_11(effort: Effort) -> Mapping[Four, Case]:
-    return {case: together(case, effort) for case in (*BESIDE_RENO, *MIXED, Four("Reno"))}
+    return {case: together(case, effort) for case in (*NEXT_TO_RENO, *MIXED, Four("Reno"))}
 
 
 def _draw_11(numbers: Numbers, _traces: Traces) -> Group:
-    places = np.arange(len(BESIDE_RENO))
+    places = np.arange(len(NEXT_TO_RENO))
     pairs = []
     for shift, (name, flows) in enumerate((("Reno", (0, 1)), ("the other", (2, 3)))):
-        each = [[numbers.of(case, OfFlow("goodput", one)) for one in flows] for case in BESIDE_RENO]
-        means = [float(np.mean([one.value for one in found])) for found in each]
+        each = [[numbers.of(case, OfFlow("goodput", index)) for index in flows] for case in NEXT_TO_RENO]
+        means = [float(np.mean([estimate.value for estimate in estimates])) for estimates in each]
         pairs.append(Series(name, shift, places + 0.4 * (shift - 0.5), means, look="bars"))
     throughput = Axis("mean throughput", "Mbit/s", range=(0, None))
     left = Chart(
         "throughput",
         f"next to two Reno flows: {throughput.titled}",
-        Axis("", names=[case.control for case in BESIDE_RENO]),
+        Axis("", names=[case.control for case in NEXT_TO_RENO]),
         throughput,
         pairs,
         kind="points",
@@ -173,32 +173,32 @@ def _draw_11(numbers: Numbers, _traces: Traces) -> Group:
 NEARLY_EQUAL = "mu is 0 for equal windows; the matrix model has up to 0.34 under heavy congestion"
 
 
-def _favours_short(other: str) -> Claim:
-    numbers = [(one, mean(mixed_rtts(one), "mu")) for one in (other, "Illinois")]
+def _favours_short(rival: str) -> Claim:
+    numbers = [(control, mean(mixed_rtts(control), "mu")) for control in (rival, "Illinois")]
     return ordered(
-        slug(other, "favours-short-rtts-more-than-illinois"),
-        f"{other} favours short RTTs more than Illinois does",
+        slug(rival, "favours-short-rtts-more-than-illinois"),
+        f"{rival} favours short RTTs more than Illinois does",
         numbers,
         unit="(mu)",
         paper="Illinois is more fair",
     )
 
 
-def _leaves_less(other: str, name: str, sentence: str, paper: str) -> Claim:
+def _leaves_less(rival: str, name: str, sentence: str, paper: str) -> Claim:
     numbers = [
-        ("Reno beside Illinois", mean(beside_reno("Illinois"), "reno_share")),
-        (f"beside {other}", mean(beside_reno(other), "reno_share")),
+        ("Reno beside Illinois", mean(next_to_reno("Illinois"), "reno_share")),
+        (f"beside {rival}", mean(next_to_reno(rival), "reno_share")),
     ]
     return ordered(name, sentence, numbers, unit="of the goodput", paper=paper)
 
 
 def _of_two_renos(numbers: Numbers) -> Estimate:
     """Return the goodput of two Reno flows next to Illinois over that of two of four Reno flows."""
-    beside, among = (
-        np.sum([numbers.each(case, OfFlow("goodput", one)) for one in (0, 1)], axis=0)
-        for case in (beside_reno("Illinois"), Four("Reno"))
+    with_illinois, with_renos = (
+        np.sum([numbers.each(case, OfFlow("goodput", index)) for index in (0, 1)], axis=0)
+        for case in (next_to_reno("Illinois"), Four("Reno"))
     )
-    return over_runs(beside / among, least=0.0)
+    return over_runs(with_illinois / with_renos, least=0.0)
 
 
 FIGURE_11 = Simulated(
@@ -216,17 +216,17 @@ FIGURE_11 = Simulated(
     claims=(
         *(
             _leaves_less(
-                other,
-                slug("illinois-leaves-reno-more-than", other),
-                f"Illinois leaves Reno more than {other} does",
+                rival,
+                slug("illinois-leaves-reno-more-than", rival),
+                f"Illinois leaves Reno more than {rival} does",
                 "more fair to Reno",
             )
-            for other in RIVALS
+            for rival in RIVALS
         ),
         between(
             "illinois-larger-windows-beside-reno-but-only-slightly",
             "Illinois has the larger windows beside Reno, but only slightly",
-            mean(beside_reno("Illinois"), "window_ratio"),
+            mean(next_to_reno("Illinois"), "window_ratio"),
             1,
             1.5,
             why="mean window over Reno's; section 4.6 expects 1.1",
@@ -245,7 +245,7 @@ FIGURE_11 = Simulated(
         between(
             "illinois-beside-reno-alpha-slightly-larger-than-1",
             "Illinois beside Reno: alpha is slightly larger than 1",
-            mean(beside_reno("Illinois"), ALPHA),
+            mean(next_to_reno("Illinois"), ALPHA),
             1,
             1.5,
             why="weighted by 1/RTT as in equation 28, over all of the measured time",
@@ -255,7 +255,7 @@ FIGURE_11 = Simulated(
         between(
             "vegas-gets-very-little-beside-reno",
             "Vegas gets very little beside Reno",
-            mean(beside_reno("Vegas"), "reno_share"),
+            mean(next_to_reno("Vegas"), "reno_share"),
             0.75,
             1,
             why="Reno's share of the goodput; a fair one would be 0.5",
@@ -279,7 +279,7 @@ FIGURE_11 = Simulated(
             why=NEARLY_EQUAL,
             paper="similar",
         ),
-        *(_favours_short(other) for other in RIVALS),
+        *(_favours_short(rival) for rival in RIVALS),
     ),
 )
 
@@ -289,7 +289,7 @@ DRAWN = ("Illinois", *RIVALS)
 
 
 def _cases_12(effort: Effort) -> Mapping[Four, Case]:
-    shown = (Four("Illinois"), Four("HS-TCP"), *map(beside_reno, DRAWN))
+    shown = (Four("Illinois"), Four("HS-TCP"), *map(next_to_reno, DRAWN))
     return {case: together(case, effort) for case in shown}
 
 
@@ -362,15 +362,15 @@ FIGURE_13 = Simulated(
         ),
         *(
             between(
-                slug(other, "not-fair-to-large-rtts"),
-                f"{other} is not fair to large RTTs",
-                mean(mixed_rtts(other), "mu"),
+                slug(rival, "not-fair-to-large-rtts"),
+                f"{rival} is not fair to large RTTs",
+                mean(mixed_rtts(rival), "mu"),
                 0.5,
                 np.inf,
                 why="mu is 0 for equal windows, 1 for windows inverse to the RTT",
                 paper="not fair",
             )
-            for other in RIVALS
+            for rival in RIVALS
         ),
     ),
 )

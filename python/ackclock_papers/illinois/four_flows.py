@@ -40,8 +40,8 @@ class Four(NamedTuple):
     def __str__(self) -> str:
         if self.mixed:
             return f"{min(self.rtts_ms)} to {max(self.rtts_ms)} ms: {self.control}"
-        others = f"{4 - self.reno_flows} {self.control}"
-        return f"{self.reno_flows} Reno + {others}" if self.reno_flows else others
+        rest = f"{4 - self.reno_flows} {self.control}"
+        return f"{self.reno_flows} Reno + {rest}" if self.reno_flows else rest
 
     def flows(self, setting: Setting) -> list[dict[str, Any]]:
         """Make the entries of ``[[flow]]``, Reno's first."""
@@ -52,10 +52,10 @@ class Four(NamedTuple):
             own = flow(self.control, setting) | start
         if self.mixed:
             return [own | {"rtt": build.milliseconds(rtt_ms)} for rtt_ms in self.rtts_ms]
-        made = [own | {"count": 4 - self.reno_flows}]
+        entries = [own | {"count": 4 - self.reno_flows}]
         if self.reno_flows:
-            made.insert(0, flow("Reno", setting) | start | {"count": self.reno_flows})
-        return made
+            entries.insert(0, flow("Reno", setting) | start | {"count": self.reno_flows})
+        return entries
 
 
 class OfFlow(NamedTuple):
@@ -68,7 +68,7 @@ class OfFlow(NamedTuple):
         return f"{self.quantity}_{self.flow}"
 
 
-beside_reno = partial(Four, reno_flows=2)
+next_to_reno = partial(Four, reno_flows=2)
 """Two flows of a control, by the paper's name, next to two of Reno."""
 mixed_rtts = partial(Four, rtts_ms=RTTS_MS)
 """Four flows of a control, by the paper's name, with round trips of 60 to 120 ms."""
@@ -77,7 +77,7 @@ mixed_rtts = partial(Four, rtts_ms=RTTS_MS)
 def together(case: Four, effort: Effort) -> Case:
     """Declare the runs of four flows on the paper's link; a quick run is half as long."""
     # The link has the delay of the shortest round trip; access links make up the others.
-    made = scenario(
+    description = scenario(
         case.flows(effort.setting),
         effort.setting,
         rate_mbps=RATE_MBPS,
@@ -86,11 +86,11 @@ def together(case: Four, effort: Effort) -> Case:
         warmup_s=100,
         sample_s=0.1,
     )
-    return Case(made, runs=effort.runs)
+    return Case(description, runs=effort.runs)
 
 
 SUMS = ("goodput_mbps", "unused_mbps", "timeouts", "events", "losing_flows", "all_lose")
-BESIDE = ("reno_share", "window_ratio")
+SHARING = ("reno_share", "window_ratio")
 """Keys of flows next to Reno: Reno's share of the goodput, and their mean window over Reno's."""
 ALPHA = "alpha"
 """Key of Illinois next to Reno: mean increase, packets per round trip, by equation 28."""
@@ -99,7 +99,7 @@ ALPHA = "alpha"
 def probe(case: Four, _effort: Effort) -> Probe:
     """Sum goodputs, and measure which flows lose together.
 
-    The keys are sums, goodput and window of each flow, ``mu`` for mixed round trips, and `BESIDE` and
+    The keys are sums, goodput and window of each flow, ``mu`` for mixed round trips, and `SHARING` and
     `ALPHA` next to Reno.
     """
     keys: list[Key] = [
@@ -111,8 +111,8 @@ def probe(case: Four, _effort: Effort) -> Probe:
         keys.append("mu")
         parts.append(lambda run: {"mu": metrics.rtt_unfairness_exponent(_windows(run), case.rtts_ms)})
     if case.reno_flows:
-        keys.extend(BESIDE)
-        parts.append(partial(_beside, case.reno_flows))
+        keys.extend(SHARING)
+        parts.append(partial(_sharing, case.reno_flows))
     if case.control == "Illinois" and case.reno_flows:
         keys.append(ALPHA)
         parts.append(lambda run: {ALPHA: _mean_alpha(run, case.reno_flows)})
@@ -120,11 +120,11 @@ def probe(case: Four, _effort: Effort) -> Probe:
 
 
 def _goodputs(run: Run) -> list[float]:
-    return [number(one["goodput_mbps"]) for one in run.summary["flows"]]
+    return [number(sender["goodput_mbps"]) for sender in run.summary["flows"]]
 
 
 def _windows(run: Run) -> list[float]:
-    return [number(one["mean_window"]) for one in run.summary["flows"]]
+    return [number(sender["mean_window"]) for sender in run.summary["flows"]]
 
 
 def _sums(merge_s: float, run: Run) -> Row:
@@ -132,12 +132,12 @@ def _sums(merge_s: float, run: Run) -> Row:
         pl.col("kind").is_in(["loss", "timeout"]) & (pl.col("time_s") > run.summary["measured_from_s"])
     )
     events = metrics.congestion_events(losses["time_s"].to_numpy(), losses["flow"].to_numpy(), merge_s)
-    losing = [len(who) for _, who in events]
+    losing = [len(flows) for _, flows in events]
     goodput_mbps = sum(_goodputs(run))
     return {
         "goodput_mbps": goodput_mbps,
         "unused_mbps": RATE_MBPS - goodput_mbps,
-        "timeouts": sum(one["timeouts"] for one in run.summary["flows"]),
+        "timeouts": sum(sender["timeouts"] for sender in run.summary["flows"]),
         "events": len(events),
         "losing_flows": float(np.mean(losing)) if losing else float("nan"),
         "all_lose": float(metrics.synchronisation(losing, len(run.summary["flows"]))),
@@ -151,7 +151,7 @@ def _of_flows(run: Run) -> Row:
     return row
 
 
-def _beside(reno_flows: int, run: Run) -> Row:
+def _sharing(reno_flows: int, run: Run) -> Row:
     goodputs, windows = _goodputs(run), _windows(run)
     return {
         "reno_share": sum(goodputs[:reno_flows]) / sum(goodputs),

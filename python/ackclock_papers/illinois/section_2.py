@@ -44,14 +44,14 @@ def _cases(effort: Effort) -> Mapping[CurveKey, Case]:
     figure_8 = figures_8_and_10.cases(effort)
     end_s = effort.pick(1200.0, 600.0)
     flows: dict[CurveKey, dict[str, Any]] = {
-        **{one: {"controller": one.controller, "recovery": one.recovery} for one in NAMED},
+        **{control: {"controller": control.controller, "recovery": control.recovery} for control in NAMED},
         ADAPTIVE: ADAPTIVE.flow(effort.setting),
     }
     own: dict[CurveKey, Case] = {
-        key: Case(scenario([one], effort.setting, duration_s=end_s), runs=seeds_alone(effort))
-        for key, one in flows.items()
+        key: Case(scenario([entry], effort.setting, duration_s=end_s), runs=seeds_alone(effort))
+        for key, entry in flows.items()
     }
-    return {**own, **{one: figure_8[one] for one in (figures_8_and_10.HALF, figures_8_and_10.ON_SACK)}}
+    return {**own, **{case: figure_8[case] for case in (figures_8_and_10.HALF, figures_8_and_10.ON_SACK)}}
 
 
 def _draw(_numbers: Numbers, traces: Traces) -> Group:
@@ -70,10 +70,10 @@ SECTION_2 = Simulated(
     ),
     draw=_draw,
     claims=(
-        *(between(slug(one, "convex-between-losses"),
-                  f"{one} is convex between losses", mean(one, "convex"), 0.5, 1,
+        *(between(slug(control, "convex-between-losses"),
+                  f"{control} is convex between losses", mean(control, "convex"), 0.5, 1,
                   why="share of the epochs, as the concave curves are judged in figure 8",
-                  paper="'convex'") for one in (SCALABLE, HTCP)),
+                  paper="'convex'") for control in (SCALABLE, HTCP)),
         between("cubic-part-concave", "CUBIC: a part is concave", mean(CUBIC, "concave"), 0.1, np.inf,
                 why="as of BIC in figure 8", paper="'first concave then convex'"),
         between("cubic-part-convex", "CUBIC: a part is convex", mean(CUBIC, "convex"), 0.1, np.inf,
@@ -84,7 +84,7 @@ SECTION_2 = Simulated(
                 unit="of an epoch", why="centres of the parts",
                 paper="'first concave then convex'"),
         ordered("cubic-better-than-convex-algorithms", "CUBIC is better than convex algorithms",
-                [(str(one), mean(one, "goodput_mbps")) for one in (CUBIC, figures_8_and_10.ON_SACK)],
+                [(str(case), mean(case, "goodput_mbps")) for case in (CUBIC, figures_8_and_10.ON_SACK)],
                 unit="Mbit/s", paper="'better performance than convex curve algorithms'"),
         near("adaptation-beta-not-matter-without-other-losses",
              "the adaptation of beta does not matter without other losses",

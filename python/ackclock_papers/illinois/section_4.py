@@ -30,8 +30,8 @@ STEPS = 5000
 
 def _halving(law: laws.Law) -> float:
     """Return the mean window over the largest one when a loss event halves it."""
-    found = laws.cycle(laws.Law(law.increase, lambda _window: HALF, law.bends), TOP)
-    return found.packets / found.round_trips / TOP
+    cycle = laws.cycle(laws.Law(law.increase, lambda _window: HALF, law.bends), TOP)
+    return cycle.packets / cycle.round_trips / TOP
 
 
 def curve(buffer: float) -> tuple[Any, Any]:
@@ -64,29 +64,29 @@ def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
         "Scalable TCP": _halving(laws.scalable()),
         **_changes(),
     }
-    found = {(count, level): one_study(count, level, 1)[0] for count in COUNTS for level in LEVELS}
-    every = list(found.values())
+    studies = {(count, level): one_study(count, level, 1)[0] for count in COUNTS for level in LEVELS}
+    rows = list(studies.values())
     chain: Row = {
-        "least mu": min(one["mu"] for one in every),
-        "largest mu": max(one["mu"] for one in every),
-        "least linearity": min(one["linearity"] for one in every),
-        "largest std over mean": max(one["largest_std_over_mean"] for one in every),
-        "widest light range": max(found[count, "light"]["range"] for count in COUNTS),
-        **{f"least growth of {key}": _least_growth(found, key) for key in ("mu", "range")},
+        "least mu": min(row["mu"] for row in rows),
+        "largest mu": max(row["mu"] for row in rows),
+        "least linearity": min(row["linearity"] for row in rows),
+        "largest std over mean": max(row["largest_std_over_mean"] for row in rows),
+        "widest light range": max(studies[count, "light"]["range"] for count in COUNTS),
+        **{f"least growth of {key}": _least_growth(studies, key) for key in ("mu", "range")},
     }
     return {CURVES: [curves], CHAIN: [chain]}, {}
 
 
-def _least_growth(found: Mapping[tuple[int, str], Row], key: str) -> float:
+def _least_growth(studies: Mapping[tuple[int, str], Row], key: str) -> float:
     """Return the least difference of a number from one level of congestion to the next."""
-    return float(min(np.diff([found[count, one][key] for one in LEVELS]).min() for count in COUNTS))
+    return float(min(np.diff([studies[count, level][key] for level in LEVELS]).min() for count in COUNTS))
 
 
 def _draw(numbers: Numbers, _traces: Traces) -> Figure:
     rows = [
         [f"{case}: {key}", f"{value:.3g}"]
-        for case, found in numbers.rows.items()
-        for key, value in found[0].items()
+        for case, rows_of_case in numbers.rows.items()
+        for key, value in rows_of_case[0].items()
     ]
     return pictures.grid(["", "value"], rows)
 
@@ -95,7 +95,7 @@ def _less_than_linear(name: str) -> Any:
     return ordered(
         slug("convex-curve-less-throughput-than-linear", name),
         f"a convex curve has less throughput than linear growth: {name}",
-        [(one, _of(CURVES, one)) for one in ("linear", name)],
+        [(curve_name, _of(CURVES, curve_name)) for curve_name in ("linear", name)],
         why=f"mean window over the largest of {TOP} packets, if half is cut",
         paper="'an even smaller average throughput than traditional linear increase'",
     )

@@ -18,7 +18,7 @@ from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, holds, mean, near, ordered, times
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
-from ackclock_papers.illinois.four_flows import RATE_MBPS, Four, OfFlow, beside_reno, together
+from ackclock_papers.illinois.four_flows import RATE_MBPS, Four, OfFlow, next_to_reno, together
 from ackclock_papers.illinois.setting import capacity, packet_bytes
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ RTT_S, BUFFER_PACKETS = 0.1, 100
 MERGE_S = 2 * RTT_S
 """As in figure 12: loss events within two round trips are one congestion event."""
 RENO, HSTCP, ILLINOIS = (Four(control) for control in ("Reno", "HS-TCP", "Illinois"))
-BESIDE = beside_reno("Illinois")
+RENO_AND_ILLINOIS = next_to_reno("Illinois")
 ALIKE = (RENO, HSTCP, ILLINOIS)
 
 
@@ -97,11 +97,13 @@ packets that alpha adds over those that the cuts take."""
 
 
 def _windows(run: Run) -> Row:
-    return {OfFlow("window", index): one["mean_window"] for index, one in enumerate(run.summary["flows"])}
+    return {
+        OfFlow("window", index): sender["mean_window"] for index, sender in enumerate(run.summary["flows"])
+    }
 
 
 def _probe(case: Four, _effort: Effort) -> Probe:
-    if case == BESIDE:
+    if case == RENO_AND_ILLINOIS:
         return Probe([OfFlow("window", index) for index in range(FLOWS)], _windows)
     if case == ILLINOIS:
         return Probe((*PER_EVENT, *OF_ILLINOIS), lambda run: {**per_event(run), **of_illinois(run)})
@@ -109,21 +111,21 @@ def _probe(case: Four, _effort: Effort) -> Probe:
 
 
 def _cases(effort: Effort) -> Mapping[Four, Case]:
-    return {case: together(case, effort) for case in (*ALIKE, BESIDE)}
+    return {case: together(case, effort) for case in (*ALIKE, RENO_AND_ILLINOIS)}
 
 
 def _draw(numbers: Numbers, _traces: Traces) -> Figure:
     rows = [
         [f"{case}: {key}", str(numbers.of(case, key))]
-        for case, found in numbers.rows.items()
-        for key in found[0]
+        for case, rows_of_case in numbers.rows.items()
+        for key in rows_of_case[0]
     ]
     return pictures.grid(["", "measured"], rows)
 
 
 def _pair(first: int, control: str) -> Claim:
     def ratio(numbers: Numbers) -> Estimate:
-        return numbers.ratio(*((BESIDE, OfFlow("window", first + one)) for one in (0, 1)))
+        return numbers.ratio(*((RENO_AND_ILLINOIS, OfFlow("window", first + offset)) for offset in (0, 1)))
 
     return times(
         slug("both", control, "flows-same-mean-window"),

@@ -80,8 +80,8 @@ def _probe_5(case: Key, _effort: Effort) -> Probe:
 def _draw(numbers: Numbers, _traces: Traces) -> Figure:
     rows = [
         [f"{case}: {key}", str(numbers.of(case, key))]
-        for case, found in numbers.rows.items()
-        for key in found[0]
+        for case, rows_of_case in numbers.rows.items()
+        for key in rows_of_case[0]
     ]
     return pictures.grid(["", "measured"], rows)
 
@@ -116,8 +116,8 @@ SECTION_5 = Simulated(
                 why="share of the epochs, as the concave curves are judged in figure 8",
                 paper="'convex'"),
         ordered("bic-better-than-convex-algorithms", "BIC is better than convex algorithms",
-                [(one.control, mean(one, "goodput_mbps")) for one in (figures_8_and_10.BIC,
-                                                                      figures_8_and_10.ON_SACK)],
+                [(case.control, mean(case, "goodput_mbps"))
+                 for case in (figures_8_and_10.BIC, figures_8_and_10.ON_SACK)],
                 unit="Mbit/s", paper="'better performance than convex curve algorithms'"),
         near(slug("illinois-window-falls-very-little", SHOWN),
              f"Illinois' window falls very little at a loss (p = {SHOWN:g})",
@@ -141,18 +141,24 @@ SECTION_5 = Simulated(
 class Small(NamedTuple):
     """Flows on a small link, by their label."""
 
-    words: str
+    label: str
 
     def __str__(self) -> str:
-        return self.words
+        return self.label
 
 
 SLOW = Small("two Reno and two Illinois at 1 Mbit/s")
 FAST_FIRST, FAST_SECOND = Small("FAST before Reno"), Small("FAST after Reno")
 FEW, MANY = Small("4 Vegas flows"), Small("8 Vegas flows")
 GAMMA, SMALL_BUFFER = 10, 50
-OPTIONS = {Small(f"extremes of single RTTs, sigma = {one} ms"): NoisyPair(None, True, one) for one in (0, 32)}
-DEFAULTS = {Small(f"extremes of means, sigma = {one} ms"): NoisyPair(None, True, one) for one in (0, 32)}
+OPTIONS = {
+    Small(f"extremes of single RTTs, sigma = {sigma_ms} ms"): NoisyPair(None, True, sigma_ms)
+    for sigma_ms in (0, 32)
+}
+DEFAULTS = {
+    Small(f"extremes of means, sigma = {sigma_ms} ms"): NoisyPair(None, True, sigma_ms)
+    for sigma_ms in (0, 32)
+}
 VEGAS = {sigma_ms: NoisyPair(2, True, sigma_ms) for sigma_ms in (8, 16, 32)}
 """Noises of figure 15 beyond the threshold of 3.2 ms of gamma = 2."""
 BUFFERS = {
@@ -166,11 +172,13 @@ LEFT_OUT_S, SLOW_S, THRESHOLD = 100.0, 600.0, 10
 
 def _slow(effort: Effort) -> Case:
     setting = effort.setting
-    flows = [flow(one, setting) | random_start(setting) | {"count": 2} for one in ("Reno", "Illinois")]
-    made = scenario(
+    flows = [
+        flow(control, setting) | random_start(setting) | {"count": 2} for control in ("Reno", "Illinois")
+    ]
+    description = scenario(
         flows, setting, rate_mbps=1, buffer=10, duration_s=SLOW_S, warmup_s=LEFT_OUT_S, sample_s=0.5
     )
-    return Case(made, effort.runs)
+    return Case(description, effort.runs)
 
 
 def _order(effort: Effort, fast_s: float, reno_s: float) -> Case:
@@ -178,13 +186,13 @@ def _order(effort: Effort, fast_s: float, reno_s: float) -> Case:
         {"controller": "fast", "recovery": "sack", "start": f"{fast_s:g} s"},
         flow("Reno", effort.setting) | {"start": f"{reno_s:g} s"},
     ]
-    made = scenario(flows, effort.setting, rate_mbps=10, duration_s=400, warmup_s=LEFT_OUT_S)
-    return Case(made, effort.runs, record=False)
+    description = scenario(flows, effort.setting, rate_mbps=10, duration_s=400, warmup_s=LEFT_OUT_S)
+    return Case(description, effort.runs, record=False)
 
 
 def _vegas(effort: Effort, count: int) -> Case:
     flows = [vegas(GAMMA, effort.setting) | random_start(effort.setting) | {"count": count}]
-    made = scenario(
+    description = scenario(
         flows,
         effort.setting,
         rate_mbps=10,
@@ -193,18 +201,18 @@ def _vegas(effort: Effort, count: int) -> Case:
         duration_s=300,
         warmup_s=LEFT_OUT_S,
     )
-    return Case(made, effort.runs, record=False)
+    return Case(description, effort.runs, record=False)
 
 
 def _noisy(effort: Effort, case: NoisyPair, extremes: str | None = None) -> Case:
-    made = noisy(case, effort.setting, effort.pick(1000, 400))
+    description = noisy(case, effort.setting, effort.pick(1000, 400))
     if extremes is not None:
-        made["flow"] = [{**one, "params": {"extremes": extremes}} for one in made["flow"]]
-    return Case(made, effort.runs, record=False)
+        description["flow"] = [{**entry, "params": {"extremes": extremes}} for entry in description["flow"]]
+    return Case(description, effort.runs, record=False)
 
 
 def _alone(effort: Effort, control: str, packets: int) -> Case:
-    made = scenario(
+    description = scenario(
         [flow(control, effort.setting)],
         effort.setting,
         rate_mbps=10,
@@ -212,14 +220,14 @@ def _alone(effort: Effort, control: str, packets: int) -> Case:
         buffer=packets,
         duration_s=effort.pick(1000, 500),
     )
-    return Case(made, effort.runs, record=False)
+    return Case(description, effort.runs, record=False)
 
 
 def _fixed(effort: Effort) -> Case:
-    made = lossy(ILLINOIS_AT, effort.setting, effort.pick(1050, 350))
-    (one,) = made["flow"]
-    made["flow"] = [{**one, "params": {**one["params"], "beta_min": 0.5}}]
-    return Case(made, effort.runs)
+    description = lossy(ILLINOIS_AT, effort.setting, effort.pick(1050, 350))
+    (entry,) = description["flow"]
+    description["flow"] = [{**entry, "params": {**entry["params"], "beta_min": 0.5}}]
+    return Case(description, effort.runs)
 
 
 def _cases_3(effort: Effort) -> Mapping[Key, Case]:
@@ -229,10 +237,10 @@ def _cases_3(effort: Effort) -> Mapping[Key, Case]:
         FAST_SECOND: _order(effort, 30, 0),
         FEW: _vegas(effort, 4),
         MANY: _vegas(effort, 8),
-        **{one: _noisy(effort, case, "sample") for one, case in OPTIONS.items()},
-        **{one: _noisy(effort, case) for one, case in DEFAULTS.items()},
-        **{one: _noisy(effort, one) for one in VEGAS.values()},
-        **{one: _alone(effort, *key) for key, one in BUFFERS.items()},
+        **{small: _noisy(effort, noisy_pair, "sample") for small, noisy_pair in OPTIONS.items()},
+        **{small: _noisy(effort, noisy_pair) for small, noisy_pair in DEFAULTS.items()},
+        **{case: _noisy(effort, case) for case in VEGAS.values()},
+        **{small: _alone(effort, *key) for key, small in BUFFERS.items()},
         FIXED: _fixed(effort),
         ILLINOIS_AT: Case(lossy(ILLINOIS_AT, effort.setting, effort.pick(1050, 350)), effort.runs),
     }
@@ -260,7 +268,7 @@ def _below_threshold(run: Run) -> Row:
 
 
 def _rates(run: Run) -> list[float]:
-    return [number(one["goodput_mbps"]) for one in run.summary["flows"]]
+    return [number(sender["goodput_mbps"]) for sender in run.summary["flows"]]
 
 
 def _share_of_illinois(run: Run) -> Row:
@@ -274,7 +282,7 @@ def _share_of_fast(run: Run) -> Row:
 
 
 def _dropped(run: Run) -> Row:
-    return {"dropped": float(sum(one["dropped_packets"] for one in run.summary["flows"]))}
+    return {"dropped": float(sum(sender["dropped_packets"] for sender in run.summary["flows"]))}
 
 
 FAST = Probe(("share of FAST",), _share_of_fast)
@@ -300,9 +308,9 @@ def _probe_3(case: Key, _effort: Effort) -> Probe:
 
 def _apart(numbers: Numbers) -> Estimate:
     """Return the larger share of FAST over the smaller one, of FAST before and FAST after Reno."""
-    found = numbers.ratio((FAST_FIRST, "share of FAST"), (FAST_SECOND, "share of FAST"))
-    if found.value >= 1:
-        return found
+    quotient = numbers.ratio((FAST_FIRST, "share of FAST"), (FAST_SECOND, "share of FAST"))
+    if quotient.value >= 1:
+        return quotient
     return numbers.ratio((FAST_SECOND, "share of FAST"), (FAST_FIRST, "share of FAST"))
 
 
@@ -313,7 +321,8 @@ def _of_buffers(control: str) -> Callable[[Numbers], Estimate]:
 
 def _options(sigma_ms: int) -> tuple[Small, Small]:
     means, single = (
-        next(one for one, case in some.items() if case.sigma_ms == sigma_ms) for some in (DEFAULTS, OPTIONS)
+        next(small for small, case in options.items() if case.sigma_ms == sigma_ms)
+        for options in (DEFAULTS, OPTIONS)
     )
     return means, single
 
@@ -349,16 +358,16 @@ SECTION_3 = Simulated(
                 paper="'an upper bound on N'"),
         near("extremes-means-or-single-rtts-almost-same-without-noise",
              "extremes of means or of single RTTs are almost the same without noise",
-             ratio(*((one, "goodput_mbps") for one in _options(0))), 1, within=0.05,
+             ratio(*((small, "goodput_mbps") for small in _options(0))), 1, within=0.05,
              paper="'almost identical results'", why="throughputs of two flows; 'almost'"),
         ordered("extremes-means-better-with-high-noise", "extremes of means are better with high noise",
-                [(str(one), mean(one, "goodput_mbps")) for one in _options(32)],
+                [(str(small), mean(small, "goodput_mbps")) for small in _options(32)],
                 unit="Mbit/s", why="throughputs of two flows, sigma = 32 ms of 40 ms of queue",
                 paper="'the default option is a better choice'"),
         ordered("vegas-falls-further-sigma-grows-beyond-threshold",
                 "Vegas falls further as sigma grows beyond the threshold",
-                [(f"{sigma_ms} ms", mean(one, "goodput_mbps"))
-                 for sigma_ms, one in VEGAS.items()], unit="Mbit/s",
+                [(f"{sigma_ms} ms", mean(case, "goodput_mbps"))
+                 for sigma_ms, case in VEGAS.items()], unit="Mbit/s",
                 why="throughputs of two flows, both noisy, gamma = 2",
                 paper="'more significant as sigma increases'"),
         ordered("c-tcp-needs-large-buffer-more-than-illinois",

@@ -83,12 +83,12 @@ def flow(
 
     By default its loss recovery is the paper's; `beta` is both beta_min and beta_max of Illinois.
     """
-    made = build.flow(
+    entry = build.flow(
         CONTROLLERS[control], recovery=recovery or RECOVERIES.get(control) or setting[ITEMS[control]]
     )
     if beta is not None:
-        made["params"] = {"beta_min": beta, "beta_max": beta}
-    return made
+        entry["params"] = {"beta_min": beta, "beta_max": beta}
+    return entry
 
 
 def vegas(packets: int, setting: Setting) -> dict[str, Any]:
