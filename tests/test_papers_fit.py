@@ -1,4 +1,4 @@
-"""What is measured for the figures and tables of TCP-FIT, on runs made by hand."""
+"""Measurements of the figures and tables of TCP-FIT, from runs written by hand."""
 
 import numpy as np
 import polars as pl
@@ -6,6 +6,7 @@ import pytest
 
 from ackclock import engine
 from ackclock.engine import Run
+from ackclock.reproduction.infer import Search
 from ackclock.reproduction.numbers import QUICK, Numbers
 from ackclock.reproduction.settings import declared
 from ackclock_papers import PAPERS
@@ -28,15 +29,22 @@ SHORT = QUICK.at(DECLARED)
 
 def run_of(mbps=(), link=None, start_s=0.0, end_s=0.0, names=None, sent=0, **tables):
     flows = [
-        {"id": index, "name": name, "goodput_mbps": one, "sent_packets": sent}
-        for index, (one, name) in enumerate(zip(mbps, names or ["?"] * len(mbps), strict=True))
+        {"id": index, "name": name, "goodput_mbps": goodput_mbps, "sent_packets": sent}
+        for index, (goodput_mbps, name) in enumerate(zip(mbps, names or ["?"] * len(mbps), strict=True))
     ]
     summary = {"flows": flows, "links": [link or {}], "measured_from_s": start_s, "duration_s": end_s}
     return Run(summary, "", tables)
 
 
+def test_claims_that_choose_and_test_the_setting_exist():
+    claims = Search(PAPERS["fit"], None, 1, lambda _: None).claims
+    # Five of figure 6 and four of Reno in table III, whose other variants are held out.
+    assert len(claims["fit"]) == 9
+    assert ("table-iii", "fit-rtt-ratio-1-8") in claims["held_out"]
+
+
 def claim_of(artefact, sentence):
-    return next(one for one in artefact.claims if one.sentence == sentence)
+    return next(claim for claim in artefact.claims if claim.sentence == sentence)
 
 
 def test_goodputs_of_groups():
@@ -51,7 +59,7 @@ def test_groups_are_in_the_order_of_the_scenario():
     # The order in which the engine numbers flows: that of [[flow]], each as often as it counts.
     case = figures_6_and_7.FIGURE_6.cases(SHORT)[figures_6_and_7.AmongRenos("a", "CUBIC")]
     short = {**case.scenario, "run": {"duration": "3 s"}}
-    names = [one["name"] for one in engine.simulate(short).summary["flows"]]
+    names = [flow["name"] for flow in engine.simulate(short).summary["flows"]]
     assert names == ["CUBIC", "others-0", "others-1", "others-2", "others-3"]
 
 
@@ -65,8 +73,8 @@ def test_goodput_over_time():
         }
     )
     frame = setting.over_time(run_of([1.0, 1.0], names=["a", "b"], windows=windows), 2.0)
-    found = {(name, end): mbps for end, name, mbps in frame.iter_rows()}
-    assert found == pytest.approx({("a", 2.0): 1.0, ("a", 4.0): 2.0, ("b", 2.0): 0.0, ("b", 4.0): 1.0})
+    goodputs = {(name, end): mbps for end, name, mbps in frame.iter_rows()}
+    assert goodputs == pytest.approx({("a", 2.0): 1.0, ("a", 4.0): 2.0, ("b", 2.0): 0.0, ("b", 4.0): 1.0})
 
 
 def test_a_flow_alone():
@@ -75,7 +83,7 @@ def test_a_flow_alone():
 
 
 def of_figure_5(**mbps):
-    # What is not given has 1 Mbit/s at every point.
+    # Variants that are not given have 1 Mbit/s at every point.
     return Numbers(
         {
             key: [{key.variant: mbps.get(key.variant, 1.0), "sum": 0.0}]
@@ -116,7 +124,7 @@ def test_noise_from_packet_to_packet_keeps_n_at_one_or_two():
 
 
 def test_n_is_small_on_average_at_the_setting_that_was_chosen():
-    # What the finding of figure 5 says of sixteen paths, on those with the least and the most.
+    # The finding of figure 5 is about sixteen paths; these are the ones with the least and the most.
     chosen = QUICK.at(PAPERS["fit"].setting)
     for rtt_ms, loss in ((50, 0.01), (250, 0.07)):
         case = figures_4_and_5.FIGURE_5.cases(chosen)[figures_4_and_5.NoisyPath("FIT", rtt_ms, loss)]
@@ -135,7 +143,7 @@ def test_items_of_the_setting_reach_the_scenarios():
         for ms in (50, 100)
     }
     assert limit == {50: "208 packets", 100: "417 packets"}
-    other = {
+    changed = {
         **DECLARED,
         "fit_rtt": "smoothed",
         "fit_alpha": 0.25,
@@ -145,11 +153,11 @@ def test_items_of_the_setting_reach_the_scenarios():
         "noise": setting.ON_SAMPLES,
         "sender": "Linux of today",
     }
-    fit, fast = (setting.flow(other, name, fast_alpha=5)["params"] for name in ("FIT", "FAST"))
+    fit, fast = (setting.flow(changed, name, fast_alpha=5)["params"] for name in ("FIT", "FAST"))
     assert fit == {"rtt": "smoothed", "alpha": 0.25}
     assert fast == {"alpha": 5, "loss": "halve"}
     # The product of 10 Mbit/s and 10 ms is 8 packets, so 50 count.
-    path = setting.scenario(other, [{}], rate_mbps=10, rtt_ms=10, noise_ms=5)
+    path = setting.scenario(changed, [{}], rate_mbps=10, rtt_ms=10, noise_ms=5)
     assert path["dumbbell"]["queue"]["limit"] == "100 packets"
     assert "delay_noise" not in path["dumbbell"]
     assert path["flow"] == [{"rtt": "10 ms", "rtt_noise": "5 ms"}]
@@ -159,10 +167,10 @@ def test_items_of_the_setting_reach_the_scenarios():
 def test_every_value_of_the_setting_can_be_run():
     # One item moved at a time: the engine accepts the scenarios that depend on it.
     for item in PAPERS["fit"].items:
-        for one in item.values:
-            where = {**DECLARED, item.name: one.value} if item.name else DECLARED
+        for value in item.values:
+            at_value = {**DECLARED, item.name: value.value} if item.name else DECLARED
             for artefact in (figures_4_and_5.FIGURE_5, figures_6_and_7.FIGURE_6, figures_8_and_9.FIGURE_9):
-                for case in artefact.cases(QUICK.at(where)).values():
+                for case in artefact.cases(QUICK.at(at_value)).values():
                     engine.check(case.scenario)
 
 
@@ -173,7 +181,7 @@ def test_conditions_of_a_path():
     row = conditions.CONDITIONS.measure(conditions.NOISY, run)
     assert row == pytest.approx({"rtt_ms": 105.0, "lost": 0.06})
     numbers = Numbers({conditions.NOISY: [row], conditions.MIDDLE: [{"rtt_ms": 250.0, "lost": 0.01}]})
-    held = {one.sentence: one.judge(numbers).holds for one in conditions.CONDITIONS.claims}
+    held = {claim.sentence: claim.judge(numbers).holds for claim in conditions.CONDITIONS.claims}
     # 105 of 100 ms, but 250 of 150; 6 of 5 %, but 1 of 3.
     assert list(held.values()) == [True, False, True, False]
 
@@ -187,12 +195,12 @@ def test_shares_of_figure_6():
 
 
 def test_stolen_bandwidth_of_figure_7():
-    # Ten Renos with 2 Mbit/s each beside ten others of their kind, with 1.5 beside CUBIC and 1.9
-    # beside FIT: 20, 15 and 19, so CUBIC steals 5/20 and FIT 1/20.
+    # Ten Renos with 2 Mbit/s each next to ten more of their kind, with 1.5 next to CUBIC and 1.9
+    # next to FIT: 20, 15 and 19, so CUBIC steals 5/20 and FIT 1/20.
     def row(key, mbps):
-        found = figures_6_and_7.FIGURE_7.measure(key, run_of([mbps] * 10 + [3.0] * 10))
-        assert found == pytest.approx({"Reno": 10 * mbps, "others": 30.0, "sum": 10 * mbps + 30})
-        return [found] * 2
+        measured = figures_6_and_7.FIGURE_7.measure(key, run_of([mbps] * 10 + [3.0] * 10))
+        assert measured == pytest.approx({"Reno": 10 * mbps, "others": 30.0, "sum": 10 * mbps + 30})
+        return [measured] * 2
 
     stays = {figures_6_and_7.Replacement("CUBIC"): 1.5, figures_6_and_7.Replacement("FIT"): 1.9}
     numbers = Numbers({key: row(key, stays.get(key, 2.0)) for key in figures_6_and_7.FIGURE_7.cases(SHORT)})

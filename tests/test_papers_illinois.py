@@ -1,4 +1,4 @@
-"""What the figures of the Illinois paper measure, from runs whose numbers are known."""
+"""Measurements of the figures of the Illinois paper, from runs whose numbers are known."""
 
 import csv
 import tomllib
@@ -123,8 +123,8 @@ def four_run(goodputs, windows, events):
         {"id": k, "name": f"flow {k}", "goodput_mbps": goodput, "mean_window": window, "timeouts": k}
         for k, (goodput, window) in enumerate(zip(goodputs, windows, strict=True))
     ]
-    time_s, who, kind = zip(*events, strict=True)
-    tables = {"events": {"time_s": time_s, "flow": who, "kind": kind}}
+    time_s, flow, kind = zip(*events, strict=True)
+    tables = {"events": {"time_s": time_s, "flow": flow, "kind": kind}}
     return Run({"measured_from_s": 100.0, "flows": flows}, "", tables)
 
 
@@ -191,7 +191,7 @@ def test_figure_9_sums_four_flows_and_takes_one():
     }
 
 
-def test_alpha_beside_reno_is_weighted_by_the_round_trips():
+def test_alpha_next_to_reno_is_weighted_by_the_round_trips():
     # After 100 s flow 2 has alpha 1 at an RTT of 100 ms and 4 at 200 ms, flow 3 has 1 at 100 ms, so
     # weights are 2, 1 and 2: (2 + 4 + 2)/5. Reno has no alpha; 50 s is before the measurement.
     run = four_run([25.0] * 4, [100.0] * 4, LOSSES)
@@ -210,7 +210,8 @@ def test_alpha_beside_reno_is_weighted_by_the_round_trips():
 def test_the_highest_goodput_leaves_the_least_unused():
     unused = {"Reno": 20.0, "HS-TCP": 8.0, "BIC": 4.0, "C-TCP": 6.0, "Illinois 0.125": 2.0}
     rows = {
-        figures_9_and_11_to_13.Counted(1, control): [{"unused_mbps": one}] for control, one in unused.items()
+        figures_9_and_11_to_13.Counted(1, control): [{"unused_mbps": mbps}]
+        for control, mbps in unused.items()
     }
     claim = figures_9_and_11_to_13._highest(figures_9_and_11_to_13.Counted(1, "Illinois 0.125"))
     judged = claim.judge(Numbers(rows))
@@ -243,19 +244,21 @@ def test_congestion_loss_is_counted_by_case():
         for loss in figures_14_and_15.LOSSES
     }
     for loss, drops in zip(figures_14_and_15.LOSSES, ((4, 4), (1, 2), (0, 1)), strict=False):
-        rows[figures_14_and_15.LossyFlow("Illinois", loss)] = [{"queue_drops": float(one)} for one in drops]
+        rows[figures_14_and_15.LossyFlow("Illinois", loss)] = [
+            {"queue_drops": float(count)} for count in drops
+        ]
     assert figures_14_and_15._without_drops(Numbers(rows)).value == pytest.approx(11 / 14)
 
 
-def test_what_two_reno_flows_lose_beside_illinois():
+def test_two_reno_flows_lose_goodput_next_to_illinois():
     def goodputs(*mbps):
-        return {OfFlow("goodput", index): one for index, one in enumerate(mbps)}
+        return {OfFlow("goodput", index): goodput for index, goodput in enumerate(mbps)}
 
     rows = {
         four_flows.next_to_reno("Illinois"): [goodputs(10, 20, 30, 35)],
         Four("Reno"): [goodputs(20, 20, 28, 30)],
     }
-    # 30 Mbit/s beside Illinois, 40 beside two of their kind.
+    # 30 Mbit/s next to Illinois, 40 next to two of their kind.
     assert figures_9_and_11_to_13._of_two_renos(Numbers(rows)).value == pytest.approx(0.75)
 
 
@@ -270,17 +273,17 @@ def test_figure_14_takes_the_median_of_the_loss_rates():
     assert figures_14_and_15._median_gain("window")(Numbers(rows)).value == pytest.approx(4.25)
 
 
-def test_figure_15_tells_the_noisy_flow_from_the_other():
+def test_figure_15_distinguishes_the_noisy_flow_from_the_other():
     run = four_run([3.0, 6.5], [1.0] * 2, LOSSES)
     row = figures_14_and_15.FIGURE_15.measure(figures_14_and_15.NoisyPair(None, False, 16), run)
     assert row == {"noisy_mbps": 3.0, "other_mbps": 6.5, "sum_mbps": 9.5}
 
 
 def test_noise_is_in_the_first_flow_or_in_both():
-    one, both = (figures_14_and_15.NoisyPair(5, which, 16).flows(SETTING) for which in (False, True))
-    assert [flow.get("rtt_noise") for flow in one] == ["16 ms", None]
+    first, both = (figures_14_and_15.NoisyPair(5, noise, 16).flows(SETTING) for noise in (False, True))
+    assert [flow.get("rtt_noise") for flow in first] == ["16 ms", None]
     assert [flow.get("rtt_noise") for flow in both] == ["16 ms", "16 ms"]
-    assert {flow["params"]["gamma"] for flow in one + both} == {5.0}
+    assert {flow["params"]["gamma"] for flow in first + both} == {5.0}
 
 
 @pytest.mark.parametrize(
@@ -296,9 +299,9 @@ def test_thresholds_of_vegas_lie_between_the_noises():
     # to 24; a rise at 32 ms changes nothing. With 2 the link stays full, whatever the noise.
     sums = {5: [10, 10, 10, 10, 8, 7, 6, 5], 10: [10, 10, 10, 10, 10, 10, 8, 9.5], 2: [10] * 8}
     rows = {
-        figures_14_and_15.NoisyPair(gamma, True, sigma_ms): [{"sum_mbps": one}]
-        for gamma, some in sums.items()
-        for sigma_ms, one in zip(figures_14_and_15.SIGMAS_MS, some, strict=True)
+        figures_14_and_15.NoisyPair(gamma, True, sigma_ms): [{"sum_mbps": sum_mbps}]
+        for gamma, goodputs in sums.items()
+        for sigma_ms, sum_mbps in zip(figures_14_and_15.SIGMAS_MS, goodputs, strict=True)
     }
     numbers = Numbers(rows)
     assert figures_14_and_15._threshold_ms(5, numbers) == pytest.approx([10])
@@ -310,8 +313,8 @@ def test_thresholds_of_vegas_lie_between_the_noises():
 def test_a_noisy_flow_is_averaged_over_all_noises():
     # 9 Mbit/s without noise do not count; the seven noises have 1 to 7.
     rows = {
-        figures_14_and_15.NoisyPair(None, False, sigma_ms): [{"noisy_mbps": float(one)}]
-        for sigma_ms, one in zip(figures_14_and_15.SIGMAS_MS, (9, 1, 2, 3, 4, 5, 6, 7), strict=True)
+        figures_14_and_15.NoisyPair(None, False, sigma_ms): [{"noisy_mbps": float(mbps)}]
+        for sigma_ms, mbps in zip(figures_14_and_15.SIGMAS_MS, (9, 1, 2, 3, 4, 5, 6, 7), strict=True)
     }
     assert figures_14_and_15._noisy_mbps(Numbers(rows)).value == pytest.approx(4)
 
@@ -327,11 +330,11 @@ def test_the_least_gain_of_the_buffers_counts():
 def test_conditions_measure_round_trips_and_the_link():
     run = one_run([0.0, 1.0, 2.0], [1.0] * 3, [None, 100.1, 139.0])
     assert conditions.CONDITIONS.measure(conditions.ALONE, run) == {"smallest_rtt_ms": 100.1}
-    found = conditions.CONDITIONS.measure(conditions.NOISELESS, run)
-    assert found["queueing_ms"] == pytest.approx(38.9)
+    row = conditions.CONDITIONS.measure(conditions.NOISELESS, run)
+    assert row["queueing_ms"] == pytest.approx(38.9)
     summary = {"links": [{"utilisation": 0.5, "queue_drops": 3}, {"utilisation": 0.0}]}
-    found = conditions.CONDITIONS.measure(conditions.LOSSY, Run(summary, "", {}))
-    assert found == {"utilisation": 0.5, "queue_drops": 3}
+    row = conditions.CONDITIONS.measure(conditions.LOSSY, Run(summary, "", {}))
+    assert row == {"utilisation": 0.5, "queue_drops": 3}
 
 
 def test_conditions_can_fail():
@@ -341,15 +344,15 @@ def test_conditions_can_fail():
         conditions.NOISELESS: [{"queueing_ms": 20.0}],
         conditions.LOSSY: [{"utilisation": 0.99, "queue_drops": 7}],
     }
-    assert not any(one.judge(Numbers(rows)).holds for one in conditions.CONDITIONS.claims)
+    assert not any(claim.judge(Numbers(rows)).holds for claim in conditions.CONDITIONS.claims)
 
 
 def everything():
     """Every case of the paper, at each value of each item that may have several."""
     paper = PAPERS["illinois"]
     for item in paper.items:
-        for one in item.values:
-            setting = SETTING | ({item.name: one.value} if item.name else {})
+        for value in item.values:
+            setting = SETTING | ({item.name: value.value} if item.name else {})
             for artefact in (paper.conditions, *paper.artefacts):
                 if hasattr(artefact, "cases"):
                     yield setting, artefact.cases(QUICK.at(setting)).items()
@@ -376,60 +379,60 @@ def test_items_reach_the_flows():
     cases = figures_9_and_11_to_13.FIGURE_11.cases(QUICK.at(setting))
     flows = {}
     for rival in ("Illinois", "Vegas"):
-        made = tomllib.loads(check(cases[four_flows.next_to_reno(rival)].scenario))
-        flows[rival] = [made["tcp"] | one for one in made["flow"]]
-    for one in flows["Illinois"] + flows["Vegas"]:
-        assert (one["overhead"], one["min_rto"]) == ("8 us", "1 s")
-        assert quantity(one["packet"], "size_bytes") == 1040
-        assert one["access"] == "1 Gbit/s"
-        assert one["start"] == {"uniform": ["0 s", "50 s"]}
+        scenario = tomllib.loads(check(cases[four_flows.next_to_reno(rival)].scenario))
+        flows[rival] = [scenario["tcp"] | entry for entry in scenario["flow"]]
+    for entry in flows["Illinois"] + flows["Vegas"]:
+        assert (entry["overhead"], entry["min_rto"]) == ("8 us", "1 s")
+        assert quantity(entry["packet"], "size_bytes") == 1040
+        assert entry["access"] == "1 Gbit/s"
+        assert entry["start"] == {"uniform": ["0 s", "50 s"]}
     # Two flows of each, Reno's first.
-    assert [one["recovery"] for one in flows["Illinois"]] == ["sack", "linux-2.6"]
+    assert [entry["recovery"] for entry in flows["Illinois"]] == ["sack", "linux-2.6"]
     assert flows["Vegas"][1]["params"]["gamma"] == 5
 
 
 def test_the_declared_setting_is_what_is_founded_best():
     order = list(Basis)
     for item in PAPERS["illinois"].items:
-        ranks = [order.index(one.basis) for one in item.values]
+        ranks = [order.index(value.basis) for value in item.values]
         assert ranks[0] == min(ranks), item.quantity
 
 
 def test_claims_that_choose_are_not_those_that_test():
     # Figures 11 to 13 share runs: a number that was fitted under one name is not held out.
     claims = Search(PAPERS["illinois"], None, 1, lambda _: None).claims
-    fitted = {sentence for _, sentence in claims["fit"]}
-    held_out = {sentence for _, sentence in claims["held_out"]}
-    assert not any("short RTTs" in one or "Illinois: nearly equal" in one for one in held_out)
-    assert not any("Reno" in one and "leaves" in one for one in fitted)
+    fitted = {name for _, name in claims["fit"]}
+    held_out = {name for _, name in claims["held_out"]}
+    assert not any("short-rtts" in name or "illinois-nearly-equal" in name for name in held_out)
+    assert not any("reno" in name and "leaves" in name for name in fitted)
 
 
 def test_a_line_explains_its_share_of_the_variance():
     # log T is -1, 0, 1 and log x too, but for 0.5 (1, -2, 1), which no line explains: squares of
-    # 2 and 6/4, so 2/(2 + 1.5). Other means of both in a second run change nothing.
+    # 2 and 6/4, so 2/(2 + 1.5). Different means in a second run change nothing.
     line = np.array([[-1.0, 0.0, 1.0]] * 2)
     log_rtt = line + [[0.0], [3.0]]
     log_share = line + 0.5 * np.array([1.0, -2.0, 1.0]) + [[0.0], [7.0]]
-    found = figures_1_to_7._linearity(np.exp(log_share), np.exp(log_rtt))
-    assert found == pytest.approx(2 / 3.5)
+    share = figures_1_to_7._linearity(np.exp(log_share), np.exp(log_rtt))
+    assert share == pytest.approx(2 / 3.5)
 
 
 def test_the_finding_on_round_trips_has_the_numbers_of_ns_2():
     file = Path(__file__).parent / "data" / "ns2" / "flows.csv"
     with file.open(encoding="utf-8", newline="") as opened:
-        rows = [one for one in csv.DictReader(opened) if one["case"] == "C linux illinois 0.5 ms"]
+        rows = [row for row in csv.DictReader(opened) if row["case"] == "C linux illinois 0.5 ms"]
     means = [
-        np.mean([float(one["goodput_mbps"]) for one in rows if one["flow"] == str(flow)]) for flow in range(4)
+        np.mean([float(row["goodput_mbps"]) for row in rows if row["flow"] == str(flow)]) for flow in range(4)
     ]
     rtts_ms = (60, 80, 100, 120)
     products = [mean * rtt for mean, rtt in zip(means, rtts_ms, strict=True)]
-    said = next(
+    stated = next(
         claim.finding.text
         for artefact in PAPERS["illinois"].artefacts
         for claim in artefact.claims
         if claim.finding and claim.finding.name == "ns-2-illinois-four-rtts"
     )
     *first, last = (f"{mean:.1f}" for mean in means)
-    assert f"have {', '.join(first)} and {last} Mbit/s" in said
+    assert f"have {', '.join(first)} and {last} Mbit/s" in stated
     # "differs by a ninth at most": the smallest is above 8/9 of the largest, and not above 9/10.
     assert 8 / 9 < min(products) / max(products) < 9 / 10
