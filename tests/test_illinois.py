@@ -25,11 +25,11 @@ PACED = "Illinois, β = 0.5, paced"
 
 
 def measured(cases):
-    found = {}
+    rows = {}
     for key, case in cases.items():
         ((run,),) = run_all([case])
-        found[key] = [figures_8_and_10.measure_flow(run)]
-    return found
+        rows[key] = [figures_8_and_10.measure_flow(run)]
+    return rows
 
 
 @pytest.fixture(scope="module")
@@ -85,34 +85,34 @@ def test_cycles_for_buffers(buffer, round_trips):
 def test_wrong_control_turns_the_verdicts(figure_8):
     # Reno in place of Illinois is straight, and has no larger window than itself.
     wrong = figure_8 | dict.fromkeys((MILD, HALF), figure_8[RENO])
-    found = verdicts(figures_8_and_10.FIGURE_8, wrong)
-    turned = [claim for claim in found if "for the most part" in claim or "mean window" in claim]
+    holds = verdicts(figures_8_and_10.FIGURE_8, wrong)
+    turned = [claim for claim in holds if "for the most part" in claim or "mean window" in claim]
     assert len(turned) == 4
-    assert not any(found[claim] for claim in turned)
+    assert not any(holds[claim] for claim in turned)
     # Epochs have 0.95 of the length of Reno's; 30 % longer they have 1.23, more than a fifth above.
     longer = {key: 1.3 * value for key, value in figure_8[HALF][0].items()}
-    found = verdicts(figures_8_and_10.FIGURE_8, figure_8 | {HALF: [longer]})
-    assert not found["Illinois, β = 0.5: an epoch is as long as Reno's, or shorter"]
+    holds = verdicts(figures_8_and_10.FIGURE_8, figure_8 | {HALF: [longer]})
+    assert not holds["Illinois, β = 0.5: an epoch is as long as Reno's, or shorter"]
 
 
 def test_wrong_control_is_not_concave(figure_8):
-    for other in (BIC, CTCP):
-        found = verdicts(figures_8_and_10.FIGURE_8, figure_8 | {HALF: figure_8[other]})
-        assert not found["Illinois, β = 0.5: concave for the most part"]
-        assert not found["Illinois, β = 0.5: nowhere convex in an epoch"]
+    for control in (BIC, CTCP):
+        holds = verdicts(figures_8_and_10.FIGURE_8, figure_8 | {HALF: figure_8[control]})
+        assert not holds["Illinois, β = 0.5: concave for the most part"]
+        assert not holds["Illinois, β = 0.5: nowhere convex in an epoch"]
 
 
 def test_illinois_in_place_of_others_turns_their_verdicts(figure_8):
     wrong = dict(figure_8)
     for case in (BIC, CTCP, ON_RENO, ON_NEWRENO, ON_SACK):
         wrong[case] = figure_8[HALF]
-    found = verdicts(figures_8_and_10.FIGURE_8, wrong)
-    assert not found["BIC: a part is convex"]
-    assert not found["BIC: the concave part comes first"]
-    assert not found["C-TCP: a part is convex"]
-    assert not found["HS-TCP on SACK: not concave"]
-    assert not found["HS-TCP on Reno: times out often"]
-    assert not found["HS-TCP on NewReno: times out often"]
+    holds = verdicts(figures_8_and_10.FIGURE_8, wrong)
+    assert not holds["BIC: a part is convex"]
+    assert not holds["BIC: the concave part comes first"]
+    assert not holds["C-TCP: a part is convex"]
+    assert not holds["HS-TCP on SACK: not concave"]
+    assert not holds["HS-TCP on Reno: times out often"]
+    assert not holds["HS-TCP on NewReno: times out often"]
 
 
 def test_square_of_the_queue_grows_as_in_the_paper():

@@ -1,4 +1,4 @@
-"""What is measured for the paper of TCP-Africa: runs written down, numbers by arithmetic."""
+"""Measurements for the paper of TCP-Africa: runs written by hand, numbers by arithmetic."""
 
 import math
 
@@ -14,10 +14,10 @@ from ackclock_papers.africa.setting import AFRICA, HSTCP, RENO
 from hand_made import made
 
 SETTING = declared(PAPERS["africa"].items)
-OPEN = [one for one in PAPERS["africa"].items if one.is_open]
+OPEN = [item for item in PAPERS["africa"].items if item.is_open]
 
 
-@pytest.mark.parametrize("item", OPEN, ids=lambda one: one.name)
+@pytest.mark.parametrize("item", OPEN, ids=lambda item: item.name)
 def test_every_value_can_be_run(item):
     for value in item.values:
         case = tables_i_and_ii.table_case(QUICK.at({**SETTING, item.name: value.value}), HSTCP, 6)
@@ -27,7 +27,7 @@ def test_every_value_can_be_run(item):
 def test_the_setting_is_in_the_scenario():
     setting = {**SETTING, "datagram_bytes": 210, "buffer_packets": 777, "overhead": "20 us"}
     scenario = tables_i_and_ii.table_case(QUICK.at(setting), AFRICA, 3).scenario
-    assert [one["rtt"] for one in scenario["flow"]] == ["30 ms", "90 ms", "14 ms", "14 ms"]
+    assert [flow["rtt"] for flow in scenario["flow"]] == ["30 ms", "90 ms", "14 ms", "14 ms"]
     # 3 % of 622 Mbit/s.
     assert scenario["flow"][2]["rate"] == "18.66 Mbit/s"
     assert scenario["flow"][3]["packet"] == "210 B"
@@ -49,18 +49,18 @@ def test_conditions_are_measured():
         rtt_ms=(30.1, 181.0, None),
         flows=[{}, {}, {"goodput_mbps": 18.66}],
     )
-    found = conditions.CONDITIONS.measure(conditions.TABLES, run)
+    row = conditions.CONDITIONS.measure(conditions.TABLES, run)
     # 18.66 of 622 Mbit/s.
-    assert found == pytest.approx({"first_ms": 30.1, "second_ms": 181.0, "noise": 0.03})
-    rows = {conditions.TABLES: [found]}
+    assert row == pytest.approx({"first_ms": 30.1, "second_ms": 181.0, "noise": 0.03})
+    rows = {conditions.TABLES: [row]}
     assert all(claim.judge(Numbers(rows)).holds for claim in conditions.CONDITIONS.claims)
-    rows = {conditions.TABLES: [{**found, "second_ms": 200.0}]}
+    rows = {conditions.TABLES: [{**row, "second_ms": 200.0}]}
     assert not all(claim.judge(Numbers(rows)).holds for claim in conditions.CONDITIONS.claims)
 
 
 def of_table_i(power, hstcp):
-    """Give the numbers of table I if ratios are a power of the RTT ratio."""
-    rows = {tables_i_and_ii.RttRatio(one): [{"ratio": one**power}] for one in (1, 2, 3, 6)}
+    """Return the numbers of table I if ratios are a power of the RTT ratio."""
+    rows = {tables_i_and_ii.RttRatio(rtt_ratio): [{"ratio": rtt_ratio**power}] for rtt_ratio in (1, 2, 3, 6)}
     return Numbers({**rows, tables_i_and_ii.HSTCP_6: [{"ratio": hstcp}]})
 
 
@@ -69,9 +69,9 @@ def test_how_the_ratio_grows():
     # The paper's own: ln 2.3552 ln 2 + ln 3.6106 ln 3 + ln 8.4616 ln 6 over the squares of the
     # logarithms of 2, 3 and 6: (0.594 + 1.410 + 3.826) / (0.480 + 1.207 + 3.210).
     printed = {1: 1.0132, 2: 2.3552, 3: 3.6106, 6: 8.4616}
-    rows = {tables_i_and_ii.RttRatio(one): [{"ratio": value}] for one, value in printed.items()}
+    rows = {tables_i_and_ii.RttRatio(rtt_ratio): [{"ratio": value}] for rtt_ratio, value in printed.items()}
     assert tables_i_and_ii.exponent(Numbers(rows)).value == pytest.approx(1.19, abs=0.002)
-    claims = {one.sentence: one for one in tables_i_and_ii.TABLE_1.claims}
+    claims = {claim.sentence: claim for claim in tables_i_and_ii.TABLE_1.claims}
     # Six to the power of 1.2 is 8.6: a 33rd of 284.5, and a quarter of 34.
     for power, hstcp, expected in ((1.2, 284.5, [True, True, True]), (1.95, 34.0, [False] * 3)):
         numbers = of_table_i(power, hstcp)
@@ -131,13 +131,13 @@ def test_setup():
         rtt_ms=(164.5, 300.0, None),
         flows=[{"goodput_mbps": 500.0}, {"goodput_mbps": 40.0}, {"goodput_mbps": 31.1}],
     )
-    found = figures_2_to_7.FIGURE_2.measure(AFRICA, run)
+    row = figures_2_to_7.FIGURE_2.measure(AFRICA, run)
     # 31.1 of 622 Mbit/s.
-    assert found == pytest.approx({"rtt_ms": 164.5, "noise": 0.05})
+    assert row == pytest.approx({"rtt_ms": 164.5, "noise": 0.05})
 
 
 def mbps(*parts):
-    """Packets in samples of 0.2 s, 25 in a Mbit/s; each part is (end in seconds, Mbit/s)."""
+    """Return packets in samples of 0.2 s, 25 in a Mbit/s; each part is (end in seconds, Mbit/s)."""
     time = 0.2 * np.arange(1, 2401)
     rate = np.zeros(2400)
     for end, value in reversed(parts):
@@ -147,20 +147,20 @@ def mbps(*parts):
 
 def test_adapting():
     # 97 % of 622 less 300 Mbit/s are 303.34: below 1.1 times that, 333.7, from 164 s on. Up is
-    # above 0.9 times 603.34, 543: from 325 s on, as what is at 321 s is too early to count.
+    # above 0.9 times 603.34, 543: from 325 s on, as the rate at 321 s is too early to count.
     rate = mbps((160, 600), (164, 400), (320, 300), (321, 560), (325, 500), (480, 590))
-    found = figures_2_to_7.FIGURE_7.measure(AFRICA, made(rate, sample_s=0.2))
-    assert found["before"] == pytest.approx(600)
-    assert found["during"] == pytest.approx(300)
-    assert found["after"] == pytest.approx(590)
-    # The first samples that are so end 0.2 s later.
-    assert found["down_s"] == pytest.approx(4.2)
-    assert found["up_s"] == pytest.approx(5.2)
+    row = figures_2_to_7.FIGURE_7.measure(AFRICA, made(rate, sample_s=0.2))
+    assert row["before"] == pytest.approx(600)
+    assert row["during"] == pytest.approx(300)
+    assert row["after"] == pytest.approx(590)
+    # The first samples with such rates end 0.2 s later.
+    assert row["down_s"] == pytest.approx(4.2)
+    assert row["up_s"] == pytest.approx(5.2)
 
 
-def test_what_never_adapts():
-    found = figures_2_to_7.FIGURE_7.measure(AFRICA, made(mbps((480, 500)), sample_s=0.2))
-    assert (found["down_s"], found["up_s"]) == (float("inf"), float("inf"))
+def test_a_flow_that_never_adapts():
+    row = figures_2_to_7.FIGURE_7.measure(AFRICA, made(mbps((480, 500)), sample_s=0.2))
+    assert (row["down_s"], row["up_s"]) == (float("inf"), float("inf"))
 
 
 def test_pictures_leave_datagrams_out():
@@ -172,6 +172,6 @@ def test_pictures_leave_datagrams_out():
     )
     frame = figures_2_to_7.FIGURE_4.trace(AFRICA, run)
     assert frame["name"].unique(maintain_order=True).to_list() == ["africa", "reno"]
-    # Both are run, one is shown.
+    # Both are run, but only Africa is shown.
     assert figures_2_to_7.FIGURE_4.trace(HSTCP, run) is None
     assert set(figures_2_to_7.FIGURE_4.cases(FULL.at(SETTING))) == {HSTCP, AFRICA}

@@ -1,4 +1,4 @@
-"""What the text of the paper of TCP-Africa says: runs written down, numbers by arithmetic."""
+"""Statements of the text of the paper of TCP-Africa: runs written by hand, numbers by arithmetic."""
 
 import math
 
@@ -27,7 +27,7 @@ def test_formulas():
     assert row["end over begin, STCP"] == pytest.approx(8 / 7)
 
 
-def test_vegas_beside_reno():
+def test_vegas_next_to_reno():
     # 100 samples of 0.2 s; the link is full from the sample that ends at 10 s, where both have 50
     # packets; Reno loses at 15.1 s, after the sample in which it has 75 and Vegas 30.
     time_s = 0.2 * np.arange(1, 101)
@@ -42,8 +42,8 @@ def test_vegas_beside_reno():
         events=[(15.1, 1, "loss")],
         flows=[{"goodput_mbps": 3.0}, {"goodput_mbps": 15.0}],
     )
-    found = sections_ii_d_and_v.SECTION_2_D.measure(sections_ii_d_and_v.TOGETHER, run)
-    assert found == pytest.approx(
+    row = sections_ii_d_and_v.SECTION_2_D.measure(sections_ii_d_and_v.TOGETHER, run)
+    assert row == pytest.approx(
         {
             "windows": 1.0,
             "Vegas when full": 50,
@@ -72,7 +72,7 @@ def test_drops_per_event():
 
 
 def noisy(growth, kept):
-    """Give a run with cuts at 25 s and 45 s, a window of 100 packets per 0.1 s otherwise."""
+    """Return a run with cuts at 25 s and 45 s, a window of 100 packets per 0.1 s otherwise."""
     time_s = 0.2 * np.arange(1, 301)
     window = np.full((300, 1), 100.0)
     window[time_s > 30] = 101
@@ -89,11 +89,11 @@ def noisy(growth, kept):
 
 
 def test_epochs_in_noise():
-    found = sections_ii_d_and_v.SECTION_5.measure(sections_ii_d_and_v.NOISY, noisy(1.0, 0.67))
+    row = sections_ii_d_and_v.SECTION_5.measure(sections_ii_d_and_v.NOISY, noisy(1.0, 0.67))
     # Windows of 100.5 and 101 make a round trip up to 1 % longer.
-    assert found["growth"] == pytest.approx(1.0, rel=0.01)
+    assert row["growth"] == pytest.approx(1.0, rel=0.01)
     # One sample at 35.2 s has a smaller window than the one before and no loss event.
-    assert found["falls"] == 1.0
+    assert row["falls"] == 1.0
     # b(1000) = 0.5 - 0.4 ln(1000/38)/ln(83000/38) = 0.330: 0.67 is what HSTCP keeps.
     kept = sections_ii_d_and_v.SECTION_5.measure(sections_ii_d_and_v.NOISY, noisy(1.0, 0.67))["kept"]
     second = 670 + 199
@@ -110,8 +110,8 @@ def test_slow_below_capacity():
         utilisation=np.where(time_s > 32.1, 1.0, 0.5),
         columns={"fast": np.where((time_s > 29.1) & (time_s < 32.1), 0.0, 1.0)[:, None]},
     )
-    found = sections_ii_d_and_v.SECTION_5.measure(sections_ii_d_and_v.CLEAN, run)
-    assert found == {"slow below capacity": pytest.approx(15 / 60)}
+    row = sections_ii_d_and_v.SECTION_5.measure(sections_ii_d_and_v.CLEAN, run)
+    assert row == {"slow below capacity": pytest.approx(15 / 60)}
 
 
 def test_two_modes():
@@ -124,9 +124,9 @@ def test_two_modes():
     run = made(
         np.ones((200, 2)), sample_s=0.5, columns={"fast": fast, "window": np.tile([100.0, 60.0], (200, 1))}
     )
-    found = section_iii_b.both_slow(run)
+    row = section_iii_b.both_slow(run)
     # One alone is slow in 30 samples of the first, which is the faster, and in 10 of the second.
-    assert found == pytest.approx({"short": 40 / 140, "long": 20 / 140, "faster": 0.75})
+    assert row == pytest.approx({"short": 40 / 140, "long": 20 / 140, "faster": 0.75})
 
 
 def test_slow_before_losses():
@@ -139,8 +139,8 @@ def test_slow_before_losses():
         events=[(20.0, 0, "loss"), (60.2, 0, "loss"), (90.2, 0, "loss"), (95.0, 1, "loss")],
     )
     # Of the losses at 60.2 and 90.2 s the second; 80 of 100 samples below 0.9 after 30 s are fast.
-    found = section_iii_b.before_losses(run)
-    assert found == pytest.approx({"slow before losses": 0.5, "slow when full": 1.0, "fast below": 0.8})
+    row = section_iii_b.before_losses(run)
+    assert row == pytest.approx({"slow before losses": 0.5, "slow when full": 1.0, "fast below": 0.8})
 
 
 def test_the_queue_is_estimated():
@@ -153,8 +153,8 @@ def test_the_queue_is_estimated():
             "window": np.full((400, 1), 5000.0),
         },
     )
-    found = section_iv.SECTION_4.measure(section_iv.FIGURE_7.name, run)
-    assert found == pytest.approx({"estimate": 5000 * 0.8 / 84.8 / 50})
+    row = section_iv.SECTION_4.measure(section_iv.FIGURE_7.name, run)
+    assert row == pytest.approx({"estimate": 5000 * 0.8 / 84.8 / 50})
 
 
 def test_a_flow_alone():
@@ -182,13 +182,13 @@ def test_access_queue():
     assert section_iv.SECTION_4.measure(section_iv.ACCESS_QUEUE, run) == {"access": 7.0, "shared": 2.0}
 
 
-def test_what_section_iv_runs():
+def test_scenarios_of_section_iv_are_accepted():
     cases = section_iv.SECTION_4.cases(FULL.at(SETTING))
     for case in cases.values():
         engine.read(case.scenario)
     queued = cases[section_iv.ACCESS_QUEUE].scenario
     assert "dumbbell" not in queued
-    assert [one["from"] for one in queued["flow"]] == ["a", "c", "s", "r"]
+    assert [flow["from"] for flow in queued["flow"]] == ["a", "c", "s", "r"]
     shifted = cases[section_iv.Shift(False, 0.3)].scenario
     assert shifted["flow"][0]["rtt"] == "164.3 ms"
     assert "overhead" not in shifted["tcp"]

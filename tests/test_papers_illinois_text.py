@@ -1,4 +1,4 @@
-"""What the text of the Illinois paper says: runs written down, numbers by arithmetic."""
+"""Statements of the text of the Illinois paper: runs written by hand, numbers by arithmetic."""
 
 import numpy as np
 import pytest
@@ -34,11 +34,11 @@ def test_shapes():
 
 
 def four(**more):
-    """Give 300 s of four flows in samples of 0.1 s, measured from 100 s on."""
+    """Return 300 s of four flows in samples of 0.1 s, measured from 100 s on."""
     run = made(np.ones((3000, 4)), **more)
     run.summary["measured_from_s"] = 100.0
-    for one in run.summary["flows"]:
-        one["settings"] = {"packet": "1000 B"}
+    for flow in run.summary["flows"]:
+        flow["settings"] = {"packet": "1000 B"}
     return run
 
 
@@ -53,33 +53,33 @@ def test_congestion_events():
     window[np.abs(time_s - 250) < 0.5] = 360
     losses = [(50.0, 0, "loss"), (150.05, 0, "loss"), (150.2, 1, "loss"), (250.05, 2, "loss")]
     run = four(drops=drops, columns={"window": window}, events=losses)
-    found = section_4_5.per_event(run)
-    assert found["drops"] == 4.5
-    assert found["few"] == 0.5
-    assert found["least sum"] == pytest.approx(1200 / 1350)
-    assert found["largest sum"] == pytest.approx(1440 / 1350)
+    row = section_4_5.per_event(run)
+    assert row["drops"] == 4.5
+    assert row["few"] == 0.5
+    assert row["least sum"] == pytest.approx(1200 / 1350)
+    assert row["largest sum"] == pytest.approx(1440 / 1350)
     # Of 2000 samples nine or ten each are higher.
-    assert found["time mean"] == pytest.approx(201.2 / 330, rel=0.003)
-    claim = next(one for one in section_4_5.SECTION_4_5.claims if "bursts" in one.sentence)
-    assert claim.judge(Numbers({section_4_5.ILLINOIS: [found]})).holds
+    assert row["time mean"] == pytest.approx(201.2 / 330, rel=0.003)
+    claim = next(claim for claim in section_4_5.SECTION_4_5.claims if "bursts" in claim.sentence)
+    assert claim.judge(Numbers({section_4_5.ILLINOIS: [row]})).holds
 
 
 def test_alpha_and_beta_of_four():
     alpha = np.tile([1.0, 1.0, 1.2, 0.8], (3000, 1))
     losses = [(150.0, 0, "loss", 300.0, 150.0), (200.0, 1, "loss", 300.0, 200.0)]
-    found = section_4_5.of_illinois(four(columns={"alpha": alpha}, events=losses))
-    assert found["apart"] == pytest.approx(1.5)
-    assert found["halved"] == 0.5
+    row = section_4_5.of_illinois(four(columns={"alpha": alpha}, events=losses))
+    assert row["apart"] == pytest.approx(1.5)
+    assert row["halved"] == 0.5
     # 4 packets per round trip of 0.1 s for 200 s, over 250 packets.
-    assert found["balance"] == pytest.approx(8000 / 250)
+    assert row["balance"] == pytest.approx(8000 / 250)
 
 
 def test_windows_of_pairs():
-    run = made(np.ones((2, 4)), flows=[{"mean_window": one} for one in (10, 12, 20, 30)])
+    run = made(np.ones((2, 4)), flows=[{"mean_window": mean_window} for mean_window in (10, 12, 20, 30)])
     row = section_4_5.SECTION_4_5.measure(section_4_5.RENO_AND_ILLINOIS, run)
     assert row[OfFlow("window", 3)] == 30
     rows = {section_4_5.RENO_AND_ILLINOIS: [row]}
-    judged = {one.sentence: one for one in section_4_5.SECTION_4_5.claims}
+    judged = {claim.sentence: claim for claim in section_4_5.SECTION_4_5.claims}
     assert judged["both Reno flows have the same mean window"].judge(Numbers(rows)).holds
     assert not judged["both Illinois flows have the same mean window"].judge(Numbers(rows)).holds
 
@@ -102,9 +102,9 @@ def test_a_lossy_link():
         ],
     )
     run.summary["measured_from_s"] = 50.0
-    found = sections_3_and_5.on_lossy_link(run)
+    row = sections_3_and_5.on_lossy_link(run)
     # 40 packets are above ssthresh; after 50 s there are 450 such samples, 250 of them with 10.
-    assert found == pytest.approx(
+    assert row == pytest.approx(
         {"cut": 0.125, "avoiding": 40, "largest alpha": 250 / 450, "least beta": 2 / 3}
     )
 
@@ -117,18 +117,18 @@ def test_below_the_threshold():
         sample_s=0.5,
         columns={"window": window, "alpha": np.tile([9.0, 9.0, 1.0, 5.0], (600, 1))},
         events=[(200.0, 2, "loss", 8.0, 4.0), (210.0, 3, "loss", 12.0, 9.0), (220.0, 2, "loss", 3.0, 2.0)],
-        flows=[{"goodput_mbps": one} for one in (0.2, 0.2, 0.3, 0.3)],
+        flows=[{"goodput_mbps": goodput_mbps} for goodput_mbps in (0.2, 0.2, 0.3, 0.3)],
     )
-    found = sections_3_and_5.SECTION_3.measure(sections_3_and_5.SLOW, run)
-    assert found["Illinois over Reno"] == pytest.approx(1.5)
-    assert (found["alpha off by"], found["beta off by"]) == (0, 0)
+    row = sections_3_and_5.SECTION_3.measure(sections_3_and_5.SLOW, run)
+    assert row["Illinois over Reno"] == pytest.approx(1.5)
+    assert (row["alpha off by"], row["beta off by"]) == (0, 0)
     window[:, 3] = 9
     run.tables["windows"]["window"] = window.ravel()
     again = sections_3_and_5.SECTION_3.measure(sections_3_and_5.SLOW, engine.Run(run.summary, "", run.tables))
     assert again["alpha off by"] == 4
 
 
-def test_what_is_run():
+def test_scenarios_are_accepted_and_have_their_parameters():
     cases = sections_3_and_5.SECTION_3.cases(QUICK.at(SETTING))
     cases |= section_2.SECTION_2.cases(QUICK.at(SETTING))
     for case in cases.values():
@@ -136,7 +136,7 @@ def test_what_is_run():
     fixed = cases[sections_3_and_5.FIXED].scenario["flow"][0]["params"]
     assert fixed == {"eta1": 0.2, "beta_min": 0.5}
     noisy = next(iter(sections_3_and_5.OPTIONS))
-    assert [one["params"] for one in cases[noisy].scenario["flow"]] == [{"extremes": "sample"}] * 2
+    assert [flow["params"] for flow in cases[noisy].scenario["flow"]] == [{"extremes": "sample"}] * 2
     assert str(noisy) == "extremes of single RTTs, sigma = 0 ms"
     assert str(section_2.CUBIC) == "CUBIC"
 

@@ -44,7 +44,7 @@ def _draw(numbers: Numbers, _traces: Traces) -> Figure:
 
 CONDITIONS = Simulated(
     name="conditions",
-    caption="what section IV states of the simulations",
+    caption="conditions that section IV states",
     about="Table I's flows of 30 and 180 ms.",
     cases=_cases,
     probe=Probe(("first_ms", "second_ms", "noise"), _measure),

@@ -30,7 +30,7 @@ from ackclock_papers.africa.setting import (
 )
 
 LEFT_OUT_S = 30.0
-"""Losses until then are those of slow start."""
+"""Earlier losses are those of slow start."""
 LENGTH_S, QUICK_S = 480.0, 240.0
 """Lengths of a run of the paper and of a quick one."""
 SLOW_ACCESS = "100 Mbit/s"
@@ -125,7 +125,7 @@ def _losses(control: TcpVariant, expected: float, paper: str) -> Claim:
         mean(control, "losses"),
         expected,
         factor=3,
-        why="one run, and when slow start ended is open",
+        why="one run, and the end of slow start is open",
         paper=paper,
         unit="packets",
     )
@@ -245,7 +245,7 @@ FIGURE_4 = _next_to_reno(
     ),
     between(
         "beside-africa-reno-limited-own-access-link",
-        "beside Africa Reno is limited by its own access link",
+        "next to Africa, Reno is limited by its own access link",
         mean(AFRICA, "reno_mbps"),
         70,
         100,
@@ -281,7 +281,7 @@ FIGURE_6 = _next_to_reno(
     LESS,
     times(
         "reno-not-significantly-more-than-in-figure-3",
-        "Reno has not significantly more than in figure 3",
+        "Reno does not have significantly more than in figure 3",
         ratio((HSTCP, "reno_mbps"), (FIGURE_3.name, "reno_mbps")),
         25 / 17,
         factor=1.5,
@@ -365,7 +365,7 @@ FIGURE_7 = Simulated(
         between(
             "quick-reduction",
             "quick reduction", mean(AFRICA, "down_s"), 0, 10, unit="s", paper="quickly",
-            why="time until its rate fits beside the datagrams, 120 round trips at most",
+            why="time until its rate fits next to the datagrams, 120 round trips at most",
         ),
         between(
             "fast-recovery-after-320-s",
@@ -375,7 +375,7 @@ FIGURE_7 = Simulated(
         ),
         between(
             "comes-near-what-datagrams-leave",
-            "it comes near what the datagrams leave", mean(AFRICA, "during"),
+            "Africa comes near the rate that the datagrams leave", mean(AFRICA, "during"),
             0.9 * (AVAILABLE_MBPS - DATAGRAMS_MBPS), np.inf, unit="Mbit/s",
             why="nine tenths of 303 Mbit/s", paper="'approaches the maximum available bandwidth'",
         ),

@@ -111,7 +111,7 @@ def _grows_most(name: str) -> Claim:
 SECTION_2_C = Computed(
     name="section-ii-c",
     caption="aggressiveness of loss-based controls",
-    about="What sections I to III-A say of loss-based controls, by their laws and by quadrature.",
+    about="Statements of sections I to III-A on loss-based controls, by their laws and by quadrature.",
     compute=_compute,
     numbers={
         FORMULAS: (
@@ -137,7 +137,7 @@ SECTION_2_C = Computed(
         *map(_most_aggressive, WINDOWS),
         near(
             "hypothetical-protocol-at-g-maximum-in-constant-time",
-            "the hypothetical protocol is at G of the maximum in constant time",
+            "the hypothetical protocol reaches G of the maximum in constant time",
             _of("constant time"),
             1,
             within=1e-6,

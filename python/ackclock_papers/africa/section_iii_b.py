@@ -117,14 +117,14 @@ SECTION_3_B = Simulated(
                   why="shares of the time after 30 s",
                   paper="'allowed to continue to use the higher increase rate'")
           for multiple in UNEQUAL),
-        between("figure-4-slow-before-losses", "figure 4: it is slow before its losses",
+        between("figure-4-slow-before-losses", "figure 4: Africa is slow before its losses",
                 mean(FIGURE_4_AFRICA, BEFORE_LOSSES[0]), 0.5, 1, paper="'clearly visible'",
                 why="before more than half of its losses"),
-        between("figure-4-slow-while-link-full", "figure 4: it is slow while the link is full",
+        between("figure-4-slow-while-link-full", "figure 4: Africa is slow while the link is full",
                 mean(FIGURE_4_AFRICA, BEFORE_LOSSES[1]), 0.5, 1,
                 paper="'much more conservative ... in networks that are being sufficiently used'",
                 why="more than half of the time with a utilisation of 0.95, the upper end of G"),
-        between("figure-4-fast-while-link-underused", "figure 4: it is fast while the link is underused",
+        between("figure-4-fast-while-link-underused", "figure 4: Africa is fast while the link is underused",
                 mean(FIGURE_4_AFRICA, BEFORE_LOSSES[2]), 0.5, 1,
                 paper="'to run indeed in the scalable, aggressive \"fast\" mode in underutilized "
                 "networks'",

@@ -230,7 +230,7 @@ def _per_event(numbers: Numbers) -> Estimate:
 
 
 SECTION_4 = Simulated(
-    name="section-iv", caption="what its text adds to figures 3 to 7",
+    name="section-iv", caption="statements that are not in figures 3 to 7",
     about=(
         "Figures 5 and 6 with other settings; table II's flows with Scalable TCP; figure 4 with a "
         "queue before Reno's access link; FAST and HSTCP alone on figure 7's link for a minute."
@@ -244,19 +244,19 @@ SECTION_4 = Simulated(
              "FAST alone loses nothing in steady state", mean(FAST_ALONE, "drops"), 0, within=0,
              unit="packets", why="in the second half of a minute, datagrams included",
              paper="'without causing packet drops'"),
-        ordered("fast-alone-less-queue-than-hstcp", "FAST alone has less of a queue than HSTCP",
+        ordered("fast-alone-less-queue-than-hstcp", "FAST alone has a shorter queue than HSTCP",
                 [(case, mean(case, "queue")) for case in (HSTCP_ALONE, FAST_ALONE)], unit="packets",
                 why="mean queues", paper="'unlikely to cause significant queuing delay'"),
         between("fast-alone-converges-quickly",
                 "FAST alone converges quickly", mean(FAST_ALONE, "up_s"), 0, 20, unit="s",
-                why="until it first has 90 % of the link; 20 s, as of Africa in figure 7",
+                why="until it first has 90 % of the link; 20 s, as for Africa in figure 7",
                 paper="'can quickly converge'"),
         between("hstcp-loses-many-packets-in-same-event",
                 "HSTCP loses many packets in the same event", _per_event, 2, np.inf,
                 unit="packets", why="independent losses would come one at a time",
                 paper="'many packets may be lost in the same event'"),
         near("estimate-what-in-queue",
-             "its estimate is what it has in the queue", mean(FIGURE_7.name, "estimate"), 1,
+             "Africa estimates its packets in the queue correctly", mean(FIGURE_7.name, "estimate"), 1,
              within=0.1, paper="'an estimate of the number of packets'",
              why="estimates over queues, of which the datagrams have 3 % and the packet in "
              "transmission some more"),
@@ -282,10 +282,10 @@ SECTION_4 = Simulated(
                 BELOW, 1.001, paper="'bottlenecked at the common link'",
                 why="its utilisation; the lower end of G, section II-C"),
         between("figure-5-slow-before-each-loss",
-                "figure 5: it is slow before each loss", mean(FIGURE_5.name, BEFORE_LOSSES[0]),
-                1, 1, paper="'evident in each congestion event cycle'", why="of its losses"),
+                "figure 5: Africa is slow before each loss", mean(FIGURE_5.name, BEFORE_LOSSES[0]),
+                1, 1, paper="'evident in each congestion event cycle'", why="share of its losses"),
         between("figure-5-slow-while-link-full",
-                "figure 5: it is slow while the link is full", mean(FIGURE_5.name,
+                "figure 5: Africa is slow while the link is full", mean(FIGURE_5.name,
                                                                     BEFORE_LOSSES[1]),
                 0.5, 1, why="as in figure 4",
                 paper="'much more conservative ... in networks that are being sufficiently used'"),

@@ -168,7 +168,7 @@ SECTION_2_D = Simulated(
     name="section-ii-d",
     caption="Vegas next to Reno, and losses per congestion event",
     about=(
-        "One Vegas flow beside one of Reno, and alone, both in congestion avoidance from the start "
+        "One Vegas flow next to one of Reno, and alone, both in congestion avoidance from the start "
         f"on {SLOW_MBPS:g} Mbit/s; AIMD alone on {FAST_MBPS:g} Mbit/s; RTT {RTT_MS:g} ms."
     ),
     cases=_cases_2,
@@ -187,14 +187,14 @@ SECTION_2_D = Simulated(
         ),
         ordered(
             "then-vegas-decreases-window",
-            "then Vegas decreases its window",
+            "Vegas decreases its window once the link is full",
             _of(TOGETHER, TOGETHER_NUMBERS[1], TOGETHER_NUMBERS[2]),
             unit="packets",
             paper="'will actually decrease its window'",
         ),
         ordered(
             "and-reno-increases-own-until-loses",
-            "and Reno increases its own until it loses",
+            "Reno increases its window until it loses",
             _of(TOGETHER, TOGETHER_NUMBERS[4], TOGETHER_NUMBERS[3]),
             unit="packets",
             paper="'will continue to increase'",
@@ -205,7 +205,7 @@ SECTION_2_D = Simulated(
             mean(TOGETHER, "Reno over Vegas"),
             2,
             np.inf,
-            why="Reno's goodput over Vegas'; who has half of another's does not compete",
+            why="Reno's goodput over Vegas'; a flow with half of the other's goodput does not compete",
             paper="'not being able to compete'",
         ),
         ordered(
@@ -218,7 +218,7 @@ SECTION_2_D = Simulated(
         ),
         ordered(
             "packets-dropped-per-congestion-event-go-with-increase",
-            "packets dropped per congestion event go with the increase",
+            "packets dropped per congestion event grow with the increase",
             [(_drops_of(increase), mean(_drops_of(increase), "drops per event")) for increase in INCREASES],
             unit="packets",
             paper="'related to ... the protocol's increase parameter'",
@@ -310,11 +310,11 @@ SECTION_5 = Simulated(
     cases=_cases_5, probe=_probe_5, draw=_draw, headline=True,
     claims=(
         between("with-variable-delay-grows-reno-at-worst",
-                "with variable delay it grows as Reno at worst", mean(NOISY, "growth"), 0.9, np.inf,
+                "with variable delay Africa grows like Reno at worst", mean(NOISY, "growth"), 0.9, np.inf,
                 unit="packets per RTT", paper="'at worst perform as TCP-Reno'",
                 why="one per round trip; a tenth less, as a round trip is counted by deliveries"),
         near("with-variable-delay-modified-drop-rule",
-             "with variable delay it has a modified drop rule", mean(NOISY, "kept"), 1,
+             "with variable delay Africa has a modified drop rule", mean(NOISY, "kept"), 1,
              within=0.01, paper="'with a modified drop rule'",
              why="what is kept at a loss over what HSTCP keeps, by its formula"),
         near("with-variable-delay-window-falls-at-losses-only",
@@ -322,12 +322,12 @@ SECTION_5 = Simulated(
              within=0, paper="'never decreases its window solely due to delay'",
              why="samples after 20 s with a smaller window than before and no loss event"),
         near("without-buffer-stays-in-fast-mode",
-             "without a buffer it stays in fast mode", mean(BUFFERLESS["africa"], "fast"), 1,
+             "without a buffer Africa stays in fast mode", mean(BUFFERLESS["africa"], "fast"), 1,
              within=0.001, paper="'will simply stay in fast mode'", why="share of the time"),
         near("without-buffer-acts-like-hstcp",
-             "without a buffer it acts like HSTCP", _window_ratio, 1, within=0.01,
+             "without a buffer Africa acts like HSTCP", _window_ratio, 1, within=0.01,
              paper="'acting like a normal STCP or HSTCP sender'", why="mean windows"),
-        ordered("congestion-on-reverse-path-makes-slow", "congestion on the reverse path makes it slow",
+        ordered("congestion-on-reverse-path-makes-slow", "congestion on the reverse path makes Africa slow",
                 [(name, mean(name, "slow below capacity")) for name in (REVERSE, CLEAN)],
                 why="share of the time with a link that is not full",
                 paper="'falling back to more Reno-like behavior'"),

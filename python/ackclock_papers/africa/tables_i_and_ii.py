@@ -99,7 +99,7 @@ def _table(
             mean(key, "losses"),
             lost,
             factor=4,
-            why="one run, and slow start or not is open",
+            why="one run, and whether slow start counts is open",
             paper=str(lost),
         )
         for key, (_, lost) in keys.items()

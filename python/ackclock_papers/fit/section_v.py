@@ -63,7 +63,7 @@ def _draw(numbers: Numbers, _traces: Traces) -> Figure:
 
 
 SECTION_5 = Computed(
-    name="section-v", caption="what sections II and V say of the models",
+    name="section-v", caption="statements of sections II and V on the models",
     about=(
         "Response functions on a path of 10 Gbit/s and 100 ms; equation 19 at D = 50 (and 200) ms "
         f"with a loss of {LOSS:.1%}, as in table II."

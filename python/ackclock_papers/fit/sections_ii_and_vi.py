@@ -87,7 +87,7 @@ ONE = figures_1_to_3.SESSIONS[0]
 
 SECTION_2 = Simulated(
     name="section-ii",
-    caption="what its text adds to figure 1, and the turns of table V",
+    caption="statements that are not in figure 1, and the turns of table V",
     about="Figure 1's runs, FIT in MulTCP's place, and the turns of table V.",
     cases=_cases_2,
     probe=_probe_2,
@@ -105,7 +105,7 @@ SECTION_2 = Simulated(
             "adapted-n-uses-link-more-than-one-session",
             "an adapted N uses the link more than one session does",
             [(label, mean(key, "utilisation")) for label, key in (("FIT", FIT_1), ("N = 1", ONE))],
-            why="utilisation beside one Reno",
+            why="utilisation next to one Reno flow",
             paper="'can be more utilized'",
         ),
         ordered(
@@ -183,7 +183,7 @@ STATE_B = "state (b)"
 def _cases_6(effort: Effort) -> Mapping[Key, Case]:
     seven = figures_6_and_7.FIGURE_7.cases(effort)
     return {
-        **{f"{name} beside Reno": _starving(effort, name) for name in STARVING},
+        **{f"{name} next to Reno": _starving(effort, name) for name in STARVING},
         **{f"{name} alone": _alone(effort, name) for name in ALONE_3},
         STATE_B: figures_1_to_3.FIGURE_3.cases(effort)[figures_1_to_3.SESSIONS_3],
         RENOS: _ten(effort),
@@ -193,7 +193,7 @@ def _cases_6(effort: Effort) -> Mapping[Key, Case]:
             for key in (figures_6_and_7.NOTHING_REPLACED, *map(figures_6_and_7.Replacement, SEVEN))
         },
         **{
-            f"{name}: Reno beside {rival}": _pair(effort, name, rival)
+            f"{name}: Reno next to {rival}": _pair(effort, name, rival)
             for name in IN_TABLE_5
             for rival in ("Reno", "FIT")
         },
@@ -245,7 +245,7 @@ def _probe_6(case: Key, _effort: Effort) -> Probe:
         return Probe(("utilisation",), lambda run: {"utilisation": _with_queue(run)})
     if isinstance(case, figures_6_and_7.Replacement):
         return Probe(("utilisation", "Reno", "queue"), _replaced)
-    if " beside " in str(case):
+    if " next to " in str(case):
         return Probe(("utilisation", "first", "share"), _of_pair)
     return Probe(("utilisation",), _utilisation)
 
@@ -254,7 +254,7 @@ def stolen(name: str) -> Callable[[Numbers], Estimate]:
     """Return a number for claims: FIT's bandwidth stolen rate at a place of `PLACES`, run by run."""
 
     def judge(numbers: Numbers) -> Estimate:
-        pairs = (numbers.each(f"{name}: Reno beside {rival}", "first") for rival in ("Reno", "FIT"))
+        pairs = (numbers.each(f"{name}: Reno next to {rival}", "first") for rival in ("Reno", "FIT"))
         return over_runs([bandwidth_stolen_rate(x, y) for x, y in zip(*pairs, strict=True)], most=1.0)
 
     return judge
@@ -271,16 +271,16 @@ def _larger_of_others(numbers: Numbers) -> Estimate:
 
 
 SECTION_6 = Simulated(
-    name="section-vi", caption="what its text adds to figures 3 to 7 and to table V's last row",
+    name="section-vi", caption="statements that are not in figures 3 to 7, and table V's last row",
     about=(
         "A flow alone on figure 3's link, ten Renos on figure 4's, runs of figures 3, 6 and 7, and "
-        "Reno beside Reno and beside FIT on the emulated paths of table V."
+        "Reno next to Reno and next to FIT on the emulated paths of table V."
     ),
     cases=_cases_6, probe=_probe_6, draw=_draw,
     claims=(
         *(between(slug(name, "starves-beside-reno"),
-                  f"{name} starves beside Reno", mean(f"{name} beside Reno", "share"), 0, 0.25,
-                  why=f"its share beside one Reno with a buffer of {DEEP_RTTS} round trips; half "
+                  f"{name} starves next to Reno", mean(f"{name} next to Reno", "share"), 0, 0.25,
+                  why=f"its share next to one Reno with a buffer of {DEEP_RTTS} round trips; half "
                   "of its fair half", paper="'bandwidth starvation'") for name in STARVING),
         near("in-state-b-bottleneck-full",
              "in state (b) the bottleneck is full", mean(STATE_B, "utilisation"), 1, within=0.001,

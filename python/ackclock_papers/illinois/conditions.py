@@ -57,7 +57,7 @@ def _draw(numbers: Numbers, _traces: Traces) -> Figure:
 
 CONDITIONS = Simulated(
     name="conditions",
-    caption="what the paper says of its simulations",
+    caption="conditions that the paper states",
     about="Reno alone on 100 Mbit/s; two Illinois flows on 10 Mbit/s; Illinois with random loss.",
     cases=_cases,
     probe=lambda case, _effort: PROBES[case],
@@ -85,7 +85,7 @@ CONDITIONS = Simulated(
         ),
         between(
             "lossy-link-under-used",
-            "the lossy link is under-used",
+            "the lossy link is underused",
             mean(LOSSY, "utilisation"),
             0,
             0.9,

@@ -108,7 +108,7 @@ def _without_drops(numbers: Numbers) -> Estimate:
 def _draw_14(numbers: Numbers, traces: Traces) -> Group:
     controls = ("Reno", "Illinois")
     curves = {name: [(loss, LossyFlow(name, loss), "window") for loss in LOSSES] for name in controls}
-    # The gains are of the losses in their order here, and a curve's x rises.
+    # A curve needs rising x, and the gains are in the order of LOSSES.
     raised = sorted(zip(LOSSES, 20 * _gains(numbers, "window").mean(axis=1), strict=True))
     ratio = ([loss for loss, _ in raised], [float(gain) for _, gain in raised])
     x, y = Axis("loss probability", log=True), Axis("mean window", "packets")
@@ -230,8 +230,8 @@ def _measure_15(run: Run) -> Row:
 def _draw_15(numbers: Numbers, _traces: Traces) -> Group:
     curves = (
         ("both noisy, each", True, "noisy_mbps"),
-        ("one noisy: that one", False, "noisy_mbps"),
-        ("one noisy: the other", False, "other_mbps"),
+        ("one noisy: the noisy flow", False, "noisy_mbps"),
+        ("one noisy: the other flow", False, "other_mbps"),
     )
     charts = [
         curve_chart(
@@ -304,14 +304,14 @@ def _beyond(gamma: int) -> tuple[Claim, ...]:
         ),
         between(
             slug(beyond.control, "link-under-used-beyond"),
-            f"{beyond.control}: the link is under-used beyond it",
+            f"{beyond.control}: the link is underused beyond the threshold",
             mean(beyond, "sum_mbps"), 0, 9,
             why=f"at sigma = {beyond_ms} ms, both noisy; a tenth at least is lost", unit="Mbit/s",
             paper="under-used",
         ),
         between(
             slug(beyond.control, "one-noisy-flow-starves-beyond"),
-            f"{beyond.control}: one noisy flow starves beyond it",
+            f"{beyond.control}: one noisy flow starves beyond the threshold",
             mean(beyond._replace(both=False), "noisy_mbps"), 0, RATE_MBPS / 3,
             why="a third of the link where a half is fair", unit="Mbit/s",
             paper="very unfair",
@@ -322,8 +322,8 @@ def _beyond(gamma: int) -> tuple[Claim, ...]:
 FIGURE_15 = Simulated(
     name="figure-15", caption="throughput against noise in the measured RTT",
     about=(
-        "Two flows on 10 Mbit/s, 60 ms, 50 packets; noise uniform on [0, 2 sigma] in what one or "
-        "both measure. Vegas takes the mean RTT of a round trip, as ns-2's own agent does."
+        "Two flows on 10 Mbit/s, 60 ms, 50 packets; noise uniform on [0, 2 sigma] in the RTTs that one "
+        "or both measure. Vegas takes the mean RTT of a round trip, as ns-2's own agent does."
     ),
     cases=_cases_15, probe=Probe(("noisy_mbps", "other_mbps", "sum_mbps"), _measure_15), draw=_draw_15,
     claims=(

@@ -33,7 +33,7 @@ RATE_MBPS = 100
 RTT_S = 0.1
 
 AGENTS = {"reno": "Reno", "newreno": "NewReno", "sack": "SACK"}
-"""Loss recoveries that HS-TCP is tried with, as figure 8 names them."""
+"""Loss recoveries that HS-TCP is run with, and their names in figure 8."""
 
 
 class SingleFlow(NamedTuple):
@@ -114,8 +114,8 @@ def _concave(case: SingleFlow) -> tuple[Claim, Claim]:
             mean(case, "convex"),
             0,
             0.05,
-            why="half of what counts as seen in the other curves; whole packets and random delays "
-            "bend straight parts a little",
+            why="half of the share that counts as visible in the other curves; whole packets and "
+            "random delays bend straight parts a little",
             paper="throughout",
         ),
     )
@@ -128,7 +128,7 @@ def _convex(case: SingleFlow, paper: str) -> Claim:
         mean(case, "convex"),
         0.1,
         np.inf,
-        why="a tenth of the epochs is seen in a picture",
+        why="a tenth of the epochs is visible in a picture",
         paper=paper,
     )
 

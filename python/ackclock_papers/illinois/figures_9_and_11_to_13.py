@@ -104,7 +104,7 @@ def _highest(ours: Counted) -> Claim:
         slug(ours, "highest-goodput"),
         f"{ours} has a higher goodput than {', '.join(rival.control for rival in rivals)}",
         [("the best of the others", least), (ours.control, mean(ours, "unused_mbps"))],
-        why="the order of what is left unused, whose differences are seen where goodputs are alike",
+        why="the order of unused rates, whose differences show where goodputs are alike",
         unit="Mbit/s unused",
         paper="the best utilisation",
     )
@@ -186,8 +186,8 @@ def _favours_short(rival: str) -> Claim:
 
 def _leaves_less(rival: str, name: str, sentence: str, paper: str) -> Claim:
     numbers = [
-        ("Reno beside Illinois", mean(next_to_reno("Illinois"), "reno_share")),
-        (f"beside {rival}", mean(next_to_reno(rival), "reno_share")),
+        ("Reno next to Illinois", mean(next_to_reno("Illinois"), "reno_share")),
+        (f"next to {rival}", mean(next_to_reno(rival), "reno_share")),
     ]
     return ordered(name, sentence, numbers, unit="of the goodput", paper=paper)
 
@@ -225,7 +225,7 @@ FIGURE_11 = Simulated(
         ),
         between(
             "illinois-larger-windows-beside-reno-but-only-slightly",
-            "Illinois has the larger windows beside Reno, but only slightly",
+            "Illinois has the larger windows next to Reno, but only slightly",
             mean(next_to_reno("Illinois"), "window_ratio"),
             1,
             1.5,
@@ -234,17 +234,17 @@ FIGURE_11 = Simulated(
         ),
         between(
             "reno-not-suffer-significantly-beside-illinois",
-            "Reno does not suffer significantly beside Illinois",
+            "Reno does not suffer significantly next to Illinois",
             _of_two_renos,
             0.8,
             np.inf,
-            why="goodput beside two Illinois flows over that beside two Reno flows; the windows of "
+            why="goodput next to two Illinois flows over that next to two Reno flows; the windows of "
             "section 4.6 take a twentieth",
             paper="'will not suffer a significant degradation'",
         ),
         between(
             "illinois-beside-reno-alpha-slightly-larger-than-1",
-            "Illinois beside Reno: alpha is slightly larger than 1",
+            "Illinois next to Reno: alpha is slightly larger than 1",
             mean(next_to_reno("Illinois"), ALPHA),
             1,
             1.5,
@@ -254,7 +254,7 @@ FIGURE_11 = Simulated(
         ),
         between(
             "vegas-gets-very-little-beside-reno",
-            "Vegas gets very little beside Reno",
+            "Vegas gets very little next to Reno",
             mean(next_to_reno("Vegas"), "reno_share"),
             0.75,
             1,
@@ -316,7 +316,7 @@ FIGURE_12 = Simulated(
     claims=(
         between(
             "illinois-backs-off-unsynchronised",
-            "Illinois backs off unsynchronised",
+            "backoffs of Illinois flows are unsynchronised",
             mean(Four("Illinois"), "losing_flows"),
             1,
             2,
@@ -325,7 +325,7 @@ FIGURE_12 = Simulated(
         ),
         between(
             "hs-tcp-backs-off-synchronised",
-            "HS-TCP backs off synchronised",
+            "backoffs of HS-TCP flows are synchronised",
             mean(Four("HS-TCP"), "losing_flows"),
             2,
             4,

@@ -1,4 +1,4 @@
-"""Sections 2 and 3: window curves of controls that figure 8 does not have."""
+"""Sections 2 and 3: window curves of controls that are not in figure 8."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _draw(_numbers: Numbers, traces: Traces) -> Group:
 
 
 SECTION_2 = Simulated(
-    name="section-2", caption="window curves of controls that figure 8 does not have",
+    name="section-2", caption="window curves of controls that are not in figure 8",
     about="As figure 8: one flow on 100 Mbit/s, RTT 100 ms, buffer 100 packets.",
     cases=_cases, probe=figures_8_and_10.PROBE,
     trace=lambda case, run: (
@@ -75,9 +75,9 @@ SECTION_2 = Simulated(
                   why="share of the epochs, as the concave curves are judged in figure 8",
                   paper="'convex'") for control in (SCALABLE, HTCP)),
         between("cubic-part-concave", "CUBIC: a part is concave", mean(CUBIC, "concave"), 0.1, np.inf,
-                why="as of BIC in figure 8", paper="'first concave then convex'"),
+                why="as for BIC in figure 8", paper="'first concave then convex'"),
         between("cubic-part-convex", "CUBIC: a part is convex", mean(CUBIC, "convex"), 0.1, np.inf,
-                why="as of BIC in figure 8", paper="'first concave then convex'"),
+                why="as for BIC in figure 8", paper="'first concave then convex'"),
         ordered("cubic-concave-part-comes-first", "CUBIC: the concave part comes first",
                 [("convex at", mean(CUBIC, "convex_at")),
                  ("concave at", mean(CUBIC, "concave_at"))],

@@ -125,10 +125,10 @@ SECTION_4 = Computed(
     claims=(
         *map(_less_than_linear, ("HS-TCP", "Scalable TCP")),
         between("curve-linear-at-first", "the curve is linear at first", _of(CURVES, "first"), 0, 0.01,
-                why="by what share the growth changes up to d1", paper="'at first linear'"),
+                why="share by which the growth changes up to d1", paper="'at first linear'"),
         between("curve-linear-again-at-end",
                 "the curve is linear again at the end", _of(CURVES, "last"), 0, 0.1,
-                why="by what share the growth changes in the last tenth of the epoch",
+                why="share by which the growth changes in the last tenth of the epoch",
                 paper="'finally linear again'"),
         between("curve-bends-between-them", "the curve bends between them", _of(CURVES, "middle"), 0.5, 1,
                 why="the same from d1 to a tenth of the epoch; more than half",

@@ -146,7 +146,7 @@ def _around_capacity(numbers: Numbers) -> tuple[str, bool]:
 SECTION_4_5 = Simulated(
     name="section-4-5", caption="congestion events of four flows",
     about=(
-        "Runs of figures 9 and 11: four Reno, HS-TCP or Illinois flows, and two Reno beside two "
+        "Runs of figures 9 and 11: four Reno, HS-TCP or Illinois flows, and two Reno next to two "
         "Illinois; sections 4.1 to 4.6."
     ),
     cases=_cases, probe=_probe, draw=_draw, headline=True,
@@ -154,8 +154,8 @@ SECTION_4_5 = Simulated(
         holds("with-bursts-sum-rates-above-or-below-c",
               "with bursts the sum of the rates is above or below C",
               "'either greater than or less than C'", _around_capacity,
-              why="Illinois' windows at its congestion events over what link and buffer hold: "
-              "both occur"),
+              why="Illinois' windows at its congestion events over the packets that link and buffer "
+              "hold: both occur"),
         between("alpha-same-for-all-illinois-users",
                 "alpha is the same for all Illinois users", mean(ILLINOIS, "apart"), 1, 1.5,
                 why="largest over least at a time, in the median; feedback delays are ignored in "

@@ -98,14 +98,14 @@ def _without_timeouts(numbers: Numbers) -> Estimate:
 ILLINOIS_AT = LossyFlow("Illinois", SHOWN)
 
 SECTION_5 = Simulated(
-    name="section-5", caption="one flow: what the text says of the runs of figures 8 and 14",
+    name="section-5", caption="one flow: statements of the text on the runs of figures 8 and 14",
     about="Runs of figures 8 and 14, of sections 1 to 3, 5 and 6.3.",
     cases=_cases_5, probe=_probe_5, draw=_draw, headline=True,
     claims=(
         between("reno-takes-too-long-to-recover-at-large-windows",
                 "Reno takes too long to recover at large windows",
                 mean(figures_8_and_10.RENO, "epoch_round_trips"), 575, np.inf, unit="round trips",
-                why="from half of 1350 packets to the 1250 that fill the link, one by one",
+                why="from half of 1350 packets to the 1250 that fill the link, one at a time",
                 paper="'it takes too long time ... to recover'"),
         between("reno-leaves-bandwidth-unused",
                 "Reno leaves bandwidth unused", mean(figures_8_and_10.RENO, "used_share"), 0, 0.9,
@@ -160,7 +160,7 @@ DEFAULTS = {
     for sigma_ms in (0, 32)
 }
 VEGAS = {sigma_ms: NoisyPair(2, True, sigma_ms) for sigma_ms in (8, 16, 32)}
-"""Noises of figure 15 beyond the threshold of 3.2 ms of gamma = 2."""
+"""Noises of figure 15 beyond 3.2 ms, the threshold of gamma = 2."""
 BUFFERS = {
     (control, packets): Small(f"{control}, B = {packets}")
     for control in ("Illinois", "C-TCP")
@@ -328,7 +328,7 @@ def _options(sigma_ms: int) -> tuple[Small, Small]:
 
 
 SECTION_3 = Simulated(
-    name="section-3", caption="what the text says that small links show",
+    name="section-3", caption="statements of the text, on small links",
     about=(
         "Low speed, FAST and Vegas, options of Illinois and small buffers, sections 2, 3, 5 and "
         "6.4; links of 1 to 40 Mbit/s."
@@ -338,23 +338,24 @@ SECTION_3 = Simulated(
         near("in-low-speed-network-illinois-rate-similar-to-tcp",
              "in a low-speed network Illinois has a rate similar to TCP's",
              mean(SLOW, "Illinois over Reno"), 1, within=0.2, paper="'a similar rate'",
-             why="goodput of two flows over that of two others, with windows of 5 packets"),
+             why="goodput of two flows over that of the other two, with windows of 5 packets"),
         between("alpha-1-below-w-thresh", "alpha is 1 below W_thresh", mean(SLOW, "alpha off by"), 0, 1e-9,
-                why="largest difference in windows below 10 packets, five round trips after they "
-                "are", paper="1"),
+                why="largest difference in windows that have been below 10 packets for five round "
+                "trips", paper="1"),
         between("beta-1-2-below-w-thresh", "beta is 1/2 below W_thresh", mean(SLOW, "beta off by"), 0, 1e-9,
                 why="largest difference of the cuts in windows below 10 packets", paper="1/2"),
         between("fast-beside-reno-share-depends-on-who-came-first",
-                "FAST beside Reno: the share depends on who came first", _apart, 1.1, np.inf,
-                why="FAST's share as it comes 30 s before or after Reno, the larger over the "
+                "FAST next to Reno: the share depends on which came first", _apart, 1.1, np.inf,
+                why="FAST's shares when it starts 30 s before and after Reno, the larger over the "
                 "smaller; a tenth", paper="'depend on which users enter the network first'"),
         near("4-vegas-flows-10-packets-work-with-buffer-50",
              "4 Vegas flows of 10 packets work with a buffer of 50", mean(FEW, "dropped"), 0,
              within=0, unit="packets", why="losses in steady state, 40 of 50 packets",
              paper="'N times this number'"),
         between("8-vegas-flows-10-packets-not",
-                "8 Vegas flows of 10 packets do not", mean(MANY, "dropped"), 1, np.inf,
-                unit="packets", why="losses in steady state: they would need 80 packets",
+                "8 Vegas flows of 10 packets do not work with a buffer of 50",
+                mean(MANY, "dropped"), 1, np.inf, unit="packets",
+                why="losses in steady state: they would need 80 packets",
                 paper="'an upper bound on N'"),
         near("extremes-means-or-single-rtts-almost-same-without-noise",
              "extremes of means or of single RTTs are almost the same without noise",
@@ -365,7 +366,7 @@ SECTION_3 = Simulated(
                 unit="Mbit/s", why="throughputs of two flows, sigma = 32 ms of 40 ms of queue",
                 paper="'the default option is a better choice'"),
         ordered("vegas-falls-further-sigma-grows-beyond-threshold",
-                "Vegas falls further as sigma grows beyond the threshold",
+                "goodput of Vegas falls further as sigma grows beyond the threshold",
                 [(f"{sigma_ms} ms", mean(case, "goodput_mbps"))
                  for sigma_ms, case in VEGAS.items()], unit="Mbit/s",
                 why="throughputs of two flows, both noisy, gamma = 2",
