@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -28,6 +28,9 @@ from ackclock_papers.africa.setting import (
     TcpVariant,
     scenario,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 LEFT_OUT_S = 30.0
 """Earlier losses are those of slow start."""
@@ -67,7 +70,7 @@ class PairNumbers(NamedTuple):
     """Packets that the bottleneck drops after the first 30 s, datagrams included, in a run of the paper's
     length."""
     loss_events: float
-    """Loss events and timeouts of both after the first 30 s."""
+    """Loss events and timeouts of the two flows after the first 30 s."""
     utilisation: float
     """Share of the time in which the bottleneck sends."""
     reno_dropped: float
@@ -295,7 +298,7 @@ FIGURE_6 = _next_to_reno(
 )
 
 COME_S, GO_S = 160, 320
-"""When the datagrams of figure 7 begin and end."""
+"""Start and end of the datagrams of figure 7."""
 DATAGRAMS_MBPS = 300
 SAMPLE_7_S = 0.2
 
@@ -340,7 +343,7 @@ def _measure_7(run: Run) -> Row:
     def average(start_s: float, end_s: float) -> float:
         return float(rate_mbps[(time_s > start_s) & (time_s <= end_s)].mean())
 
-    def until(reached: Any, since_s: float) -> float:
+    def until(reached: NDArray[np.bool_], since_s: float) -> float:
         return float(time_s[np.argmax(reached)] - since_s) if reached.any() else float("inf")
 
     low = (time_s > COME_S) & (rate_mbps < 1.1 * (AVAILABLE_MBPS - DATAGRAMS_MBPS))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
 
 from ackclock.engine.names import slug
+from ackclock.metrics import Estimate
 from ackclock.models import laws, responses
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Claim, Computed, Traces
@@ -17,6 +18,7 @@ from ackclock.reproduction.numbers import Effort, Numbers, Row
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
 FORMULAS = "formulas"
 WINDOWS = (1000, 10_000, 83_000)
@@ -36,7 +38,7 @@ def two_mode(threshold: float) -> laws.Law:
     """
     fast = laws.scalable()
 
-    def increase(window: Any, top: float) -> Any:
+    def increase(window: NDArray[np.float64], top: float) -> NDArray[np.float64]:
         return np.where(window < threshold * top, fast.increase(window, top), 1.0)
 
     return laws.Law(increase, fast.cut, lambda top: (threshold * top,))
@@ -75,14 +77,14 @@ def _draw(numbers: Numbers, _traces: Traces) -> Figure:
     return pictures.grid(["", "value"], rows)
 
 
-def _of(key: str) -> Callable[[Numbers], Any]:
+def _of(key: str) -> Callable[[Numbers], Estimate]:
     return mean(FORMULAS, key)
 
 
 def _most_aggressive(window: int) -> Claim:
     rivals = [name for name in LAWS if name != "STCP"]
 
-    def largest(numbers: Numbers) -> Any:
+    def largest(numbers: Numbers) -> Estimate:
         estimates = [numbers.of(FORMULAS, f"growth of {name} at {window}") for name in rivals]
         return max(estimates, key=lambda estimate: estimate.value)
 
@@ -90,7 +92,7 @@ def _most_aggressive(window: int) -> Claim:
         slug("stcp-most-aggressive-at", window, "packets"),
         f"STCP is the most aggressive at {window} packets",
         [("STCP", _of(f"growth of STCP at {window}")), ("HSTCP and BIC-TCP at most", largest)],
-        why="what a window regains in an epoch, per round trip",
+        why="packets that a window regains in an epoch, per round trip",
         unit="packets per RTT",
         paper="'the most aggressive of the current well known TCP proposals'",
     )
@@ -103,7 +105,7 @@ def _grows_most(name: str) -> Claim:
         _of(f"end over begin, {name}"),
         1.001,
         np.inf,
-        why="growth per round trip at the end of an epoch over that at its begin, at 1000 packets",
+        why="growth per round trip at the end of an epoch over that at its start, at 1000 packets",
         paper="'most aggressive just at the moment where they are sending at maximum capacity'",
     )
 

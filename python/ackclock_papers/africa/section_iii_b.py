@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -21,22 +21,23 @@ from ackclock_papers.africa.tables_i_and_ii import UNEQUAL, RttRatio, table_case
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
 BELOW, FULL = 0.90, 0.95
 """Utilisations below which a link is underused, and with which it is full: G of section II-C."""
 FIGURE_4_AFRICA = "figure 4"
 
 
-def own(run: Run, flow: int, key: str) -> Any:
+def own(run: Run, flow: int, key: str) -> NDArray[np.float64]:
     """Return a column of the windows of a flow, by sample."""
     return run.windows.filter(pl.col("flow") == flow)[key].to_numpy().astype(float)
 
 
-def _slow(run: Run, flow: int) -> Any:
+def _slow(run: Run, flow: int) -> NDArray[np.bool_]:
     return own(run, flow, "fast") < 0.5
 
 
-def _share(samples: Any, selected: Any) -> float:
+def _share(samples: NDArray[np.bool_], selected: NDArray[np.bool_]) -> float:
     """Return the share of the selected samples that are true; NaN when none is selected."""
     return float(samples[selected].mean()) if selected.any() else float("nan")
 

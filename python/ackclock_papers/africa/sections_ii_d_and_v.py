@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from ackclock.engine import Run, build, number, quantity
+from ackclock.metrics import Estimate
 from ackclock.models import laws
 from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
@@ -19,6 +20,7 @@ from ackclock.runs import Case
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
 RTT_MS, SLOW_MBPS, FAST_MBPS = 84.0, 20.0, 100.0
 """Round trip of figure 7, and rates at which a loss-based control has several epochs in a run."""
@@ -82,7 +84,7 @@ def _cases_2(effort: Effort) -> Mapping[str, Case]:
     }
 
 
-def _own(run: Run, flow: int, key: str) -> Any:
+def _own(run: Run, flow: int, key: str) -> NDArray[np.float64]:
     return run.windows.filter(pl.col("flow") == flow)[key].to_numpy().astype(float)
 
 
@@ -160,7 +162,7 @@ def _draw(numbers: Numbers, _traces: Traces) -> Figure:
     return pictures.grid(["", "measured"], rows)
 
 
-def _of(case: str, *keys: str) -> list[tuple[str, Callable[[Numbers], Any]]]:
+def _of(case: str, *keys: str) -> list[tuple[str, Callable[[Numbers], Estimate]]]:
     return [(key, mean(case, key)) for key in keys]
 
 
@@ -261,7 +263,7 @@ def _epochs(run: Run) -> Row:
     growths = []
     for begin in range(len(at_s) - 1):
         inside = (time_s > at_s[begin]) & (time_s <= at_s[begin + 1])
-        # In the first of them the loss is repaired, and the window stands still.
+        # In the first round trip the loss is repaired, and the window stands still.
         trips = float((delivered[inside] / window[inside]).sum()) - 1
         if trips > 0:
             growths.append((before[begin + 1] - after[begin]) / trips)
@@ -297,7 +299,7 @@ def _probe_5(case: str, _effort: Effort) -> Probe:
     return Probe(("slow below capacity",), _slow_below)
 
 
-def _window_ratio(numbers: Numbers) -> Any:
+def _window_ratio(numbers: Numbers) -> Estimate:
     return numbers.ratio(*((name, "window") for name in BUFFERLESS.values()))
 
 
@@ -316,7 +318,7 @@ SECTION_5 = Simulated(
         near("with-variable-delay-modified-drop-rule",
              "with variable delay Africa has a modified drop rule", mean(NOISY, "kept"), 1,
              within=0.01, paper="'with a modified drop rule'",
-             why="what is kept at a loss over what HSTCP keeps, by its formula"),
+             why="share of the window kept at a loss over HSTCP's, by its formula"),
         near("with-variable-delay-window-falls-at-losses-only",
              "with variable delay the window falls at losses only", mean(NOISY, "falls"), 0,
              within=0, paper="'never decreases its window solely due to delay'",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -19,9 +19,6 @@ from ackclock.reproduction.figures import curve_chart
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.fit.setting import PACKET_BITS, flow, scenario
-
-if TYPE_CHECKING:
-    pass
 
 
 class Sessions(NamedTuple):

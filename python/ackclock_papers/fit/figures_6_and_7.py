@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.engine import Run
@@ -16,9 +16,6 @@ from ackclock.reproduction.figures import bar_chart
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.fit.setting import flow, goodputs, scenario
-
-if TYPE_CHECKING:
-    pass
 
 
 class AmongRenos(NamedTuple):

@@ -34,7 +34,7 @@ def _highest(name: str) -> Claim:
     def best(numbers: Numbers) -> Estimate:
         return max((numbers.of(name, variant) for variant in rivals), key=lambda estimate: estimate.value)
 
-    # Where several fill the emulated path none can be seen to be ahead.
+    # Where several variants fill the emulated path, none is visibly ahead.
     margin, rank = (-0.05, "highest or within 5 % of it") if name == "LA wired" else (0, "highest")
     return ordered(
         slug(name, "fit", rank),

@@ -60,7 +60,7 @@ PLACES = {
         (resources.files(__package__) / "places.toml").read_text(encoding="utf-8")
     ).items()
 }
-"""Panel (i) is not in table V: its Reno is set to what nearly fills the link."""
+"""Panel (i) is not in table V: its Reno has a rate that nearly fills the link."""
 
 IN_TABLE_5 = {name: path for name, path in PLACES.items() if path.panel != "i"}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, SupportsFloat
 
 import scipy
 
@@ -26,7 +26,7 @@ ONE_SESSION = {"alpha": 0.1, "queueing_s": 0.2}
 """Alpha and queueing delay for which E[N] is 1 at both delays: 0.1 (D + 0.2)/0.2 is at most 0.2."""
 
 
-def _loss_that_fills(response: Callable[[float], Any]) -> float:
+def _loss_that_fills(response: Callable[[float], SupportsFloat]) -> float:
     return float(scipy.optimize.brentq(lambda p: float(response(p)) - WINDOW, 1e-14, 1e-3))
 
 

@@ -57,7 +57,7 @@ def _probe_2(case: Key, effort: Effort) -> Probe:
     if case in PLACES:
         turns = len(PLACES[str(case)].variants)
         return Probe(("halves",), lambda run: {"halves": halves(run, turns)})
-    # The key makes no difference there.
+    # The probe of figure 1 is the same for every case.
     return figures_1_to_3.FIGURE_1.probe_of(figures_1_to_3.ALONE, effort)
 
 

@@ -186,7 +186,7 @@ class NoisyPair(NamedTuple):
 
     @property
     def control(self) -> str:
-        """Control of both flows, with the parameter of Vegas."""
+        """Control of the flows, with the parameter of Vegas."""
         return "Illinois" if self.gamma is None else f"Vegas {self.gamma}"
 
     def __str__(self) -> str:
@@ -280,7 +280,7 @@ def _thresholds() -> Iterator[Claim]:
             partial(_ratio_of_thresholds, more, less),
             more / less,
             factor=1.5,
-            why="where two noisy flows leave a tenth of the link, between the noises of the grid",
+            why="noise at which two flows leave a tenth of the link, between the noises of the grid",
             paper="proportional to gamma",
         )
 
@@ -306,7 +306,7 @@ def _beyond(gamma: int) -> tuple[Claim, ...]:
             slug(beyond.control, "link-under-used-beyond"),
             f"{beyond.control}: the link is underused beyond the threshold",
             mean(beyond, "sum_mbps"), 0, 9,
-            why=f"at sigma = {beyond_ms} ms, both noisy; a tenth at least is lost", unit="Mbit/s",
+            why=f"at sigma = {beyond_ms} ms, both noisy; at least a tenth is lost", unit="Mbit/s",
             paper="under-used",
         ),
         between(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -16,9 +15,6 @@ from ackclock.predictions.matrix import study
 from ackclock.reproduction.artefact import Claim, Computed, Traces
 from ackclock.reproduction.claims import between, holds, mean, near, ordered
 from ackclock.reproduction.numbers import Effort, Numbers, Row
-
-if TYPE_CHECKING:
-    pass
 
 SEEDS = 5
 POSITIONS = np.linspace(0, 1, 1001)

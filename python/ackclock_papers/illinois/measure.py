@@ -15,8 +15,8 @@ MERGE_RTTS = 2.0
 """Loss events closer than this are one congestion event: its retransmissions may be lost, too."""
 
 RECOVERY_RTTS = 3.0
-"""Left out at the start of an epoch when its curve is judged: the recovery, and the round trip in
-which the delay after it is measured for the first time."""
+"""Round trips left out at the start of an epoch when its curve is judged: the recovery, and the first
+measurement of the delay after it."""
 
 SMOOTH_SHARE = 0.04
 """Width of the moving average as a share of the epoch, at least a round trip: a window that
@@ -27,7 +27,7 @@ TOLERANCE = 0.02
 instead of one halves it for a round trip; in a span of 25 round trips that is 2 %."""
 
 LEAST = 0.05
-"""Second difference, packets, that counts as straight: what is left of steps of whole packets."""
+"""Second difference, packets, that counts as straight: the remainder of steps of whole packets."""
 
 COUNTS = ("goodput_mbps", "mean_window", "epochs", "loss_events", "timeouts", "timeouts_whole_run")
 LENGTHS = ("epoch_round_trips", "epoch_s", "used_share", "full_share", "full_s")

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ackclock.engine.names import slug
+from ackclock.metrics import Estimate
 from ackclock.models import illinois, laws
 from ackclock.reproduction import pictures
-from ackclock.reproduction.artefact import Computed, Traces
+from ackclock.reproduction.artefact import Claim, Computed, Traces
 from ackclock.reproduction.claims import between, mean, ordered
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock_papers.illinois.figures_1_to_7 import LEVELS, one_study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
 CURVES, CHAIN = "window curves", "N from 5 to 9"
 TOP = 1350
@@ -34,7 +36,7 @@ def _halving(law: laws.Law) -> float:
     return cycle.packets / cycle.round_trips / TOP
 
 
-def curve(buffer: float) -> tuple[Any, Any]:
+def curve(buffer: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Follow the queue of one Illinois flow until it fills a buffer, in packets.
 
     Return round trips, and the growth in packets per round trip, without the round trip after which the
@@ -91,7 +93,7 @@ def _draw(numbers: Numbers, _traces: Traces) -> Figure:
     return pictures.grid(["", "value"], rows)
 
 
-def _less_than_linear(name: str) -> Any:
+def _less_than_linear(name: str) -> Claim:
     return ordered(
         slug("convex-curve-less-throughput-than-linear", name),
         f"a convex curve has less throughput than linear growth: {name}",
@@ -101,7 +103,7 @@ def _less_than_linear(name: str) -> Any:
     )
 
 
-def _of(case: str, key: str) -> Callable[[Numbers], Any]:
+def _of(case: str, key: str) -> Callable[[Numbers], Estimate]:
     return mean(case, key)
 
 

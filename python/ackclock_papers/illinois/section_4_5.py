@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -23,6 +23,7 @@ from ackclock_papers.illinois.setting import capacity, packet_bytes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
 FLOWS = 4
 RTT_S, BUFFER_PACKETS = 0.1, 100
@@ -38,7 +39,7 @@ def _losses(run: Run) -> pl.DataFrame:
     return run.events.filter(later & pl.col("kind").is_in(["loss", "timeout"]))
 
 
-def _table(run: Run, key: str) -> tuple[Any, Any]:
+def _table(run: Run, key: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return times, and a column of the windows by sample and flow."""
     wide = run.windows.pivot(on="flow", index="time_s", values=key).sort("time_s")
     columns = [str(flow) for flow in range(FLOWS)]

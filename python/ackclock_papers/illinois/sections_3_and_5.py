@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -22,6 +22,7 @@ from ackclock_papers.illinois.setting import flow, random_start, scenario, vegas
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from numpy.typing import NDArray
 
 SHOWN = 0.005
 """Loss probability of figure 14's curves."""
@@ -30,7 +31,7 @@ CURVES = (figures_8_and_10.RENO, figures_8_and_10.ON_SACK, figures_8_and_10.BIC)
 """Flows of figure 8 that the quick reproduction runs in any case."""
 
 
-def _own(run: Run, flow_id: int, key: str) -> Any:
+def _own(run: Run, flow_id: int, key: str) -> NDArray[np.float64]:
     return run.windows.filter(pl.col("flow") == flow_id)[key].to_numpy().astype(float)
 
 
