@@ -232,7 +232,7 @@ def test_a_lost_store_is_told_and_its_files_are_nobodys(
     database.write_bytes(b"SQLite it is not" * 1000)
     with pytest.raises(StorageError, match=r"holds another sweep .* --force replaces it"):
         sweep(file, tmp_path / "out")
-    assert "0 rows of it are kept" in capsys.readouterr().err
+    assert "0 rows are kept" in capsys.readouterr().err
     assert sweep(file, tmp_path / "out", force=True).made == 12
 
 

@@ -144,7 +144,7 @@ def test_nothing_of_another_format_is_believed(
     monkeypatch.setattr("ackclock.runs.database.VERSION", 2)
     with Store(tmp_path).opened() as store:
         assert store.get("a") is None
-    assert "0 rows of it are kept" in capsys.readouterr().err
+    assert "0 rows are kept" in capsys.readouterr().err
     with contextlib.closing(sqlite3.connect(tmp_path / "runs.sqlite")) as connection:
         connection.execute("DROP TABLE rows")
         connection.execute("CREATE TABLE rows (a)")
@@ -209,7 +209,7 @@ def test_rows_of_a_damaged_store_are_saved(tmp_path: Path, capsys: pytest.Captur
         kept = [number for number in range(1000) if store.get(f"{number:04}") is not None]
         assert all(store.get(f"{number:04}") == Answer("x" * 100, number) for number in kept)
     assert 900 < len(kept) < 1000
-    assert f"{len(kept)} rows of it are kept" in capsys.readouterr().err
+    assert f"{len(kept)} rows are kept" in capsys.readouterr().err
     assert (tmp_path / "runs.damaged").read_bytes() == content
     with Store(tmp_path).opened():
         assert capsys.readouterr().err == ""
