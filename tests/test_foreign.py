@@ -48,7 +48,7 @@ SLEEP = "while True: time.sleep(1)"
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give the working directory, with a sweep in it."""
+    """Return the working directory, with a sweep in it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     monkeypatch.delitem(sys.modules, "bad", raising=False)

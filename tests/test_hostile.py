@@ -58,7 +58,7 @@ def _refused(done: Finished) -> str:
 
 @pytest.fixture
 def kinds(tmp_path: Path) -> dict[str, Path]:
-    """Give a path of every kind that used to hang, or to be read until memory ends."""
+    """Return a path of every kind that used to hang, or to be read until memory ends."""
     os.mkfifo(tmp_path / "pipe.toml")
     with (tmp_path / "large.toml").open("wb") as large:
         large.truncate(10 * 10**9)

@@ -41,7 +41,7 @@ count = 3
 
 @pytest.fixture
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a sweep of four points in two parts."""
+    """Return a sweep of four points in two parts."""
     monkeypatch.setattr(exports, "RUNS_PER_PART", 6)
     (tmp_path / "path.toml").write_text(PATH)
     (tmp_path / "loss.toml").write_text(SWEEP)

@@ -78,7 +78,7 @@ class Control:
         Parameters
         ----------
         ack : Ack
-            The acknowledgement.
+            The acknowledgement that arrived.
         """
         raise NotImplementedError(f"{type(self).__name__} needs a method on_ack(self, ack)")
 
@@ -158,7 +158,7 @@ class Control:
         Parameters
         ----------
         ack : Ack
-            The acknowledgement.
+            The acknowledgement that arrived.
 
         Returns
         -------
@@ -189,7 +189,7 @@ class Control:
         Parameters
         ----------
         ack : Ack
-            The acknowledgement.
+            The acknowledgement that arrived.
 
         Returns
         -------

@@ -131,7 +131,7 @@ class Answer:
     error : str
         One line about the failure; empty if the job succeeded.
     trace : str
-        Where in the code of a control an exception was raised; empty if it was not raised
+        Traceback of an exception within the code of a control; empty if it was not raised
         there.
     cause : BaseException, optional
         The exception, if it occurred in this process.
