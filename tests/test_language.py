@@ -1,0 +1,109 @@
+"""The English of code and documents: the word list of CONTRIBUTING.md, and how docstrings are written."""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = sorted((ROOT / "python").rglob("*.py"))
+SECTION = re.compile(r"^(Parameters|Returns|Yields|Attributes|Raises)\n-{4,}$", re.MULTILINE)
+NAMELESS = ("found", "made", "one")
+"""Locals that say nothing of what they hold, whether of a function or of a comprehension."""
+ALLOWED = dict(
+    re.findall(r"^(.+?): (\d+)$", Path(__file__).with_name("language.txt").read_text("utf-8"), re.MULTILINE)
+)
+"""How often a pattern may still occur: a number that only shrinks."""
+AVOIDED = {
+    # Not as a part of the id of a claim, which never changes.
+    "beside": r"(?<![-\w])beside(?![-\w])",
+    "goes on": r"\b(goes|went|going) on\b(?! (to|with) )",
+    "is told": r"\b(is|are|was|were) told\b",
+    "hangs on": r"\bhangs? on\b",
+    "mend": r"\bmend(s|ed|ing)?\b",
+    "is no": r"(?<!there )(?<!where )\b(is|are) no (?!longer|more|less|different|fewer|such|one\b)",
+    "of both": r"\b[Oo]f both\b",
+    "what was found": r"\b[Ww]hat was found\b",
+}
+"""By the heading under which the word list and the allow-list have them."""
+TEXTS = ("*.py", "*.rs", "*.md", "*.ts", "*.tsx", "*.html", "*.toml", "*.c", "*.h", "*.cff")
+GENERATED = ("target", "node_modules", ".venv", ".git", "results", "dist", "data", "inferred", "charts.js")
+
+
+def name(file: Path) -> str:
+    return file.relative_to(ROOT).as_posix()
+
+
+def texts() -> list[Path]:
+    files = {file for pattern in TEXTS for file in ROOT.rglob(pattern)}
+    own = Path(__file__), ROOT / "CONTRIBUTING.md"
+    return sorted(file for file in files if file not in own and not set(GENERATED) & set(file.parts))
+
+
+def documented() -> Iterator[tuple[str, ast.AST, str]]:
+    for file in PACKAGES:
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                text = ast.get_docstring(node)
+                if text:
+                    yield f"{name(file)}:{getattr(node, 'lineno', 1)}", node, text
+
+
+def test_docstrings_say_return_and_not_give() -> None:
+    assert [place for place, _, text in documented() if re.match("Gives? ", text)] == []
+
+
+def entries(text: str) -> Iterator[str]:
+    """Yield the explanations of parameters, attributes, results and errors of a docstring."""
+    for section in SECTION.split(text)[2::2]:
+        body = re.split(r"^(?:Examples|See Also|Notes|References)\n-{4,}$", section, flags=re.MULTILINE)[0]
+        for entry in re.finditer(r"^(?:    \S.*(?:\n|\Z)|\n(?=    \S))+", body, re.MULTILINE):
+            yield " ".join(entry[0].split())
+
+
+def test_explanations_are_sentences_or_noun_phrases() -> None:
+    fragment = re.compile(r"(Of|Where|Which|Whose)\b")
+    fragments = [
+        f"{place}: {entry}"
+        for place, _, text in documented()
+        for entry in entries(text)
+        if len(entry.split()) < 3 or fragment.match(entry)
+    ]
+    assert fragments == []
+
+
+def test_locals_are_named_for_what_they_are() -> None:
+    stored: Counter[str] = Counter()
+    for file in PACKAGES:
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in NAMELESS:
+                stored[name(file)] += 1
+    assert stored.total() <= int(ALLOWED["locals"]), stored.most_common(20)
+
+
+@pytest.mark.parametrize("words", AVOIDED)
+def test_avoided_words_become_fewer(words: str) -> None:
+    pattern = re.compile(AVOIDED[words], re.IGNORECASE)
+    places: Counter[str] = Counter()
+    for file in texts():
+        places[name(file)] += len(pattern.findall(file.read_text("utf-8")))
+    assert places.total() <= int(ALLOWED[words]), (places.total(), places.most_common(20))
+
+
+def test_the_word_list_has_every_avoided_word() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    assert [words for words in AVOIDED if f"| {words} |" not in page] == []
+
+
+def test_docstrings_are_less_than_a_quarter_of_the_package() -> None:
+    lines = docstrings = 0
+    for file in PACKAGES:
+        text = file.read_text("utf-8")
+        lines += text.count("\n")
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+                docstrings += (node.body[0].end_lineno or 0) - node.body[0].lineno + 1
+    assert docstrings / lines <= 0.23
