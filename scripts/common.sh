@@ -30,7 +30,7 @@ TESTED=(development notebooks cluster gym)
 CORE=(tests --ignore=tests/satellites python/ackclock python/ackclock_papers)
 SATELLITES=(tests/satellites python/ackclock_evaluate python/ackclock_gym python/ackclock_paths)
 # It loads controls into the kernel, so `make kernel-test` runs it.
-KERNEL_STORY=tests/test_stories.py::test_a_kernel_developer
+KERNEL_STORY=tests/satellites/test_kernel_story.py::test_a_kernel_developer
 
 # Whether tests may make network namespaces with TUN devices; the one made here is removed at once.
 can_emulate() { { command -v ss && unshare --net ip tuntap add dev ack-probe mode tun; } > /dev/null 2>&1; }
