@@ -65,8 +65,15 @@ overhead = "500 us"
 """
 
 
+LONG = ("test_contained.py", "test_figures.py", "test_inference.py", "test_verdicts.py")
+"""Files whose tests take minutes: `make test` leaves them to `make test-all`."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest tests, so that no core waits for them at the end."""
+    """Mark the long tests, and begin with the longest, so that no core waits for it at the end."""
+    for item in items:
+        if item.path.name in LONG:
+            item.add_marker("long")
     items.sort(key=lambda item: item.path.name != "test_verdicts.py")
 
 
