@@ -26,8 +26,8 @@ def test_a_program_that_is_missing_says_where_it_comes_from(name, target, tmp_pa
         programs.program(name)
     # An installed package has no Makefile: make there would find nothing.
     assert str(installed.value) == (
-        f"program not found: {name}; it is built in a checkout of ackclock by make {target}: "
-        f"put it on the PATH or name it in {variable}"
+        f"program not found: {name}; build it in a checkout of ackclock with make {target}, "
+        f"then put it on the PATH or name it in {variable}"
     )
     (tmp_path / "Makefile").touch()
     with pytest.raises(SimulationError) as checkout:
