@@ -5,6 +5,8 @@ import pytest
 from ackclock import metrics
 from ackclock.metrics import Estimate
 from ackclock.reproduction import claims, tried
+from ackclock.reproduction.judge import single_runs
+from ackclock.reproduction.numbers import Numbers
 
 
 def said(claim):
@@ -67,3 +69,12 @@ def test_signs():
     assert metrics.sign(Estimate(-1, -1.5, -0.5, 5)) == -1
     assert metrics.sign(Estimate(0, 0, 0, 5)) == 0
     assert metrics.sign(Estimate(0.2, -0.1, 0.5, 5)) is None
+
+
+def test_a_claim_is_counted_in_as_many_runs_as_every_case_has():
+    # 3, 5, 3 and 9 over 4, 4 and 4: above in the second of the three runs that both cases have.
+    numbers = Numbers({"a": [{"x": x} for x in (3.0, 5.0, 3.0, 9.0)], "b": [{"x": 4.0}] * 3})
+    above = claims.ordered("above", "above", [(case, claims.mean(case, "x")) for case in "ab"])
+    count = single_runs(numbers, [above])["above"]
+    assert (count.value, count.samples) == (pytest.approx(1 / 3), 3)
+    assert single_runs(Numbers({"a": [{"x": 1.0}], "b": [{"x": 2.0}] * 3}), [above]) == {}

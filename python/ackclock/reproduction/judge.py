@@ -58,6 +58,20 @@ class Asked:
         return cls(artefact, effort, jobs, error)
 
 
+def single_runs(numbers: Numbers, claims: Sequence[Claim]) -> dict[str, Estimate]:
+    """Return in which share of single runs each claim holds, by its name; nothing for a single run.
+
+    As many runs count as every case has: a run that is used twice says nothing new.
+    """
+    runs = min((len(rows) for rows in numbers.rows.values()), default=0)
+    if runs < 2:
+        return {}
+    alone = [numbers.only(run) for run in range(runs)]
+    return {
+        claim.name: exact_share(sum(bool(claim.judge(run).holds) for run in alone), runs) for claim in claims
+    }
+
+
 class _Work:
     """What has been measured for one artefact so far."""
 
@@ -90,20 +104,11 @@ class _Work:
             numbers, traces = self._finish()
             numbers.check()
             claims = [(claim, claim.judge(numbers)) for claim in self.artefact.claims]
-            return Judgement(numbers, traces, claims, self._single_runs(numbers))
+            is_simulated = isinstance(self.artefact, Simulated)
+            alone = single_runs(numbers, self.artefact.claims) if is_simulated else {}
+            return Judgement(numbers, traces, claims, alone)
         except Exception as error:
             return Judgement(error=f"{type(error).__name__}: {error}")
-
-    def _single_runs(self, numbers: Numbers) -> dict[str, Estimate]:
-        """Return in which share of single runs each claim holds; none for what has one run, or none."""
-        runs = max((len(rows) for rows in numbers.rows.values()), default=0)
-        if not isinstance(self.artefact, Simulated) or runs < 2:
-            return {}
-        alone = [numbers.only(run) for run in range(runs)]
-        return {
-            claim.name: exact_share(sum(bool(claim.judge(run).holds) for run in alone), runs)
-            for claim in self.artefact.claims
-        }
 
     def _finish(self) -> tuple[Numbers, Traces]:
         """Return all numbers, in the order of cases and runs, and the traces."""
