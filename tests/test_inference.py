@@ -15,6 +15,7 @@ from ackclock.reproduction.artefact import Judged, Probe, Simulated, Target
 from ackclock.reproduction.claims import LEAST_LIKELIHOOD, between, likelihood, mean, near, ordered, times
 from ackclock.reproduction.numbers import QUICK, Numbers
 from ackclock.reproduction.paper import Inference, Paper
+from ackclock.reproduction.search import Search
 from ackclock.reproduction.settings import Item, declared
 from ackclock.reproduction.tried import DESIGN, Outcome, Trial
 from ackclock.runs import Case, Store, run_all
@@ -413,3 +414,11 @@ def test_what_was_tried_is_of_the_papers_claims_and_values(paper):
     for item in paper.items:
         # What a paper states stays.
         assert not item.is_stated or not item.name or paper.setting[item.name] == item.declared
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)
+def test_claims_that_choose_and_test_are_claims_of_the_paper(paper):
+    # A search refuses what `[inference]` names and the paper does not have, before its first run.
+    search = Search(paper, None, 1, lambda _: None)
+    assert search.claims["fit"]
+    assert search.claims["held_out"]
