@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import ackclock
@@ -100,6 +100,7 @@ NUMBERS = st.lists(st.floats(0, 1), min_size=1, max_size=9)
 
 
 @settings(max_examples=300, deadline=None)
+@example([1 - 2**-53] * 2, (-1.0, 1.0))
 @given(NUMBERS, st.sampled_from([SHARE, POSITIVE, (-1.0, 1.0)]))
 def test_an_interval_lies_within_its_bounds_and_holds_the_mean(values, bounds):
     estimate = over_runs(values, least=bounds[0], most=bounds[1])

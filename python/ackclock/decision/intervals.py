@@ -176,15 +176,13 @@ def within(estimate: Estimate, least: float = -np.inf, most: float = np.inf) -> 
     0.1 [0.05577, 0.1553]
     """
     value = float(np.clip(estimate.value, least, most))
-    if not least < value < most or not np.isfinite(most - least):
+    share = (value - least) / (most - least) if np.isfinite(most - least) else 0.0
+    rise = 2 * np.sqrt(share * (1 - share)) * (most - least) if 0 < share < 1 else 0.0
+    if not rise:
+        # At a bound, or so near to one that no digit tells the difference, or without a second one.
         low, high = (float(np.clip(end, least, most)) for end in (estimate.low, estimate.high))
         return replace(estimate, value=value, low=low, high=high, least=least, most=most)
-    share = (value - least) / (most - least)
     angle = np.arcsin(np.sqrt(share))
-    rise = 2 * np.sqrt(share * (1 - share)) * (most - least)
-    if not rise:
-        # So near a bound that the share is 0 or 1 to the last digit.
-        return within(replace(estimate, value=least if share < 0.5 else most), least, most)
     ends = angle + np.array([estimate.low - value, estimate.high - value]) / rise
     low, high = least + (most - least) * np.sin(np.clip(ends, 0, np.pi / 2)) ** 2
     # What rounding may add.
