@@ -65,8 +65,19 @@ overhead = "500 us"
 """
 
 
-LONG = ("test_contained.py", "test_figures.py", "test_inference.py", "test_verdicts.py")
-"""Files whose tests take minutes: `make test` leaves them to `make test-all`."""
+LONG = (
+    "test_contained.py",
+    "test_figures.py",
+    "test_foreign.py",
+    "test_hostile.py",
+    "test_inference.py",
+    "test_integrity.py",
+    "test_notebooks.py",
+    "test_stories.py",
+    "test_tutorials.py",
+    "test_verdicts.py",
+)
+"""Files whose tests take longest: `make test` leaves them to `make test-all`."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

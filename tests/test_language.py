@@ -1,6 +1,7 @@
 """The English of code and documents: the word list of CONTRIBUTING.md, and how docstrings are written."""
 
 import ast
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -33,10 +34,21 @@ TEXTS = ("*.py", "*.rs", "*.md", "*.ts", "*.tsx", "*.html", "*.toml", "*.c", "*.
 GENERATED = ("target", "node_modules", ".venv", ".git", "results", "dist", "data", "inferred", "charts.js")
 
 
+@functools.cache
+def text_of(file: Path) -> str:
+    return file.read_text("utf-8")
+
+
+@functools.cache
+def tree_of(file: Path) -> ast.Module:
+    return ast.parse(text_of(file))
+
+
 def name(file: Path) -> str:
     return file.relative_to(ROOT).as_posix()
 
 
+@functools.cache
 def texts() -> list[Path]:
     files = {file for pattern in TEXTS for file in ROOT.rglob(pattern)}
     own = Path(__file__), ROOT / "CONTRIBUTING.md"
@@ -45,7 +57,7 @@ def texts() -> list[Path]:
 
 def documented() -> Iterator[tuple[str, ast.AST, str]]:
     for file in PACKAGES:
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        for node in ast.walk(tree_of(file)):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 text = ast.get_docstring(node)
                 if text:
@@ -78,7 +90,7 @@ def test_explanations_are_sentences_or_noun_phrases() -> None:
 def test_locals_are_named_for_what_they_are() -> None:
     stored: Counter[str] = Counter()
     for file in PACKAGES:
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        for node in ast.walk(tree_of(file)):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in NAMELESS:
                 stored[name(file)] += 1
     assert stored.total() <= int(ALLOWED["locals"]), stored.most_common(20)
@@ -89,7 +101,7 @@ def test_avoided_words_become_fewer(words: str) -> None:
     pattern = re.compile(AVOIDED[words], re.IGNORECASE)
     places: Counter[str] = Counter()
     for file in texts():
-        places[name(file)] += len(pattern.findall(file.read_text("utf-8")))
+        places[name(file)] += len(pattern.findall(text_of(file)))
     assert places.total() <= int(ALLOWED[words]), (places.total(), places.most_common(20))
 
 
@@ -101,9 +113,9 @@ def test_the_word_list_has_every_avoided_word() -> None:
 def test_docstrings_are_less_than_a_quarter_of_the_package() -> None:
     lines = docstrings = 0
     for file in PACKAGES:
-        text = file.read_text("utf-8")
+        text = text_of(file)
         lines += text.count("\n")
-        for node in ast.walk(ast.parse(text)):
+        for node in ast.walk(tree_of(file)):
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
                 docstrings += (node.body[0].end_lineno or 0) - node.body[0].lineno + 1
     assert docstrings / lines <= 0.23
