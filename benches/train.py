@@ -39,7 +39,7 @@ def main() -> None:
     controls = [control["name"] for control in json.loads(native.controllers())]
     for name, text, is_json in scenarios(controls):
         scenario = native.Scenario.read(text, name, is_json=is_json)
-        print(json.loads(scenario.simulate()[0])["digest"])
+        print(scenario.simulate()[0]["digest"])
 
 
 if __name__ == "__main__":
