@@ -16,7 +16,7 @@ import polars as pl
 from PIL import Image
 
 from ackclock import predictions
-from ackclock.draw import markdown, plots
+from ackclock.draw import markdown, plots, printed
 from ackclock.predictions import Prediction, Simulation
 from ackclock.reproduction import numbers, page, sentences
 from ackclock_papers import PAPERS
@@ -284,16 +284,16 @@ def papers() -> dict[Path, str]:
         )
         rows = []
         for artefact in paper.artefacts:
-            printed, _, caption = artefact.title.partition(": ")
-            printed = re.sub(r"(?<=\d)-(?=\d)", ".", printed)
+            name_in_print, _, caption = artefact.title.partition(": ")
+            name_in_print = re.sub(r"(?<=\d)-(?=\d)", ".", name_in_print)
             file = files[artefact.name]
             code = f"[{file.name}](../../{PACKAGES.as_posix()}/{name}/{file.name})"
             target = f"{name}/{artefact.name}"
             verdict = kept.get(artefact.name, "not run")
             link = f"[{verdict}](../../docs/reproduction.md#{sentences.anchor(paper)})"
-            picture = f"`results/{target}/{artefact.name}.png`"
-            rows.append([printed, caption, code, f"`ackclock reproduce {target}`", picture, link])
-        heads = ["", "what it shows", "code", "command", "picture after the run", "verdict"]
+            picture = f"`results/index.html#{target}`"
+            rows.append([name_in_print, caption, code, f"`ackclock reproduce {target}`", picture, link])
+        heads = ["", "what it shows", "code", "command", "figure after the run", "verdict"]
         file = DOCS.parent / "papers" / name / "README.md"
         before, rest = file.read_text(encoding="utf-8").split(ARTEFACTS[0], 1)
         table = "\n".join([ARTEFACTS[0], *markdown.table(heads, rows), ARTEFACTS[1]])
@@ -315,7 +315,7 @@ def draw_adversary(image: Path) -> None:
     file = DOCS.parent / "scenarios" / "found" / f"{image.stem}.toml"
     content = io.BytesIO()
     with plots.in_style():
-        adversaries.picture(adversaries.again(file)).savefig(content, dpi=120)
+        printed.draw(adversaries.figure(adversaries.again(file))).savefig(content, dpi=120)
     # A line drawing has few colours: a third of the bytes.
     Image.open(content).convert("RGB").quantize(64).save(image, optimize=True)
 

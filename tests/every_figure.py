@@ -9,10 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from matplotlib.figure import Figure
 
 from ackclock.draw import charts
-from ackclock.draw.figure import Group
+from ackclock.draw.figure import Drawing, Group
 from ackclock.reproduction.artefact import Computed, Simulated
 from ackclock.reproduction.figures import with_paper
 from ackclock.reproduction.numbers import QUICK, Numbers
@@ -42,7 +41,7 @@ COLUMNS = (
 TRACE = pl.DataFrame({name: np.linspace(1.0, 20.0, 40) for name in COLUMNS})
 
 
-def drawn() -> Iterator[tuple[str, Group | Figure]]:
+def drawn() -> Iterator[tuple[str, Drawing]]:
     """Yield what every artefact draws, by paper and artefact."""
     for paper_name, paper in PAPERS.items():
         effort = QUICK.at(paper.setting)

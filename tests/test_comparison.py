@@ -2,7 +2,6 @@
 
 import html
 import json
-import math
 import re
 import shlex
 import subprocess
@@ -18,8 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ackclock import comparison, engine, runs, simulate
-from ackclock.comparison import answers, conclusion, drawn, page, path, pictures, quantities, questions
-from ackclock.draw import plots
+from ackclock.comparison import answers, conclusion, page, path, quantities, questions
+from ackclock.comparison.charts import charts
+from ackclock.engine import integrity
 from ackclock.metrics import Estimate
 from ackclock.runs import Answer, Job
 from conftest import Finished
@@ -108,41 +108,25 @@ def test_a_page_has_all_answers_and_needs_no_network(compared: comparison.Compar
     assert again == _runs("alone", "constant")[0]["flows"][0]["goodput_mbps"]
 
 
-def test_pictures_are_drawn_again_only_when_they_would_differ(
-    compared: comparison.Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_pictures_are_drawn_on_request_and_never_belong_to_another_page(
+    compared: comparison.Comparison, tmp_path: Path
 ) -> None:
-    drawn_now: list[str] = []
-    for name in drawn.NAMES.values():
-        monkeypatch.setattr(pictures, name, lambda _, name=name: drawn_now.append(name) or plots.panels(1)[0])
-
-    def times_drawn(answers: comparison.Comparison) -> int:
-        drawn_now.clear()
-        page.write(answers, tmp_path, "ackclock compare reno")
-        assert all((tmp_path / file).stat().st_size for file in drawn.FILES)
-        return len(drawn_now)
-
-    assert times_drawn(compared) == 3
-    assert times_drawn(compared) == 0
-    (tmp_path / "answers.png").unlink()
-    assert times_drawn(compared) == 3
-    with (tmp_path / "windows.pdf").open("ab") as file:
-        file.write(b"x")
-    assert times_drawn(compared) == 3
-    (tmp_path / drawn.RECORD).write_text("{")
-    assert times_drawn(compared) == 3
-    # The smallest change of one number of one run, and of one point of one curve.
-    values = {key: {name: [*runs] for name, runs in of.items()} for key, of in compared.values.items()}
-    values["goodput"]["reno"][0] = math.nextafter(values["goodput"]["reno"][0], 0.0)
-    assert times_drawn(replace(compared, values=values)) == 3
-    curve = compared.curves["cubic-linux"]
-    window = curve.window.copy()
-    window[-1] = math.nextafter(window[-1], 0.0)
-    curves = {**compared.curves, "cubic-linux": replace(curve, window=window)}
-    assert times_drawn(replace(compared, curves=curves)) == 3
-    assert times_drawn(compared) == 3
-    assert times_drawn(compared) == 0
-    monkeypatch.setattr(engine, "__version__", "another")
-    assert times_drawn(compared) == 3
+    page.write(compared, tmp_path, "ackclock compare reno", pictures=True)
+    first = {file: (tmp_path / file).read_bytes() for file in page.PICTURES}
+    assert sorted(first) == sorted(
+        f"{place}.{ending}" for place in charts(compared) for ending in ("pdf", "png")
+    )
+    assert integrity.problem_of(tmp_path) is None
+    # Type 42 fonts are TrueType as it is; publishers refuse Type 3.
+    for file, content in first.items():
+        if file.endswith(".pdf"):
+            assert b"/Type42" in content.replace(b" ", b"") or b"/FontFile2" in content
+            assert b"/Type3" not in content.replace(b" ", b"")
+    page.write(compared, tmp_path, "ackclock compare reno", pictures=True)
+    assert {file: (tmp_path / file).read_bytes() for file in page.PICTURES} == first
+    page.write(compared, tmp_path, "ackclock compare reno")
+    assert not any((tmp_path / file).exists() for file in page.PICTURES)
+    assert integrity.problem_of(tmp_path) is None
 
 
 @given(
@@ -180,7 +164,7 @@ def test_a_comparison_of_two_minutes_and_of_a_scenario_that_is_as_long() -> None
     assert setting.run_s == 120
 
 
-def test_a_comparison_that_is_kept_needs_no_matplotlib(tmp_path: Path) -> None:
+def test_only_pictures_need_matplotlib(tmp_path: Path) -> None:
     script = (
         "import sys; from ackclock.cli.main import main\n"
         "try: main()\n"
@@ -189,11 +173,11 @@ def test_a_comparison_that_is_kept_needs_no_matplotlib(tmp_path: Path) -> None:
     command = [sys.executable, "-c", script, "compare", "reno", "--rate", "2mbit"]
     command += ["--rtt", "20ms", "--duration", "5s", "--runs", "2"]
     outputs = [
-        subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout
-        for _ in range(2)
+        subprocess.run([*command, *more], capture_output=True, text=True, check=True, cwd=tmp_path).stdout
+        for more in ([], ["--pictures"])
     ]
     first, again = (output.splitlines() for output in outputs)
-    assert (first.pop(), again.pop()) == ("True", "False")
+    assert (first.pop(), again.pop()) == ("False", "True")
     assert first == again
 
 

@@ -57,6 +57,6 @@ def test_a_stranger_finds_figure_5_of_tcp_fit_in_three_steps():
     code = (ROOT / page).parent / re.search(r"\]\((\S+\.py)\)", row)[1]
     assert 'name="figure-5"' in code.read_text(encoding="utf-8")
     assert "`ackclock reproduce fit/figure-5`" in row
-    assert "`results/fit/figure-5/figure-5.png`" in row
+    assert "`results/index.html#fit/figure-5`" in row
     # The verdict of the full run that is kept.
     assert re.search(r"\[[a-z ]+\]\(\.\./\.\./docs/reproduction\.md#tcp-fit-\S+\) \|$", row)

@@ -1,6 +1,5 @@
 """Artefacts and verdicts: none missing, wrong controls noticed, nothing lost."""
 
-import base64
 import html
 import json
 import os
@@ -18,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from ackclock import StorageError, engine
-from ackclock.draw import plots
-from ackclock.draw.figure import Axis, Chart, Group, Series
+from ackclock.draw import charts
+from ackclock.draw.figure import Axis, Chart, Diagram, Group, Series, Table
 from ackclock.engine import integrity
 from ackclock.metrics import Estimate
 from ackclock.reproduction import claims, fingerprint, make, page
@@ -159,8 +158,7 @@ def tiny(duration="2 s", **changes):
 
 
 def draw(_numbers, _traces):
-    figure, _ = plots.panels(1)
-    return figure
+    return Table(["rate"], [["1 Mbit/s"]])
 
 
 def artefact(name, cases, measure=None, **more):
@@ -196,14 +194,14 @@ def test_failures_do_not_stop_the_others(tmp_path):
     assert "nothing" in records[1]["error"]
     assert "no such column" in records[2]["error"]
     assert "ZeroDivisionError" in records[3]["error"]
-    assert (tmp_path / "tiny" / "good" / "good.pdf").exists()
+    assert (tmp_path / "tiny" / "good" / page.FIGURE).exists()
 
 
 def test_a_picture_without_a_single_value_is_a_failure(tmp_path):
     empty = Group([Chart("a", "a", Axis("x"), Axis("y"), [Series("a", 0, [], [])])])
     (record,) = reproduce(tmp_path, artefact("empty", {"one": Case(tiny(), 1)}, draw=lambda *_: empty))
     assert record["verdict"] == "failed"
-    assert "the picture is empty" in record["error"]
+    assert "the figure is empty" in record["error"]
 
 
 def test_finished_runs_are_not_run_again(tmp_path, monkeypatch):
@@ -231,7 +229,7 @@ def test_what_was_changed_on_disk_is_made_again_and_told(tmp_path, capsys):
     place = tmp_path / "tiny" / "one"
     whole = {file: file.read_bytes() for file in place.rglob("*") if file.is_file()}
     shown = (tmp_path / "index.html").read_text()
-    assert len(whole) == 6
+    assert len(whole) == 5
     for file, content in whole.items():
         for changed in (b"", content[:-3] + bytes([content[-3] ^ 1]) + content[-2:]):
             file.write_bytes(changed)
@@ -348,8 +346,7 @@ def test_page_has_everything_and_loads_nothing(tmp_path):
     records = make.reproduce([(paper, one)], tmp_path, FULL, 2)
     place = tmp_path / "tiny" / "figure-1"
     assert {file.name for file in place.iterdir()} == {
-        "figure-1.pdf",
-        "figure-1.png",
+        "figure.json",
         "artefact.json",
         "checksums.json",
         "numbers.parquet",
@@ -358,45 +355,56 @@ def test_page_has_everything_and_loads_nothing(tmp_path):
     page = (tmp_path / "index.html").read_text()
     assert "http://" not in page
     assert "https://" not in page
-    for link in ("figure-1.pdf", "numbers.parquet", "scenarios/a-b.toml"):
+    for link in ("numbers.parquet", "scenarios/a-b.toml"):
         assert f"tiny/figure-1/{link}" in page
         assert (place / link).exists()
     assert json.loads((place / "artefact.json").read_text()) == records[0]
 
 
-def test_the_page_can_be_mailed_as_long_as_its_pictures_fit(tmp_path, monkeypatch):
-    each = tuple(artefact(f"figure-{n}", {"one": Case(tiny(), 2)}) for n in (1, 2))
-    paper = replace(ONE, artefacts=each)
+def test_pictures_are_drawn_on_request_from_the_figure_that_the_page_shows(tmp_path):
+    one = artefact("figure-1", {"one": Case(tiny(), 2)})
+    paper = replace(ONE, artefacts=(one,))
+    place = tmp_path / "tiny" / "figure-1"
+    make.reproduce([(paper, one)], tmp_path, FULL, 2)
+    verdict = (place / "artefact.json").read_bytes()
+    assert "figure-1.pdf" not in (tmp_path / "index.html").read_text()
+    drawings = []
+    for again in range(2):
+        # The second time the artefact is there, and its pictures are not.
+        for file in ("figure-1.pdf", "figure-1.png") if again else ():
+            (place / file).unlink()
+        make.reproduce([(paper, one)], tmp_path, FULL, 2, pictures=True)
+        assert integrity.problem_of(place) is None
+        drawings.append([(place / file).read_bytes() for file in ("figure-1.pdf", "figure-1.png")])
+    assert drawings[0] == drawings[1]
+    assert drawings[0][1].startswith(b"\x89PNG")
+    assert (place / "artefact.json").read_bytes() == verdict
+    assert "tiny/figure-1/figure-1.pdf" in (tmp_path / "index.html").read_text()
 
-    def sources():
-        page.write(tmp_path, [paper])
-        text = (tmp_path / "index.html").read_text()
-        return text, re.findall(r'<img src="([^"]*)"', text)
 
-    make.reproduce([(paper, one) for one in each], tmp_path, FULL, 2)
-    text, pictures = sources()
-    assert len(pictures) == 2
-    assert "it can be passed on alone" in text
-    for one, source in zip(each, pictures, strict=True):
-        kind, _, data = source.partition(",")
-        assert kind == "data:image/png;base64"
-        whole = (tmp_path / "tiny" / one.name / f"{one.name}.png").read_bytes()
-        small = base64.b64decode(data)
-        assert len(small) < len(whole)
-        # A PNG has its width in bytes 16 to 20; two fifths of 200 dots per inch are 80.
-        widths = [int.from_bytes(png[16:20], "big") for png in (small, whole)]
-        assert widths[0] == round(0.4 * widths[1])
-    # A byte too little: the last picture is loaded from a file next to the page, which says so.
-    monkeypatch.setattr(page, "MOST_PAGE", len(text) - 100)
-    text, pictures = sources()
-    assert [picture.startswith("data:") for picture in pictures] == [True, False]
-    assert (tmp_path / pictures[1]).exists()
-    assert "1 of its pictures did not fit" in text
-    assert len(text) <= page.MOST_PAGE
-    monkeypatch.setattr(page, "MOST_PAGE", 0)
-    text, pictures = sources()
-    assert all((tmp_path / picture).exists() for picture in pictures)
-    assert "2 of its pictures did not fit" in text
+@pytest.mark.parametrize(
+    ("drawing", "shown"),
+    [
+        (Table(["a", "<b>"], [[1, "two & 3"]]), ["<th>&lt;b&gt;</th>", "<td>two &amp; 3</td>"]),
+        (
+            Diagram({"in": (0, 0.5), "<out>": (1, 0.5)}, [("in", "<out>", "10 ms"), ("<out>", "in", "")]),
+            [
+                '<text class="label" text-anchor="middle" x="320.0" y="107.0">10 ms</text>',
+                "&lt;out&gt;</text>",
+            ],
+        ),
+    ],
+)
+def test_a_figure_without_axes_is_on_the_page_and_in_print(tmp_path, drawing, shown):
+    one = artefact("figure-1", {"one": Case(tiny(), 2)}, draw=lambda *_: drawing)
+    paper = replace(ONE, artefacts=(one,))
+    make.reproduce([(paper, one)], tmp_path, FULL, 2, pictures=True)
+    page_text = (tmp_path / "index.html").read_text()
+    for text in shown:
+        assert text in page_text
+    assert (tmp_path / "tiny" / "figure-1" / "figure-1.png").stat().st_size > 1000
+    written = (tmp_path / "tiny" / "figure-1" / page.FIGURE).read_text()
+    assert charts.dump(charts.load(written)) == written
 
 
 def test_a_command_of_the_page_works_as_printed(tmp_path, monkeypatch):

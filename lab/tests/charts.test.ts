@@ -246,13 +246,19 @@ for (const name of Object.keys(PAGES) as (keyof typeof PAGES)[]) {
     }
   });
 
-  test(`the page of ${name} prints its static pictures`, async () => {
+  test(`the page of ${name} prints all its charts on light ground, as wide as the paper`, async () => {
     const page = await shown(name, 1300, "dark");
     await page.emulateMedia({ media: "print" });
-    assert.equal(await page.locator(".chart").first().isVisible(), false);
-    assert.equal(await page.locator(".static").first().isVisible(), true);
-    await page.emulateMedia({ media: "screen" });
-    assert.equal(await page.locator(".static").first().isVisible(), false);
+    await page.setViewportSize({ width: 700, height: 1000 });
+    await page.waitForFunction((count) => document.querySelectorAll(".canvas canvas").length === count, expected);
+    const fits = await page.locator(".canvas canvas").evaluateAll((all) => all.filter((canvas) => canvas.getBoundingClientRect().right <= 700).length);
+    assert.equal(fits, expected);
+    const ink = await page.locator(".canvas").first().evaluate((host) => {
+      const { axes } = (host as unknown as { plot: { axes: { stroke: () => string }[] } }).plot;
+      return axes[0]?.stroke();
+    });
+    assert.equal(ink, "#1a1a1a");
+    assert.equal(await page.locator(".legend .zoom").first().isVisible(), false);
     await page.close();
   });
 }

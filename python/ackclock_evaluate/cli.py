@@ -57,6 +57,7 @@ def _show_schema(context: click.Context, _: click.Parameter, wanted: bool) -> No
 @click.option(
     "--fail-on", type=click.Choice(list(CONDITIONS)), help="Exit with 3 when such a verdict occurs."
 )
+@options.pictures
 @options.live
 @options.as_json
 @click.option(
@@ -85,6 +86,7 @@ def evaluate(
     memory: str | None,
     dry_run: bool,
     fail_on: str | None,
+    pictures: bool,
     live: bool,
     as_json: bool,
 ) -> None:
@@ -93,7 +95,7 @@ def evaluate(
     CONTROL runs in every scenario; then CUBIC and Reno run in its place with the same random
     streams. Differences above a stated margin are reported. The page is
     DIR/evaluation=CONTROL/index.html, with verdicts.json, all numbers as Parquet, and every
-    scenario. CellNumbers are cached: an interrupted evaluation resumes, and the next control reuses the
+    scenario. Numbers are cached: an interrupted evaluation resumes, and the next control reuses the
     runs of the baselines.
 
     The suite is rfc9743 unless --suite names another: bbr-draft, tcpeval, rfc7928, rfc8867, c4,
@@ -158,7 +160,7 @@ def evaluate(
             files = adversaries.save_all(best, output / "found", command)
             searches.append(found.SearchReport(objective, searched, files))
         wall_s = time.monotonic() - begin
-        place = page.write(evaluation, output, command, wall_s, searches, tell)
+        place = page.write(evaluation, output, command, wall_s, searches, tell, pictures=pictures)
     if as_json:
         print((place / "verdicts.json").read_text("utf-8"), end="")
     else:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ackclock.draw import plots
+from ackclock.draw import charts as drawn
+from ackclock.draw.figure import Group
 from ackclock.metrics import Estimate
 from ackclock.summary import number
 from ackclock_evaluate import previous
 from ackclock_evaluate.cell import words
 from ackclock_evaluate.results import CANDIDATE
-from ackclock_evaluate.search import Adversary, Searched, picture
+from ackclock_evaluate.search import Adversary, Searched, figure
 from ackclock_evaluate.search.run import summed_up
 from ackclock_evaluate.search.saved import FRESH_RUNS
+
+CURVES = "curves"
+"""The folder with the charts of adversaries, a file each."""
 
 
 @dataclass(frozen=True)
@@ -67,18 +70,25 @@ def kept(place: Path, searches: Sequence[dict[str, Any]]) -> list[dict[str, Any]
     return [adversary for adversary in record["adversaries"] if adversary["file"] in wanted]
 
 
-def draw(
+def charts(
     files: Sequence[tuple[Path, Adversary]], place: Path, searches: Sequence[dict[str, Any]], directory: Path
-) -> None:
-    """Draw new adversaries to `directory`, and copy the pictures of earlier searches from `place`."""
-    for file, adversary in files:
-        with plots.in_style():
-            plots.save(picture(adversary), directory / "pictures", file.stem)
+) -> dict[str, Group]:
+    """Return the charts of adversaries by their names, and keep their curves in `directory`.
+
+    Those of earlier searches are read from `place`, the previous folder of the evaluation.
+    """
+    texts = {}
     for name in (file for search in searches for file in search["adversaries"]):
-        for ending in ("png", "pdf"):
-            picture_file = place / "pictures" / f"{Path(name).stem}.{ending}"
-            if picture_file.exists():
-                shutil.copyfile(picture_file, directory / "pictures" / picture_file.name)
+        curves = place / CURVES / f"{Path(name).stem}.json"
+        if curves.exists():
+            texts[curves.stem] = curves.read_text("utf-8")
+    texts |= {file.stem: drawn.dump(figure(adversary)) for file, adversary in files}
+    if texts:
+        (directory / CURVES).mkdir()
+    for name, text in texts.items():
+        (directory / CURVES / f"{name}.json").write_text(text, "utf-8")
+    shown = {name: drawn.load(text) for name, text in texts.items()}
+    return {name: group for name, group in shown.items() if isinstance(group, Group)}
 
 
 def shown(search: dict[str, Any], adversaries: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ackclock.draw.figure import Group
 from ackclock.runs.live import Shown
-from ackclock_evaluate import pictures
+from ackclock_evaluate import figures
 from ackclock_evaluate.cell import Criterion
 from ackclock_evaluate.results import CellResult, judge
 from ackclock_evaluate.setting import CUBIC
@@ -57,6 +57,6 @@ class Interim:
         state = sum(len(result.measured[CUBIC].numbers) for result in results)
         known, chart = self._drawn.get(criterion.key, (0, None))
         if state != known:
-            chart = pictures.criterion(judge(criterion, results), self._work.request.candidate.name)
+            chart = figures.criterion(judge(criterion, results), self._work.request.candidate.name)
             self._drawn[criterion.key] = (state, chart)
         return chart

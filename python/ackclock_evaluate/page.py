@@ -9,22 +9,18 @@ from typing import Any
 
 from ackclock import engine
 from ackclock.decision.paired import Limit
-from ackclock.draw import lab, plots, printed
-from ackclock.draw.charts import picture as picture_of
+from ackclock.draw import lab
 from ackclock.draw.figure import Group
 from ackclock.draw.page import html
 from ackclock.engine import controls, storage
 from ackclock.engine.names import slug
-from ackclock_evaluate import found, pictures, previous, report, tables
+from ackclock_evaluate import figures, found, previous, report, tables
 from ackclock_evaluate.cell import words
 from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, MarginResult
 from ackclock_evaluate.search import as_json
 from ackclock_evaluate.setting import BASELINES
 
 MARKER = "verdicts.json"
-EMBEDDED_DPI = 80
-MOST_EMBEDDED = 500_000
-"""Bytes of pictures within the page, for print; further pictures are loaded from their files."""
 NAMES = frozenset(
     {
         MARKER,
@@ -35,6 +31,7 @@ NAMES = frozenset(
         "runs.parquet",
         "scenarios",
         "pictures",
+        found.CURVES,
     }
 )
 
@@ -159,9 +156,12 @@ def write(
     wall_s: float,
     searches: Sequence[found.SearchReport] = (),
     tell: Callable[[str], object] | None = None,
+    *,
+    pictures: bool = False,
 ) -> Path:
     """Write the folder of an evaluation, completely or not at all, and return it.
 
+    With `pictures` the charts of the page are also drawn as PDF and PNG.
     An earlier evaluation of the control is replaced when this one has everything that it has;
     otherwise it gets another name, which `tell` reports. A folder with other content raises a
     StorageError.
@@ -181,17 +181,21 @@ def write(
         files = [file for search in searches for file in search.files]
         adversaries = found.kept(place, kept) + as_json(files)
         report.write(evaluation, directory, wall_s, commands, adversaries, records)
-        (directory / "pictures").mkdir()
-        found.draw(files, place, kept, directory)
         shown = []
-        charts: dict[str, Group] = {}
-        room = MOST_EMBEDDED
+        charts = found.charts(files, place, kept, directory)
         for index, result in enumerate(evaluation.results):
             others = [results[index] for results in evaluation.others.values()]
             section = _result(result, others)
-            section["pictures"], room = _pictures(result, name, directory, charts, room)
+            section["figures"] = _figures(result, name, charts)
             section["command"] = commands[result.criterion.key]
             shown.append(section)
+        if pictures:
+            # Matplotlib takes longer to import than the page takes to write.
+            from ackclock.draw import printed
+
+            (directory / "pictures").mkdir()
+            for file, figure in charts.items():
+                printed.save(figure, directory / "pictures", file)
         laboratory = lab.page()
         if laboratory is not None:
             storage.write(directory / lab.NAME, laboratory.encode())
@@ -210,6 +214,7 @@ def write(
             searches=[found.shown(record, adversaries) for record in records],
             packets=evaluation.packets,
             has_lab=laboratory is not None,
+            has_pictures=pictures,
             command=command,
             version=engine.__version__,
         )
@@ -220,26 +225,16 @@ def write(
     return place
 
 
-def _pictures(
-    result: CriterionResult, name: str, directory: Path, charts: dict[str, Group], room: int
-) -> tuple[list[tuple[str, str, str]], int]:
-    """Write the pictures of a criterion and add their charts; return them and the room that is left."""
-    written = []
+def _figures(result: CriterionResult, name: str, charts: dict[str, Group]) -> list[tuple[str, str]]:
+    """Add the figures of a criterion to the charts of the page; return their names, and what they show."""
+    added = []
     for kind, figure, about in (
-        ("", pictures.criterion(result, name), "with 95 % intervals over runs"),
-        ("-quantiles", pictures.quantiles(result, name), "the tail, with 95 % intervals over runs"),
-        ("-ladder", pictures.ladder(result, name), "per flow, with 95 % intervals over runs"),
-        ("-timelines", pictures.timelines(result, name), "over time, the first run"),
+        ("", figures.criterion(result, name), "with 95 % intervals over runs"),
+        ("-quantiles", figures.quantiles(result, name), "the tail, with 95 % intervals over runs"),
+        ("-ladder", figures.ladder(result, name), "per flow, with 95 % intervals over runs"),
+        ("-timelines", figures.timelines(result, name), "over time, the first run"),
     ):
         if figure is not None:
-            file = f"{result.criterion.id}{kind}"
-            charts[file] = figure
-            shown = f"pictures/{file}.png"
-            with plots.in_style():
-                drawn = printed.draw(figure)
-                plots.save(drawn, directory / "pictures", file)
-                within = picture_of(drawn, EMBEDDED_DPI)
-            if len(within) <= room:
-                shown, room = within, room - len(within)
-            written.append((file, shown, about))
-    return written, room
+            charts[f"{result.criterion.id}{kind}"] = figure
+            added.append((f"{result.criterion.id}{kind}", about))
+    return added

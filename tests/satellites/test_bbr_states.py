@@ -9,7 +9,7 @@ import pytest
 
 from ackclock import engine
 from ackclock.decision.paired import Limit
-from ackclock_evaluate import pictures
+from ackclock_evaluate import figures
 from ackclock_evaluate.evaluate import evaluate
 from ackclock_evaluate.results import Request
 from ackclock_evaluate.setting import Subject
@@ -117,6 +117,6 @@ def test_the_picture_leaves_out_controls_that_report_no_states(tmp_path) -> None
     few = [cell for cell in STATES_OF_BBR.cells("quick") if cell.name.startswith("3:")]
     request = Request(Subject("bbr3"), (replace(STATES_OF_BBR, cells=lambda _: few),))
     result = evaluate(request, tmp_path, shown=False).results[0]
-    figure = pictures.criterion(result, "bbr3")
+    figure = figures.criterion(result, "bbr3")
     assert figure is not None
     assert [series.name for series in figure.charts[0].series] == ["bbr3"]

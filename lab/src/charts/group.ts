@@ -5,6 +5,9 @@ import { titled, type Chart, type Column, type Group, type Range } from "./data.
 import { curveColour } from "./palette.ts";
 
 const query = matchMedia("(prefers-color-scheme: dark)");
+const paper = matchMedia("print");
+/** Paper is light, whatever the screen is. */
+const isDark = (): boolean => query.matches && !paper.matches;
 /** How much of the width an arrow moves, and how much of it a zoom leaves. */
 const STEP = 0.01;
 const ZOOM = 0.5;
@@ -154,7 +157,7 @@ export function show(group: Group, columns: readonly Column[], place: HTMLElemen
     const shared: Shared = {
       columns,
       hidden,
-      isDark: query.matches,
+      isDark: isDark(),
       sync,
       zoom: () => zooms[index]?.zoom ?? null,
       zoomed: (range) => zoomed(index, range),
@@ -198,10 +201,15 @@ export function show(group: Group, columns: readonly Column[], place: HTMLElemen
     for (const [index, one] of places.entries()) if (one.drawn) drawn(index);
     coloured();
   });
+  // On paper all charts are seen.
+  paper.addEventListener("change", () => {
+    for (const index of places.keys()) drawn(index);
+    coloured();
+  });
   function coloured(): void {
     for (const [index, button] of buttons.entries()) {
       const colour = colours.get(names[index] as string) as number;
-      (button.firstChild as HTMLElement).style.background = colour === PAPER_COLOUR ? "#888888" : curveColour(colour, query.matches);
+      (button.firstChild as HTMLElement).style.background = colour === PAPER_COLOUR ? "#888888" : curveColour(colour, isDark());
     }
   }
   coloured();

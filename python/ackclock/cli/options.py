@@ -18,6 +18,7 @@ jobs = click.option(
     "--jobs", type=click.IntRange(min=1), metavar="N", help="Runs in parallel; by default one per core."
 )
 cluster = click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster at ADDRESS.")
+pictures = click.option("--pictures", is_flag=True, help="Also draw every picture as PDF and PNG.")
 live = click.option("--live", is_flag=True, help="Write a live progress page next to the results.")
 
 

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 )
 @options.cluster
 @options.jobs
+@options.pictures
 @options.live
 @options.as_json
 def reproduce(
@@ -59,6 +60,7 @@ def reproduce(
     settings: int | None,
     cluster: str | None,
     jobs: int | None,
+    pictures: bool,
     live: bool,
     as_json: bool,
 ) -> None:
@@ -73,6 +75,7 @@ def reproduce(
     Examples:
       ackclock reproduce --quick --live
       ackclock reproduce illinois bic/table-2 -o results
+      ackclock reproduce illinois/figure-8 --pictures
       ackclock reproduce --full --undecided --runs 20
       ackclock reproduce --infer bic --settings 32
     """
@@ -109,7 +112,9 @@ def reproduce(
     with options.watched(
         live, output / "reproduction", "Reproduction of papers", output / "index.html"
     ) as page:
-        records = make.reproduce(chosen, output, effort, jobs, tell, papers.values(), cluster, page)
+        records = make.reproduce(
+            chosen, output, effort, jobs, tell, papers.values(), cluster, page, pictures=pictures
+        )
     if as_json:
         print(json.dumps(records, indent=2, ensure_ascii=False))
     else:

@@ -243,6 +243,7 @@ def plot(results: Path, x: str, y: str, hue: str | None, where: tuple[str, ...],
 @options.cluster
 @options.limit
 @options.memory
+@options.pictures
 @options.as_json
 def compare(
     controls: tuple[str, ...],
@@ -262,6 +263,7 @@ def compare(
     cluster: str | None,
     limit: str | None,
     memory: str | None,
+    pictures: bool,
     as_json: bool,
 ) -> None:
     """Compare congestion controls on one path: the usual metrics on one page.
@@ -318,7 +320,7 @@ def compare(
             engine.check(checked)
     limits = options.limits(limit, memory)
     compared = comparison.compare(setting, controls, jobs, output / ".cache", cluster, limits)
-    page.write(compared, output, shlex.join([program(), *sys.argv[1:]]))
+    page.write(compared, output, shlex.join([program(), *sys.argv[1:]]), pictures=pictures)
     if as_json:
         print(json.dumps(compared.table.fill_nan(None).to_dicts()))
         return

@@ -1,4 +1,4 @@
-"""The output of a comparison: a table, pictures, and a page with both."""
+"""The output of a comparison: a table, and a page with charts."""
 
 from __future__ import annotations
 
@@ -8,26 +8,28 @@ import shlex
 from pathlib import Path
 
 from ackclock import engine
-from ackclock.comparison import drawn
 from ackclock.comparison.answers import Comparison
 from ackclock.comparison.charts import charts
 from ackclock.comparison.conclusion import sentences
 from ackclock.comparison.questions import QUESTIONS
 from ackclock.comparison.words import words as words
 from ackclock.draw import lab
-from ackclock.draw.charts import address
 from ackclock.draw.page import from_here, html
 from ackclock.engine import controls, integrity, storage
 
+PLACES = ("goodput-delay", "answers", "alone")
+"""The places of charts on the page."""
+PICTURES = frozenset(f"{place}.{ending}" for place in PLACES for ending in ("pdf", "png"))
 NAMES = frozenset(
-    {"index.html", lab.NAME, "answers.csv", "answers.parquet", "scenarios", ".cache"} | drawn.FILES
+    {"index.html", lab.NAME, "answers.csv", "answers.parquet", "scenarios", ".cache"} | PICTURES
 )
 
 
-def write(comparison: Comparison, output: Path, command: str) -> None:
-    """Write the page with its pictures, numbers and scenarios, each file atomically.
+def write(comparison: Comparison, output: Path, command: str, *, pictures: bool = False) -> None:
+    """Write the page with its numbers and scenarios, each file atomically.
 
-    `command` is the command that makes the page again.
+    `command` is the command that makes the page again. With `pictures` its charts are also drawn as PDF
+    and PNG; without, earlier ones are removed, because they may show other numbers.
     """
     with storage.explained(output):
         (output / "scenarios").mkdir(parents=True, exist_ok=True)
@@ -41,16 +43,21 @@ def write(comparison: Comparison, output: Path, command: str) -> None:
             with storage.new_file(output / "scenarios" / file) as path:
                 path.write_text(json.dumps(scenario, indent=1) + "\n", "utf-8")
             links.setdefault(control, []).append((name, file, lab.NAME + lab.fragment(scenario)))
-        drawn.draw(comparison, output)
+        shown = charts(comparison)
+        for file in PICTURES:
+            (output / file).unlink(missing_ok=True)
+        if pictures:
+            # Matplotlib takes longer to import than everything else that a kept comparison needs.
+            from ackclock.draw import printed
+
+            for place in PLACES:
+                printed.save(shown[place], output, place)
         storage.write_table(comparison.table, output, "answers")
         storage.write_table(comparison.table, output, "answers", csv=True)
         text = html(
             "comparison.html",
-            charts=charts(comparison),
-            pictures={
-                name: address((output / f"{name}.png").read_bytes())
-                for name in ("goodput-delay", "answers", "windows")
-            },
+            charts=shown,
+            pictures=sorted(PICTURES) if pictures else [],
             controls=comparison.controls,
             follows=controls.follows(comparison.controls),
             path=comparison.setting.describe(),
@@ -76,6 +83,6 @@ def write(comparison: Comparison, output: Path, command: str) -> None:
         with storage.new_file(output / "index.html") as path:
             path.write_text(text, "utf-8")
         # The directory may also hold kept runs and scenarios of other comparisons.
-        files = ["index.html", "answers.parquet", "answers.csv", *drawn.FILES]
+        files = ["index.html", "answers.parquet", "answers.csv", *(PICTURES if pictures else ())]
         files += [f"scenarios/{file}" for of_control in links.values() for _, file, _ in of_control]
         integrity.seal_directory(output, files + [lab.NAME] * (laboratory is not None))

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import base64
-import io
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ackclock.draw.figure import Axis, Chart, Group, Series, resolved
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from ackclock.draw.figure import Axis, Chart, Diagram, Drawing, Group, Series, Table, resolved
 
 MOST_ROWS = 2000
 """Largest number of rows of a curve; longer curves are thinned."""
 LEAST_ROWS = 60
 MOST_BYTES = 800_000
 """Size of all numbers of a page: with the code, texts and pictures it stays below 1.5 MB."""
-PRINT_DPI = 130
-"""Resolution of the pictures for print within a page."""
-REDUCED, REDUCED_COLOURS = 0.4, 32
-"""Relative size, and colours, of pictures on a page with many of them."""
 
 
 @dataclass
@@ -75,14 +66,25 @@ def data(groups: Mapping[str, Group]) -> tuple[str, str]:
     return text.replace("<", "\\u003c"), note if columns.thinned else ""
 
 
-def dump(group: Group) -> str:
-    """Return charts as the JSON of `data`, for a page that is made later."""
-    return data({"": group})[0]
+def dump(drawing: Drawing) -> str:
+    """Return a figure as JSON, for a page or a picture that is made later; charts are as in `data`."""
+    if isinstance(drawing, Table):
+        rows = [[str(cell) for cell in row] for row in drawing.rows]
+        return json.dumps({"table": {"heads": list(drawing.heads), "rows": rows}}, ensure_ascii=False)
+    if isinstance(drawing, Diagram):
+        return json.dumps({"diagram": asdict(drawing)}, ensure_ascii=False)
+    return data({"": drawing})[0]
 
 
-def load(text: str) -> Group:
-    """Return the charts that `dump` wrote, with as many digits and rows as were written."""
+def load(text: str) -> Drawing:
+    """Return the figure that `dump` wrote, with as many digits and rows as were written."""
     document = json.loads(text)
+    if "table" in document:
+        return Table(**document["table"])
+    return Diagram(**document["diagram"]) if "diagram" in document else _group(document)
+
+
+def _group(document: dict[str, Any]) -> Group:
     columns = [np.array(column, float) for column in document["columns"]]
 
     def series(record: dict[str, Any]) -> Series:
@@ -195,28 +197,3 @@ def kept(values: ArrayLike, most: int) -> NDArray[np.intp]:
 def script() -> str:
     """Return the JavaScript that draws the charts, built from ``lab/src/charts`` by ``make charts``."""
     return Path(__file__).with_name("charts.js").read_text("utf-8")
-
-
-def picture(figure: Figure, dpi: int = PRINT_DPI) -> str:
-    """Return a figure as a ``data:`` address of a PNG, for print and for browsers that run no scripts."""
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=dpi)
-    return address(buffer.getvalue())
-
-
-def address(png: bytes) -> str:
-    """Return the bytes of a PNG as a ``data:`` address."""
-    return "data:image/png;base64," + base64.b64encode(png).decode()
-
-
-def reduced(png: bytes) -> str:
-    """Return a picture of 200 dots per inch as a ``data:`` address with 80 dots per inch and a palette."""
-    from PIL import Image
-
-    with Image.open(io.BytesIO(png)) as image:
-        whole = image.convert("RGB")
-    size = (max(1, round(whole.width * REDUCED)), max(1, round(whole.height * REDUCED)))
-    small = whole.resize(size, Image.Resampling.LANCZOS).quantize(REDUCED_COLOURS)
-    buffer = io.BytesIO()
-    small.save(buffer, "png", optimize=True)
-    return address(buffer.getvalue())

@@ -1,10 +1,10 @@
-"""A figure, described once: `printed` draws it with Matplotlib, a page draws it with uPlot."""
+"""A figure, described once: `printed` draws it with Matplotlib for a file, a page draws it in the browser."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -116,6 +116,28 @@ class Group:
     """Whether the charts are zoomed and read together."""
     columns: int = 1
     """Number of charts side by side."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A figure that is a table of text."""
+
+    heads: Sequence[str]
+    rows: Sequence[Sequence[object]]
+    """Cells by row, shown as their texts."""
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """A figure that is a drawing of nodes and labelled arrows."""
+
+    nodes: Mapping[str, tuple[float, float]]
+    """The place of each node: both coordinates are between 0 and 1, and the second increases upwards."""
+    arrows: Sequence[tuple[str, str, str]]
+    """From, to, label."""
+
+
+Drawing = Group | Table | Diagram
 
 
 def numbered(names: Iterable[str]) -> dict[str, int]:

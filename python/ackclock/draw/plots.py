@@ -14,6 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
+from ackclock.engine import storage
+
 # Okabe and Ito's palette; line styles distinguish the curves without colour.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1)), (0, (1, 1)), "-")
@@ -124,11 +126,12 @@ def bars(
 
 
 def save(figure: Figure, directory: Path, name: str) -> None:
-    """Write `name`.pdf (vectors) and `name`.png (200 dots per inch)."""
-    figure.savefig(directory / f"{name}.pdf", metadata={"CreationDate": None})
-    # The layout is kept: computing it again would be a fifth of a picture's time.
-    figure.set_layout_engine("none")
-    figure.savefig(directory / f"{name}.png", dpi=200)
+    """Write `name`.pdf (vectors) and `name`.png (200 dots per inch), each atomically."""
+    for ending, options in (("pdf", {"metadata": {"CreationDate": None}}), ("png", {"dpi": 200})):
+        with storage.new_file(directory / f"{name}.{ending}") as file:
+            figure.savefig(file, format=ending, **options)
+        # The layout is kept: computing it again would be a fifth of a picture's time.
+        figure.set_layout_engine("none")
 
 
 def in_style() -> AbstractContextManager[None]:

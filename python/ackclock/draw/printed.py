@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from ackclock.draw import plots
-from ackclock.draw.figure import PAPER, Axis, Chart, Group, Series, number, resolved
+from ackclock.draw.figure import PAPER, Axis, Chart, Diagram, Drawing, Group, Series, Table, number, resolved
 
 HEIGHT = {"curves": 1.7, "points": 2.6}
 """Default heights of charts, inches."""
@@ -32,7 +33,20 @@ POINTS_OF_ROW, POINTS_OF_EDGE = 12.0, 8.0
 STEEP = 45
 
 
-def draw(group: Group) -> plots.Picture:
+def save(drawing: Drawing, directory: Path, name: str) -> None:
+    """Draw a figure in the common style, and write `name`.pdf and `name`.png."""
+    with plots.in_style():
+        plots.save(draw(drawing), directory, name)
+
+
+def draw(drawing: Drawing) -> plots.Picture:
+    """Return a picture of a figure, in the style that is set."""
+    if isinstance(drawing, Table):
+        return _table(drawing)
+    return _diagram(drawing) if isinstance(drawing, Diagram) else _charts(drawing)
+
+
+def _charts(group: Group) -> plots.Picture:
     """Return a picture with a panel per chart, and the names, ranges, ticks and values of the page."""
     rows = -(-len(group.charts) // group.columns)
     height = max(map(_height, group.charts))
@@ -207,3 +221,45 @@ def _numbers(panel: Axes, chart: Chart) -> None:
                     ha="center",
                     fontsize=7,
                 )
+
+
+def _table(table: Table) -> plots.Picture:
+    figure, (panel,) = plots.panels(1, height=0.35 + HEIGHT_OF_NAME * (len(table.rows) + 1))
+    panel.axis("off")
+    drawn = panel.table(
+        cellText=[[str(cell) for cell in row] for row in table.rows],
+        colLabels=list(table.heads),
+        loc="center",
+        cellLoc="left",
+    )
+    drawn.auto_set_font_size(False)
+    drawn.set_fontsize(8)
+    drawn.auto_set_column_width(list(range(len(table.heads))))
+    drawn.scale(1, 1.2)
+    for cell in drawn.get_celld().values():
+        cell.set_linewidth(0.4)
+    return figure
+
+
+def _diagram(diagram: Diagram) -> plots.Picture:
+    figure, (panel,) = plots.panels(1, height=2.4)
+    panel.axis("off")
+    panel.set(xlim=(-0.08, 1.08), ylim=(-0.15, 1.15))
+    for start, end, label in diagram.arrows:
+        (x0, y0), (x1, y1) = diagram.nodes[start], diagram.nodes[end]
+        # An arrow that leads back is bent, so that it does not lie on the one that leads there.
+        is_back = x1 < x0
+        arrow = {
+            "arrowstyle": "->",
+            "shrinkA": 14,
+            "shrinkB": 14,
+            "connectionstyle": "arc3,rad=0.25" if is_back else "arc3",
+            "color": MARK_COLOUR,
+        }
+        panel.annotate("", (x1, y1), (x0, y0), arrowprops=arrow)
+        lift = 0.05 + (0.25 * (x0 - x1) if is_back else 0)
+        panel.text((x0 + x1) / 2, (y0 + y1) / 2 + lift, label, ha="center", fontsize=7)
+    box = {"boxstyle": "round", "facecolor": "white", "edgecolor": plots.COLOURS[0]}
+    for name, (x, y) in diagram.nodes.items():
+        panel.text(x, y, name, ha="center", va="center", fontsize=8, bbox=box)
+    return figure

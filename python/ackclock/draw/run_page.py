@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ackclock.draw import charts, curves, plots
+from ackclock.draw import curves
 from ackclock.draw.curves import Recorded
 from ackclock.draw.page import html
-from ackclock.draw.run import Pictures
 
 MOST_ROWS = 1000
 """Largest number of rows of a table on the page."""
@@ -43,18 +42,13 @@ def page(run: Recorded, about: str, follows: str = "") -> str:
     summary = run.summary
     flows = len(summary["flows"])
     is_drawn = {"windows", "queues"} <= run.tables.keys()
-    picture = ""
-    if is_drawn:
-        # Both drawing and saving use the common style.
-        with plots.in_style():
-            picture = charts.picture(Pictures(run).overview())
     return html(
         "run.html",
         charts={"run": curves.charts(run)} if is_drawn else None,
         about=about,
         follows=follows,
         warnings=summary.get("warnings", []),
-        picture=picture,
+        is_drawn=is_drawn,
         drawn=curves.MOST_FLOWS,
         left=max(0, flows - curves.MOST_FLOWS),
         tables=[

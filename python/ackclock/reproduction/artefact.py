@@ -17,10 +17,9 @@ from ackclock.reproduction.settings import Setting
 from ackclock.runs import Case
 
 if TYPE_CHECKING:
-    import matplotlib.figure
     import polars as pl
 
-    from ackclock.draw.figure import Group
+    from ackclock.draw.figure import Drawing
     from ackclock.engine import Run
 
 CaseKey = TypeVar("CaseKey", bound=Hashable)
@@ -159,7 +158,7 @@ class Artefact:
     name: str
     caption: str
     about: str
-    draw: Callable[[Numbers, Traces], Group | matplotlib.figure.Figure]
+    draw: Callable[[Numbers, Traces], Drawing]
     claims: Sequence[Claim] = ()
     headline: bool = False
     bounds: Mapping[str, Bounds] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Artefacts of papers, made again: judged, drawn and written, and the page that shows them all."""
+"""Artefacts of papers, made again: judged and written, and the page that shows them all."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import polars as pl
 
 from ackclock import engine
 from ackclock.decision import Estimate, expected_wrong
-from ackclock.draw import charts, plots, printed
+from ackclock.draw import charts
 from ackclock.draw.figure import Group
 from ackclock.engine import integrity, storage
 from ackclock.engine.names import slug
-from ackclock.reproduction import page, strips, tried
+from ackclock.reproduction import page, tried
 from ackclock.reproduction.artefact import Artefact, Claim, Judged
 from ackclock.reproduction.figures import with_paper
 from ackclock.reproduction.fingerprint import fingerprint
@@ -90,12 +90,15 @@ def reproduce(
     papers: Iterable[Paper] | None = None,
     address: str | None = None,
     live: Live = OFF,
+    *,
+    pictures: bool = False,
 ) -> list[ArtefactRecord]:
-    """Reproduce artefacts: write pictures, data and verdicts, and the page that shows them all.
+    """Reproduce artefacts: write figures, data and verdicts, and the page that shows them all.
 
     Artefacts that are in `output` already stay on its page. `tell` is called with a line about each
     finished artefact, `papers` are those of the page, by default the papers of the chosen artefacts, and
-    `address` is the scheduler of a Dask cluster that makes the runs. The records have the paper, name,
+    `address` is the scheduler of a Dask cluster that makes the runs. With `pictures` every figure is also
+    drawn as PDF and PNG. The records have the paper, name,
     verdict and claims of each artefact, and the error of a failed one. Raises StorageError when
     something cannot be written and ScenarioError when the cluster cannot be used.
     """
@@ -117,6 +120,9 @@ def reproduce(
             paper, artefact = chosen[index]
             records[index] = _write(output, paper, every[index], judgement)
             tell(f"{paper.name}/{artefact.name}: {records[index]['verdict']}")
+    if pictures:
+        for paper, artefact in chosen:
+            _draw(output / paper.name / artefact.name, artefact.name)
     shown = papers if papers is not None else {paper.name: paper for paper, _ in chosen}.values()
     page.write(output, shown)
     return [records[index] for index in range(len(chosen))]
@@ -174,7 +180,7 @@ def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> Ar
             file.write_text(jobs[0].scenario.toml(), encoding="utf-8")
         if not judgement.error:
             try:
-                _fill(directory, paper, artefact, judgement)
+                _fill(directory, artefact, judgement)
             except Exception as error:
                 record |= {"verdict": "failed", "error": f"{type(error).__name__}: {error}"}
         text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
@@ -232,8 +238,8 @@ def _worst(record: ArtefactRecord) -> str:
     return next((kind for kind in WORST if kind in kinds), "not stated")
 
 
-def _fill(directory: Path, paper: Paper, artefact: Artefact, judgement: Judgement) -> None:
-    """Draw and write what was measured."""
+def _fill(directory: Path, artefact: Artefact, judgement: Judgement) -> None:
+    """Write what was measured, and the figure that shows it."""
     rows = [
         {"case": str(key), "run": run} | _flat(row)
         for key, of_case in judgement.numbers.rows.items()
@@ -246,18 +252,23 @@ def _fill(directory: Path, paper: Paper, artefact: Artefact, judgement: Judgemen
             frame.select(pl.lit(str(key)).alias("case"), pl.all()) for key, frame in judgement.traces.items()
         ]
         storage.write_table(pl.concat(frames, how="diagonal_relaxed"), directory, "traces")
-    drawn = artefact.draw(judgement.numbers, judgement.traces)
-    with plots.in_style():
-        if isinstance(drawn, Group):
-            if not any(np.size(series.x) for chart in drawn.charts for series in chart.series):
-                raise ValueError("the picture is empty: its runs end before it begins")
-            drawn = with_paper(drawn, artefact.claims)
-            plots.save(printed.draw(drawn), directory, artefact.name)
-            (directory / page.CHARTS).write_text(charts.dump(drawn), encoding="utf-8")
-        else:
-            plots.save(drawn, directory, artefact.name)
-        if strips.shown(artefact, paper):
-            plots.save(strips.draw(artefact, paper), directory, strips.NAME)
+    drawing = artefact.draw(judgement.numbers, judgement.traces)
+    if isinstance(drawing, Group):
+        if not any(np.size(series.x) for chart in drawing.charts for series in chart.series):
+            raise ValueError("the figure is empty: its runs end before it begins")
+        drawing = with_paper(drawing, artefact.claims)
+    (directory / page.FIGURE).write_text(charts.dump(drawing), encoding="utf-8")
+
+
+def _draw(place: Path, name: str) -> None:
+    """Draw the pictures of an artefact, unless they are there."""
+    if (place / f"{name}.png").exists() or not (place / page.FIGURE).exists():
+        return
+    # Matplotlib takes long to import, and only pictures need it.
+    from ackclock.draw import printed
+
+    printed.save(charts.load((place / page.FIGURE).read_text("utf-8")), place, name)
+    integrity.seal_directory(place)
 
 
 def _flat(row: Row) -> dict[str, object]:

@@ -14,6 +14,8 @@ import polars as pl
 
 from ackclock import engine
 from ackclock.draw import charts, lab
+from ackclock.draw.diagram import svg
+from ackclock.draw.figure import Drawing, Group
 from ackclock.draw.markdown import table
 from ackclock.draw.page import from_here, html
 from ackclock.engine import integrity, storage
@@ -28,12 +30,8 @@ PAIRS = 10
 """Pairs of claims that never hold together: those that hold most often."""
 NEWEST = 3
 """Figures in the live view."""
-PLACE_OF_FILES = "<!-- files -->"
-"""Place in the template for the sentence on the files that the page needs."""
-CHARTS = "charts.json"
-"""What the picture of an artefact shows, for the page."""
-MOST_PAGE = 1_450_000
-"""Size of the page with its pictures: those beyond are loaded from the same folder."""
+FIGURE = "figure.json"
+"""The figure of an artefact."""
 SHOWN_ROWS = 60
 """More numbers are left to the Parquet file."""
 
@@ -53,7 +51,12 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
         "report.html",
         root=from_here(output),
         quoted=shlex.quote,
-        charts={artefact["place"]: artefact["charts"] for artefact in every if artefact["charts"]},
+        charts={
+            artefact["place"]: artefact["figure"]
+            for artefact in every
+            if isinstance(artefact["figure"], Group)
+        },
+        diagram=svg,
         explained=explained,
         in_lab=None if laboratory is None else lambda file: _in_lab(output / file),
         gain=gain,
@@ -69,39 +72,8 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
         of_claims=strips.counts(every),
         quick=any(artefact["quick"] for artefact in every),
     )
-    text = _with_pictures(text, output, every)
     with storage.new_file(output / "index.html") as file:
         file.write_text(text, encoding="utf-8")
-
-
-def _with_pictures(text: str, output: Path, artefacts: Iterable[Mapping[str, Any]]) -> str:
-    """Put pictures into the page as long as there is room, so that it can be mailed.
-
-    First come those that nothing on the screen replaces, then those that are for print alone.
-    """
-    every = list(artefacts)
-    figures = [
-        (f"{artefact['place']}/{artefact['name']}.png", artefact["charts"] is not None) for artefact in every
-    ]
-    settings = [(f"{artefact['place']}/{strips.NAME}.png", False) for artefact in every if artefact["strips"]]
-    left = 0
-    for picture, _ in sorted(figures + settings, key=lambda item: item[1]):
-        source = f'src="{picture}"'
-        if source not in text:
-            continue
-        within = None
-        if not left:
-            within = f'src="{charts.reduced((output / picture).read_bytes())}"'
-        if within is None or len(text) + len(within) > MOST_PAGE:
-            left += 1
-        else:
-            text = text.replace(source, within, 1)
-    words = (
-        f"{left} of its pictures did not fit and are in its folder: pass on the whole directory."
-        if left
-        else "All its pictures are in it: it can be passed on alone."
-    )
-    return text.replace(PLACE_OF_FILES, words, 1)
 
 
 def so_far(
@@ -112,11 +84,11 @@ def so_far(
     `records` are those of the finished artefacts by their index in `chosen`, the newest last.
     """
     places = [f"{paper.name}/{artefact.name}" for paper, artefact in chosen]
-    drawn = {
-        f"{places[index]}: {record['verdict']}": output / places[index] / CHARTS
-        for index, record in reversed(list(records.items()))
-    }
-    newest = [(name, file) for name, file in drawn.items() if file.exists()][:NEWEST]
+    newest: dict[str, Group] = {}
+    for index, record in reversed(list(records.items())):
+        drawing = _figure(output / places[index])
+        if isinstance(drawing, Group) and len(newest) < NEWEST:
+            newest[f"{places[index]}: {record['verdict']}"] = drawing
     rows = []
     for index, (_, artefact) in enumerate(chosen):
         row = [places[index], artefact.title, "", ""]
@@ -126,7 +98,7 @@ def so_far(
             row[2:] = records[index]["verdict"], f"{held} of {len(claims)}"
         rows.append(row)
     return Shown(
-        {name: charts.load(file.read_text("utf-8")) for name, file in newest},
+        newest,
         ("artefact", "what", "verdict", "claims that hold"),
         rows,
         f"The charts are those of the newest figures, at most {NEWEST}." if newest else "",
@@ -151,12 +123,17 @@ def _artefacts(directory: Path, paper: Paper) -> list[dict[str, Any]]:
                     f"ackclock reproduce {paper.name}/{artefact.name} makes it again"
                 )
                 continue
-            artefacts.append(_shown(json.loads(record.read_text(encoding="utf-8")), artefact, place))
+            artefacts.append(_shown(json.loads(record.read_text(encoding="utf-8")), artefact, paper, place))
     return artefacts
 
 
-def _shown(record: ArtefactRecord, artefact: Artefact, place: Path) -> dict[str, Any]:
-    drawn = place / CHARTS
+def _figure(place: Path) -> Drawing | None:
+    """Return the figure in the directory of an artefact; None when the artefact failed."""
+    file = place / FIGURE
+    return charts.load(file.read_text("utf-8")) if file.exists() else None
+
+
+def _shown(record: ArtefactRecord, artefact: Artefact, paper: Paper, place: Path) -> dict[str, Any]:
     numbers = pl.DataFrame()
     if (place / "numbers.parquet").exists():
         numbers = pl.read_parquet(place / "numbers.parquet")
@@ -164,12 +141,12 @@ def _shown(record: ArtefactRecord, artefact: Artefact, place: Path) -> dict[str,
         "title": artefact.title,
         "about": artefact.about,
         "place": f"{place.parent.name}/{place.name}",
-        "charts": charts.load(drawn.read_text("utf-8")) if drawn.exists() else None,
-        "strips": (place / f"{strips.NAME}.png").exists(),
+        "figure": _figure(place),
+        "strips": strips.strips(artefact, paper),
         "columns": [name.replace("_", " ") for name in numbers.columns],
         "numbers": [[_cell(value) for value in row] for row in numbers[:SHOWN_ROWS].iter_rows()],
         "more": max(0, numbers.height - SHOWN_ROWS),
-        "tables": sorted(file.name for file in place.glob("*.parquet")),
+        "files": sorted(file.name for file in place.iterdir() if file.suffix in (".parquet", ".pdf", ".png")),
     }
 
 

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import polars as pl
 
-from ackclock.draw import charts, plots
 from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.draw.page import html
 from ackclock.engine import storage
 from ackclock.runs.live import Shown
-from ackclock.sweeps.picture import averaged_over, draw, estimates, is_log, label
+from ackclock.sweeps.picture import averaged_over, estimates, is_log, label
 from ackclock.sweeps.plan import Plan
 
 METRICS = (
@@ -83,8 +82,6 @@ def write(
     charted = {name: estimates(table, x, name, hue) for name in shown}
     # A metric without any number is left out, unless it was requested.
     charted = {name: means for name, means in charted.items() if name == y or means.height}
-    with plots.in_style():
-        picture = charts.picture(draw(table, x, y, hue))
     requested = charted[y]
     text = html(
         "sweep.html",
@@ -94,7 +91,6 @@ def write(
         y=label(y),
         hue=None if hue is None else label(hue),
         averaged=averaged_over(table, [x, hue] if hue else [x]),
-        picture=picture,
         rows=[
             [str(row[name]) for name in ([x] if hue is None else [x, hue])]
             + [_digits(row[name]) for name in ("value", "low", "high")]

@@ -1,9 +1,9 @@
 """A search for scenarios in which a control does worse than CUBIC and Reno."""
 
 from ackclock_evaluate.search.again import again
+from ackclock_evaluate.search.figure import figure
 from ackclock_evaluate.search.genomes import GENOMES
 from ackclock_evaluate.search.objectives import OBJECTIVES
-from ackclock_evaluate.search.picture import picture
 from ackclock_evaluate.search.run import BUDGET, Searched, search
 from ackclock_evaluate.search.saved import Adversary, as_json, read, save, save_all
 
@@ -15,7 +15,7 @@ __all__ = [
     "Searched",
     "again",
     "as_json",
-    "picture",
+    "figure",
     "read",
     "save",
     "save_all",

@@ -1,4 +1,4 @@
-"""Rerun a saved adversary, so that its picture can be drawn again."""
+"""Rerun a saved adversary, so that its figure can be drawn again."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LABELS = {"rate": "rate (Mbit/s)", "delay": "extra delay (ms)"}
 
 @dataclass(frozen=True)
 class Again:
-    """The rerun of a saved adversary, for `picture`."""
+    """The rerun of a saved adversary, for `figure`."""
 
     objective: Objective
     candidate: str

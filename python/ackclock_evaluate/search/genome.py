@@ -75,7 +75,7 @@ class Genome(ABC):
 
     @abstractmethod
     def curve(self, pattern: Pattern) -> TimelineCurve | None:
-        """Return what changes during a run, for a picture; None when nothing does."""
+        """Return what changes during a run, for a figure; None when nothing does."""
 
     def path(self, pattern: Pattern) -> Bottleneck:
         """Return the path of a pattern as it is before anything changes."""

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from ackclock.draw.figure import Table
 from ackclock.engine import Run, number
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import mean, near
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.africa.setting import AFRICA, NOISE, NOISE_SHARE, RATE_MBPS
 from ackclock_papers.africa.tables_i_and_ii import table_case
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TABLES = "tables"
 QUICK_S = 30.0
@@ -37,9 +33,9 @@ def _measure(run: Run) -> Row:
     return {"first_ms": least[0], "second_ms": least[1], "noise": number(noise["goodput_mbps"]) / RATE_MBPS}
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw(numbers: Numbers, _traces: Traces) -> Table:
     rows = [[name, str(numbers.of(TABLES, name))] for name in numbers.rows[TABLES][0]]
-    return pictures.grid(["", "measured"], rows)
+    return Table(["", "measured"], rows)
 
 
 CONDITIONS = Simulated(

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
+from ackclock.reproduction.traces import window_trace
 
-from ackclock.draw.figure import Group
+from ackclock.draw.figure import Diagram, Group
 from ackclock.engine import Run, number
 from ackclock.engine.names import slug
-from ackclock.reproduction import figures, pictures
+from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio, times
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
@@ -103,7 +104,7 @@ def measure_pair(run: Run) -> Row:
 
 def _trace(_case: Key, run: Run) -> pl.DataFrame:
     controlled = [flow["name"] for flow in run.summary["flows"] if flow["controller"] in CONTROLLERS.values()]
-    return pictures.windows(run, 0.5).filter(pl.col("name").is_in(controlled))
+    return window_trace(run, 0.5).filter(pl.col("name").is_in(controlled))
 
 
 PRINTED = "one run of the paper, in a ratio that losses decide"
@@ -162,7 +163,7 @@ FIGURE_2 = Simulated(
     about="Drawn from the scenarios as they are run; the numbers are of figure 4's.",
     cases=lambda effort: {AFRICA: _pair(effort, AFRICA, SLOW_ACCESS)},
     probe=Probe(("rtt_ms", "noise"), _measure_2),
-    draw=lambda _numbers, _traces: pictures.graph(
+    draw=lambda _numbers, _traces: Diagram(
         {"A": (0, 1), "C": (0, 0), "S": (0.35, 0.5), "R": (0.65, 0.5), "B": (1, 1), "D": (1, 0)},
         [
             ("A", "S", "1 Gbit/s, 1 ms"), ("C", "S", "100 Mbit/s or 1 Gbit/s, 1 ms"),

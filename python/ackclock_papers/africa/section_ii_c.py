@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
+from ackclock.draw.figure import Table
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.models import laws, responses
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Claim, Computed, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
 FORMULAS = "formulas"
@@ -72,9 +71,9 @@ def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
     return {FORMULAS: [row]}, {}
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw(numbers: Numbers, _traces: Traces) -> Table:
     rows = [[str(key), f"{value:.4g}"] for key, value in numbers.rows[FORMULAS][0].items()]
-    return pictures.grid(["", "value"], rows)
+    return Table(["", "value"], rows)
 
 
 def _of(key: str) -> Callable[[Numbers], Estimate]:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from ackclock.draw.figure import Table
 from ackclock.engine import Run
 from ackclock.engine.names import slug
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, ordered
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
@@ -20,7 +20,6 @@ from ackclock_papers.africa.setting import AFRICA
 from ackclock_papers.africa.tables_i_and_ii import UNEQUAL, RttRatio, table_case
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
 BELOW, FULL = 0.90, 0.95
@@ -92,14 +91,14 @@ def _probe_3(case: Key, _effort: Effort) -> Probe:
     return Probe(BOTH_SLOW, both_slow)
 
 
-def draw(numbers: Numbers, _traces: Traces) -> Figure:
+def draw(numbers: Numbers, _traces: Traces) -> Table:
     """Write every number of every case into a table."""
     rows = [
         [f"{case}: {key}", str(numbers.of(case, key))]
         for case, measured in numbers.rows.items()
         for key in measured[0]
     ]
-    return pictures.grid(["", "measured"], rows)
+    return Table(["", "measured"], rows)
 
 
 SECTION_3_B = Simulated(

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from ackclock.draw.figure import Table
 from ackclock.engine import Run, build, number, quantity
 from ackclock.metrics import Estimate
 from ackclock.models import laws
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
 RTT_MS, SLOW_MBPS, FAST_MBPS = 84.0, 20.0, 100.0
@@ -153,13 +152,13 @@ def _probe_2(case: str, _effort: Effort) -> Probe:
     return Probe(("drops per event",), _drops_per_event)
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw(numbers: Numbers, _traces: Traces) -> Table:
     rows = [
         [f"{case}: {key}", str(numbers.of(case, key))]
         for case, measured in numbers.rows.items()
         for key in measured[0]
     ]
-    return pictures.grid(["", "measured"], rows)
+    return Table(["", "measured"], rows)
 
 
 def _of(case: str, *keys: str) -> list[tuple[str, Callable[[Numbers], Estimate]]]:

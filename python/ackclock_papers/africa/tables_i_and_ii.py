@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from ackclock.draw.figure import Table
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio, times
 from ackclock.reproduction.numbers import Effort, Numbers
 from ackclock.runs import Case
 from ackclock_papers.africa.figures_2_to_7 import LENGTH_S, PairNumbers, measure_pair
 from ackclock_papers.africa.setting import ACCESS, AFRICA, CONTROLLERS, HSTCP, TcpVariant, scenario
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 QUICK_S = 120.0
 """Length of a quick run, seconds: half of that of figures 3 to 6, as round trips are shorter."""
@@ -64,13 +60,13 @@ def _table(
     def cases(effort: Effort) -> Mapping[RttRatio, Case]:
         return {key: table_case(effort, controls[key], key.times) for key in controls}
 
-    def draw(numbers: Numbers, _traces: Traces) -> Figure:
+    def draw(numbers: Numbers, _traces: Traces) -> Table:
         rows = [
             [key.times, f"{ratio:.4g}", str(numbers.of(key, "ratio")), lost, str(numbers.of(key, "losses"))]
             for key, (ratio, lost) in keys.items()
         ]
         heads = ["RTT ratio", "ratio (paper)", "ratio (ours)", "losses (paper)", "losses (ours)"]
-        return pictures.grid(heads, rows)
+        return Table(heads, rows)
 
     ratios = (
         near(

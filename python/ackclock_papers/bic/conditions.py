@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from ackclock.draw.figure import Table
 from ackclock.engine import Run, number
 from ackclock.engine.names import slug
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import EARLY_S, background_mbps, case
 from ackclock_papers.bic.tables_1_to_3 import QUICK_MEGABIT_S, RttPair, case_table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 RATE_MBPS = 100.0
 ALONE_S = 300.0
@@ -49,13 +45,13 @@ def _of_table_3(run: Run) -> Row:
 PROBES = {ALONE: Probe(DIRECTIONS, _measure), TABLE_3: Probe(("reverse", "rtt_ms"), _of_table_3)}
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw(numbers: Numbers, _traces: Traces) -> Table:
     rows = [
         [str(case), name, str(numbers.of(case, name))]
         for case, probe in PROBES.items()
         for name in probe.keys
     ]
-    return pictures.grid(["", "", "measured"], rows)
+    return Table(["", "", "measured"], rows)
 
 
 CONDITIONS = Simulated(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ackclock.draw.figure import Diagram
 from ackclock.engine import Run
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Probe, Simulated
 from ackclock.reproduction.claims import between, mean, near
 from ackclock.reproduction.numbers import Effort, Row
@@ -51,7 +51,7 @@ FIGURE_1 = Simulated(
     probe=Probe(
         ("web", "small", "long", "small_flows", "backward_share", "largest_small_window"), _measure_1
     ),
-    draw=lambda _n, _t: pictures.graph(
+    draw=lambda _n, _t: Diagram(
         {
             "high-speed": (0, 1),
             "long TCP": (0, 0.66),

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from ackclock.reproduction.traces import window_trace
 
 from ackclock import metrics
 from ackclock.engine import Run
 from ackclock.engine.names import slug
-from ackclock.reproduction import figures, pictures
+from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Probe, Simulated
 from ackclock.reproduction.claims import between, mean, near, ordered, times
 from ackclock.reproduction.numbers import Effort, Row
@@ -139,7 +140,7 @@ FIGURE_3 = Simulated(
     about="2.4 Gbit/s, droptail; eight flows of 80 ms and two of 160 ms.",
     cases=_cases_3,
     probe=Probe(("long_share", "jain_first", "jain_last"), _measure_3),
-    trace=lambda _key, run: pictures.windows(run, 1.0, flows=(0, 1, 2, SHORT, SHORT + 1)),
+    trace=lambda _key, run: window_trace(run, 1.0, flows=(0, 1, 2, SHORT, SHORT + 1)),
     draw=lambda _n, traces: figures.over_time(
         traces, {DROPTAIL: (DROPTAIL,)}, "window", "window (packets)", height=3.0
     ),

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 import scipy
+from ackclock.reproduction.traces import window_trace
 from numpy.typing import ArrayLike, NDArray
 
 from ackclock.draw import figure
@@ -16,7 +17,7 @@ from ackclock.engine import Run, number
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.models import responses
-from ackclock.reproduction import figures, pictures
+from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Computed, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, holds, mean, near, ordered, ratio, times
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
@@ -181,7 +182,7 @@ FIGURE_5 = Simulated(
     about="100 Mbit/s, RTT 40 ms, no background; growth per round trip of the trace.",
     cases=_cases_5,
     probe=Probe(("additive", "binary", "cuts", "jain", "largest_growth"), _measure_5),
-    trace=lambda _n, run: pictures.windows(run, 0.0, 60, 80),
+    trace=lambda _n, run: window_trace(run, 0.0, 60, 80),
     draw=lambda _n, traces: figures.over_time(
         traces, {TWO: (TWO,)}, "window", "window (packets)", span=(60, 80), height=3.0
     ),

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ackclock.draw.figure import Table
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.models import convergence, fluid, laws, unfairness
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Computed, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered
 from ackclock.reproduction.numbers import Effort, Numbers, Row
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TEXT = "text"
 TOGETHER = 800.0
@@ -103,9 +99,9 @@ def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
     return {TEXT: [row]}, {}
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw(numbers: Numbers, _traces: Traces) -> Table:
     rows = [[str(key), f"{value:.4g}"] for key, value in numbers.rows[TEXT][0].items()]
-    return pictures.grid(["", "value"], rows)
+    return Table(["", "value"], rows)
 
 
 def _of(key: str) -> Callable[[Numbers], Estimate]:

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from ackclock.draw.figure import Table
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.models import laws, responses
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Computed, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, times
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock_papers.bic.figures_4_to_8 import AIMD, PROTOCOLS
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 ResponseFunction = Callable[[float], float]
 P = np.geomspace(1e-8, 1e-2, 601)
@@ -112,9 +108,9 @@ def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
     return {SHAPES: [row]}, {}
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw(numbers: Numbers, _traces: Traces) -> Table:
     rows = [[str(key), f"{value:.3g}"] for key, value in numbers.rows[SHAPES][0].items()]
-    return pictures.grid(["", "value"], rows)
+    return Table(["", "value"], rows)
 
 
 NUMBERS = (

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ackclock.draw.figure import Table
 from ackclock.engine import Run, number
 from ackclock.engine.names import slug
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, ordered, ratio, times
 from ackclock.reproduction.numbers import Effort, Numbers, Row
@@ -22,9 +22,6 @@ from ackclock_papers.bic.tables_1_to_3 import (
     RttPair,
     case_table,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MEGABIT_MBPS = 100.0
 
@@ -91,9 +88,9 @@ def _over(first: float, second: float) -> float:
 NUMBERS = ("window", "loss", "windows", "ratio")
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw(numbers: Numbers, _traces: Traces) -> Table:
     rows = [[str(key), *(f"{numbers.of(key, name).value:.3g}" for name in NUMBERS)] for key in numbers.rows]
-    return pictures.grid(["", "window (packets)", "loss rate", "ratio of windows", "of throughputs"], rows)
+    return Table(["", "window (packets)", "loss rate", "ratio of windows", "of throughputs"], rows)
 
 
 SECTION_VII = Simulated(

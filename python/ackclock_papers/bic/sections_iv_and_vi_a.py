@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from ackclock import metrics
+from ackclock.draw.figure import Table
 from ackclock.engine import Run, build, number
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
 from ackclock.models import unfairness as predicted
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import mean, near, ordered, ratio, times
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
@@ -23,9 +23,6 @@ from ackclock.runs import Case
 from ackclock_papers.bic.figures_2_and_3 import DROPTAIL, FIGURE_2
 from ackclock_papers.bic.setting import GIGABIT_MBPS, background_mbps, case
 from ackclock_papers.bic.tables_1_to_3 import QUICK_GIGABIT_S, QUICK_MEGABIT_S, TABLE_1, RttPair, case_table
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 RATE_MBPS, RTT_MS, LEFT_OUT_S, LENGTH_S = 100.0, 100.0, 20.0, 120.0
 """Link and times of a flow alone, whose windows are about 1000 packets."""
@@ -87,13 +84,13 @@ def _measure_alone(run: Run) -> Row:
     }
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw(numbers: Numbers, _traces: Traces) -> Table:
     rows = [
         [f"{case}: {key}", str(numbers.of(case, key))]
         for case, measured in numbers.rows.items()
         for key in measured[0]
     ]
-    return pictures.grid(["", "measured"], rows)
+    return Table(["", "measured"], rows)
 
 
 def _fewer(rival: LoneControl, name: str) -> Claim:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ackclock.decision import quotient
+from ackclock.draw.figure import Table
 from ackclock.engine import Run
 from ackclock.engine.names import slug
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Claim, Judged, Probe, Simulated, Traces
 from ackclock.reproduction.claims import mean, ordered, ratio, times
 from ackclock.reproduction.numbers import FULL, Effort, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import CONTROLS, GIGABIT_MBPS, case, rate_over_batches
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 class RttPair(NamedTuple):
@@ -127,7 +124,7 @@ def _table(
     bandwidth: str,
     quick_s: float,
 ) -> Simulated[RttPair]:
-    def draw(numbers: Numbers, _traces: Traces) -> Figure:
+    def draw(numbers: Numbers, _traces: Traces) -> Table:
         rows = [
             [
                 name,
@@ -138,7 +135,7 @@ def _table(
             ]
             for name in names
         ]
-        return pictures.grid(["paper: ours", *(f"RTT ratio {multiple}" for multiple in RATIOS)], rows)
+        return Table(["paper: ours", *(f"RTT ratio {multiple}" for multiple in RATIOS)], rows)
 
     keys = [RttPair(name, multiple) for name in names for multiple in RATIOS]
     return Simulated(

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
+from ackclock.draw.figure import Table
 from ackclock.engine import Run
 from ackclock.engine.names import slug
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import mean, near, times
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.fit.setting import flow, scenario
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 class Path(NamedTuple):
@@ -64,7 +61,7 @@ def _measure(run: Run) -> Row:
     return {"rtt_ms": samples.drop_nulls().to_numpy().mean(), "lost": lost / alone["sent_packets"]}
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw(numbers: Numbers, _traces: Traces) -> Table:
     rows = [
         [
             str(path),
@@ -73,7 +70,7 @@ def _draw(numbers: Numbers, _traces: Traces) -> Figure:
         ]
         for path in (NOISY, MIDDLE)
     ]
-    return pictures.grid(["stated: measured", "RTT (ms)", "loss rate"], rows)
+    return Table(["stated: measured", "RTT (ms)", "loss rate"], rows)
 
 
 CONDITIONS = Simulated(

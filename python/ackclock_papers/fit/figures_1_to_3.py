@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from ackclock.reproduction.traces import window_trace
 
-from ackclock.draw.figure import Axis, Chart, Group, Series
+from ackclock.draw.figure import Axis, Chart, Diagram, Group, Series
 from ackclock.engine import Run, number
 from ackclock.metrics import Estimate, over_runs, throughput_degradation
-from ackclock.reproduction import figures, pictures
+from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near
 from ackclock.reproduction.figures import curve_chart
@@ -176,7 +177,7 @@ FIGURE_2 = Simulated(
     about="FIT with N = 3 on a path that only loses, 0.1 %: the window from loss to loss.",
     cases=cases_of_period,
     probe=probe_of_period,
-    trace=lambda _n, run: pictures.windows(run, 0.1, 30, 45).drop("name"),
+    trace=lambda _n, run: window_trace(run, 0.1, 30, 45).drop("name"),
     draw=lambda _n, traces: figures.over_time(
         traces, {str(THREE): (THREE,)}, "window", "window (packets)", height=2.6
     ),
@@ -227,7 +228,7 @@ FIGURE_3 = Simulated(
     name="figure-3", caption="the network of the analysis",
     about="One bottleneck with bandwidth B, buffer U, delay D and loss P; drawn from a scenario.",
     cases=_cases_3, probe=Probe(("packets", "utilisation", "lost"), _measure_3),
-    draw=lambda _n, _t: pictures.graph(
+    draw=lambda _n, _t: Diagram(
         {"session 1": (0, 1), "session n": (0, 0), "in": (0.35, 0.5), "out": (0.68, 0.5),
          "1": (1, 1), "n": (1, 0)},
         [("session 1", "in", ""), ("session n", "in", ""), ("in", "out", "B, U, D, P"),

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, SupportsFloat
+from typing import SupportsFloat
 
 import scipy
 
+from ackclock.draw.figure import Table
 from ackclock.engine.names import slug
 from ackclock.models import fit, responses, unfairness
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Computed, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock_papers.fit.tables_i_and_ii import BOUNDS, D_S, LOSS
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TEXT = "text"
 WINDOW = 10e9 * 0.1 / 12_000
@@ -57,9 +54,9 @@ def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
     return {TEXT: [row]}, {}
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw(numbers: Numbers, _traces: Traces) -> Table:
     rows = [[str(key), f"{value:.3g}"] for key, value in numbers.rows[TEXT][0].items()]
-    return pictures.grid(["", "value"], rows)
+    return Table(["", "value"], rows)
 
 
 SECTION_5 = Computed(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from ackclock.draw.figure import Table
 from ackclock.engine import Run, number
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, bandwidth_stolen_rate, over_runs, throughput_degradation
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
@@ -19,9 +19,6 @@ from ackclock.runs import Case
 from ackclock_papers.fit import figures_1_to_3, figures_6_and_7, tables_iv_and_v
 from ackclock_papers.fit.places import IN_TABLE_5, PLACES
 from ackclock_papers.fit.setting import flow, goodputs, packets, scenario
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 FIT_1 = "FIT next to Reno"
 """FIT in MulTCP's place on figure 1's link."""
@@ -61,13 +58,13 @@ def _probe_2(case: Key, effort: Effort) -> Probe:
     return figures_1_to_3.FIGURE_1.probe_of(figures_1_to_3.ALONE, effort)
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw(numbers: Numbers, _traces: Traces) -> Table:
     rows = [
         [f"{case}: {key}", str(numbers.of(case, key))]
         for case, measured in numbers.rows.items()
         for key in measured[0]
     ]
-    return pictures.grid(["", "measured"], rows)
+    return Table(["", "measured"], rows)
 
 
 def _degradation(key: figures_1_to_3.Sessions) -> Callable[[Numbers], Estimate]:

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ackclock.draw.figure import Table
 from ackclock.engine import Run
 from ackclock.engine.names import slug
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import mean, near, ordered, ratio, times
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.fit.figures_6_and_7 import EACH
 from ackclock_papers.fit.setting import flow, goodputs, packets, scenario
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 class ShortAndLong(NamedTuple):
@@ -70,7 +67,7 @@ def _measure(run: Run) -> Row:
     return {"ratio": short / long}
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw(numbers: Numbers, _traces: Traces) -> Table:
     rows = [
         [
             name,
@@ -81,7 +78,7 @@ def _draw(numbers: Numbers, _traces: Traces) -> Figure:
         ]
         for name, values in PAPER_3.items()
     ]
-    return pictures.grid(["paper: ours", "1", "1/2", "1/4", "1/8"], rows)
+    return Table(["paper: ours", "1", "1/2", "1/4", "1/8"], rows)
 
 
 TABLE_3 = Simulated(

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ackclock.draw.figure import Table
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
 from ackclock.models import fit, responses, unfairness
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Computed, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock_papers.fit.figures_1_to_3 import THREE, cases_of_period, probe_of_period
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def _rounds(numbers: Numbers) -> Estimate:
@@ -32,7 +28,7 @@ TABLE_1 = Simulated(
     about="Each letter with its mean in the run of figure 2.",
     cases=cases_of_period,
     probe=probe_of_period,
-    draw=lambda n, _t: pictures.grid(
+    draw=lambda n, _t: Table(
         ["letter", "meaning", "mean here"],
         [
             ["W_i", "window at the end of a period, packets", n.of(THREE, "W")],
@@ -113,7 +109,7 @@ def _compute_2(_effort: Effort) -> tuple[Mapping[str, Sequence[Row]], Traces]:
     return rows, {}
 
 
-def _draw_2(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw_2(numbers: Numbers, _traces: Traces) -> Table:
     rows = []
     for name in VARIANTS_2:
         bound = numbers.of(name, "bound").value
@@ -126,7 +122,7 @@ def _draw_2(numbers: Numbers, _traces: Traces) -> Figure:
             ]
         )
     heads = ["variant", "T (packets/s)", "bound without queue", "RTT unfairness"]
-    return pictures.grid(heads, rows)
+    return Table(heads, rows)
 
 
 TABLE_2 = Computed(

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ackclock.draw.figure import Table
 from ackclock.engine.names import slug
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Simulated, Traces
 from ackclock.reproduction.claims import mean, near, ratio, times
 from ackclock.reproduction.numbers import Numbers
 from ackclock_papers.fit.places import IN_TABLE_5, PLACES, cases, probe
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 TABLE_4 = Simulated(
     name="table-iv",
@@ -21,7 +15,7 @@ TABLE_4 = Simulated(
     about="The paper's places, networks and clients, and the paths that stand for them.",
     cases=cases,
     probe=probe,
-    draw=lambda n, _t: pictures.grid(
+    draw=lambda n, _t: Table(
         ["panel", "place", "network", "client OS", "Mbit/s", "RTT ms", "loss", "noise ms"],
         [
             [
@@ -52,7 +46,7 @@ TABLE_4 = Simulated(
 )
 
 
-def _draw_5(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw_5(numbers: Numbers, _traces: Traces) -> Table:
     rows = []
     for variant in dict.fromkeys(name for path in PLACES.values() for name in path.variants):
         row = [variant]
@@ -69,7 +63,7 @@ def _draw_5(numbers: Numbers, _traces: Traces) -> Figure:
             ),
         ]
     )
-    return pictures.grid(["paper: ours", *IN_TABLE_5], rows)
+    return Table(["paper: ours", *IN_TABLE_5], rows)
 
 
 TABLE_5 = Simulated(

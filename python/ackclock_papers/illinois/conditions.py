@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ackclock.draw.figure import Table
 from ackclock.engine import Run
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean
 from ackclock.reproduction.numbers import Effort, Numbers, Row
@@ -18,7 +18,6 @@ from ackclock_papers.illinois.figures_14_and_15 import LossyFlow, NoisyPair, los
 from ackclock_papers.illinois.setting import scenario
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
 ALONE, NOISELESS, LOSSY = "one flow", "two flows, 10 Mbit/s", "one flow, lossy link"
@@ -50,9 +49,9 @@ PROBES = {
 }
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw(numbers: Numbers, _traces: Traces) -> Table:
     rows = [[case, key, numbers.of(case, key)] for case, probe in PROBES.items() for key in probe.keys]
-    return pictures.grid(["", "number", "measured"], rows)
+    return Table(["", "number", "measured"], rows)
 
 
 CONDITIONS = Simulated(

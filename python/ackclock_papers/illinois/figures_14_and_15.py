@@ -9,13 +9,13 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from ackclock.reproduction.traces import window_trace
 
 from ackclock.draw.figure import SECONDS, Axis, Chart, Group, Series
 from ackclock.engine import Run, build, number
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_batches, over_runs
 from ackclock.models import illinois
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, times
 from ackclock.reproduction.figures import curve_chart
@@ -134,7 +134,7 @@ FIGURE_14 = Simulated(
     cases=_cases_14,
     probe=Probe(("window", "goodput_mbps", "batch_half_width", "timeout_share", "queue_drops"), _measure_14),
     trace=lambda case, run: (
-        pictures.windows(run, 0.0, 50, 150).drop("name") if case.loss == SHOWN else None
+        window_trace(run, 0.0, 50, 150).drop("name") if case.loss == SHOWN else None
     ),
     draw=_draw_14,
     headline=True,

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from ackclock.reproduction.traces import window_trace
 
 from ackclock import metrics
 from ackclock.draw.figure import Group
 from ackclock.engine import Run
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
-from ackclock.reproduction import figures, pictures
+from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio
 from ackclock.reproduction.numbers import Effort, Numbers, Row
@@ -163,7 +164,7 @@ FIGURE_8 = Simulated(
     ),
     cases=cases,
     probe=PROBE,
-    trace=lambda _case, run: pictures.windows(run, 0.1, 200, 400).drop("name"),
+    trace=lambda _case, run: window_trace(run, 0.1, 200, 400).drop("name"),
     draw=_draw_8,
     headline=True,
     claims=(
@@ -332,7 +333,7 @@ FIGURE_10 = Simulated(
     cases=_cases_10,
     probe=_probe_10,
     trace=lambda case, run: (
-        pictures.windows(run, 0.1, 200, 260).drop("name") if case in BUFFERS else None
+        window_trace(run, 0.1, 200, 260).drop("name") if case in BUFFERS else None
     ),
     draw=_draw_10,
     claims=(

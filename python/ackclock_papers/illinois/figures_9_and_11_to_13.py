@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+from ackclock.reproduction.traces import window_trace
 
 from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.engine import Run, number
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
-from ackclock.reproduction import figures, pictures
+from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered
 from ackclock.reproduction.figures import bar_chart
@@ -37,7 +38,7 @@ RIVALS = ("HS-TCP", "BIC", "C-TCP")
 
 
 def _trace(_case: Four, run: Run) -> pl.DataFrame:
-    return pictures.windows(run, 0.2, 150, 250)
+    return window_trace(run, 0.2, 150, 250)
 
 
 class Counted(NamedTuple):

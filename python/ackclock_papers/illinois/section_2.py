@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+from ackclock.reproduction.traces import window_trace
 
 from ackclock.draw.figure import Group
 from ackclock.engine.names import slug
-from ackclock.reproduction import figures, pictures
+from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio
 from ackclock.reproduction.numbers import Effort, Numbers
@@ -66,7 +67,7 @@ SECTION_2 = Simulated(
     about="As figure 8: one flow on 100 Mbit/s, RTT 100 ms, buffer 100 packets.",
     cases=_cases, probe=figures_8_and_10.PROBE,
     trace=lambda case, run: (
-        pictures.windows(run, 0.1, 200, 400).drop("name") if case in NAMED else None
+        window_trace(run, 0.1, 200, 400).drop("name") if case in NAMED else None
     ),
     draw=_draw,
     claims=(

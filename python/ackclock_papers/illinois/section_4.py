@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ackclock.draw.figure import Table
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.models import illinois, laws
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Claim, Computed, Traces
 from ackclock.reproduction.claims import between, mean, ordered
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock_papers.illinois.figures_1_to_7 import LEVELS, one_study
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
 CURVES, CHAIN = "window curves", "N from 5 to 9"
@@ -84,13 +83,13 @@ def _least_growth(studies: Mapping[tuple[int, str], Row], key: str) -> float:
     return float(min(np.diff([studies[count, level][key] for level in LEVELS]).min() for count in COUNTS))
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw(numbers: Numbers, _traces: Traces) -> Table:
     rows = [
         [f"{case}: {key}", f"{value:.3g}"]
         for case, rows_of_case in numbers.rows.items()
         for key, value in rows_of_case[0].items()
     ]
-    return pictures.grid(["", "value"], rows)
+    return Table(["", "value"], rows)
 
 
 def _less_than_linear(name: str) -> Claim:

@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 
 from ackclock import metrics
+from ackclock.draw.figure import Table
 from ackclock.engine import Run
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, holds, mean, near, ordered, times
 from ackclock.reproduction.numbers import Effort, Numbers, Row
@@ -22,7 +22,6 @@ from ackclock_papers.illinois.four_flows import RATE_MBPS, Four, OfFlow, next_to
 from ackclock_papers.illinois.setting import capacity, packet_bytes
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
 FLOWS = 4
@@ -115,13 +114,13 @@ def _cases(effort: Effort) -> Mapping[Four, Case]:
     return {case: together(case, effort) for case in (*ALIKE, RENO_AND_ILLINOIS)}
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw(numbers: Numbers, _traces: Traces) -> Table:
     rows = [
         [f"{case}: {key}", str(numbers.of(case, key))]
         for case, rows_of_case in numbers.rows.items()
         for key in rows_of_case[0]
     ]
-    return pictures.grid(["", "measured"], rows)
+    return Table(["", "measured"], rows)
 
 
 def _pair(first: int, control: str) -> Claim:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
+from ackclock.draw.figure import Table
 from ackclock.engine import Run, number
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
@@ -21,7 +21,6 @@ from ackclock_papers.illinois.figures_14_and_15 import LOSSES, LossyFlow, NoisyP
 from ackclock_papers.illinois.setting import flow, random_start, scenario, vegas
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
 SHOWN = 0.005
@@ -78,13 +77,13 @@ def _probe_5(case: Key, _effort: Effort) -> Probe:
     return Probe(CURVE_NUMBERS, _of_curve)
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw(numbers: Numbers, _traces: Traces) -> Table:
     rows = [
         [f"{case}: {key}", str(numbers.of(case, key))]
         for case, rows_of_case in numbers.rows.items()
         for key in rows_of_case[0]
     ]
-    return pictures.grid(["", "measured"], rows)
+    return Table(["", "measured"], rows)
 
 
 def _without_timeouts(numbers: Numbers) -> Estimate:

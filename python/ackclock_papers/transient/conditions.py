@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from ackclock.draw.figure import Table
 from ackclock.engine import Run
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, times
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
@@ -14,9 +13,6 @@ from ackclock.runs import Case
 from ackclock_papers.transient import figures_1_and_2, setting
 from ackclock_papers.transient.figures_3_to_6 import alone
 from ackclock_papers.transient.setting import BUFFER_PACKETS, TCP, LossyFlow
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 SOURCES = "five ON/OFF sources"
 ONE_PER_CENT = LossyFlow(TCP, 0.01)
@@ -46,13 +42,13 @@ PROBES: Mapping[Key, Probe] = {
 }
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw(numbers: Numbers, _traces: Traces) -> Table:
     rows = [
         [str(case), str(key), str(numbers.of(case, key))]
         for case, rows in numbers.rows.items()
         for key in rows[0]
     ]
-    return pictures.grid(["case", "number", "measured"], rows)
+    return Table(["case", "number", "measured"], rows)
 
 
 CONDITIONS = Simulated(

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from ackclock import metrics
-from ackclock.draw.figure import Axis, Chart, Group, Series
+from ackclock.draw.figure import Axis, Chart, Diagram, Group, Series
 from ackclock.engine import Run
 from ackclock.models import smoothness
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
@@ -20,10 +18,6 @@ from ackclock.runs import Case
 from ackclock_papers.transient import setting
 from ackclock_papers.transient.measure import rounds
 from ackclock_papers.transient.setting import TCP
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 ONE_FLOW = "one flow"
 
@@ -38,7 +32,7 @@ def _measure_1(run: Run) -> Row:
     }
 
 
-def _draw_1(_numbers: Numbers, _traces: Traces) -> Figure:
+def _draw_1(_numbers: Numbers, _traces: Traces) -> Diagram:
     nodes = {
         "Source 1": (0.0, 1.0),
         "Source N": (0.0, 0.0),
@@ -54,7 +48,7 @@ def _draw_1(_numbers: Numbers, _traces: Traces) -> Figure:
         ("R2", "Sink 1", "10 ms"),
         ("R2", "Sink N", "10 ms"),
     ]
-    return pictures.graph(nodes, arrows)
+    return Diagram(nodes, arrows)
 
 
 FIGURE_1 = Simulated(

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ackclock.draw.figure import Diagram
 from ackclock.engine.names import slug
 from ackclock.models import smoothness, timeouts
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Computed, Traces
 from ackclock.reproduction.claims import mean, near
 from ackclock.reproduction.numbers import Effort, Numbers, Row
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 CHAIN = "chain"
 
@@ -37,12 +32,12 @@ def _chain_timeouts(_effort: Effort) -> tuple[Mapping[str, Sequence[Row]], Trace
     return {CHAIN: rows}, {}
 
 
-def _draw_37(_numbers: Numbers, _traces: Traces) -> Figure:
+def _draw_37(_numbers: Numbers, _traces: Traces) -> Diagram:
     states = [str(2**k) for k in range(7)]
     nodes = {state: (k / 6, 0.5) for k, state in enumerate(states)}
     arrows = [(states[k], states[k + 1], "p") for k in range(6)]
     arrows += [(states[k], "1", "1 - p" if k == 6 else "") for k in range(1, 7)]
-    return pictures.graph(nodes, arrows)
+    return Diagram(nodes, arrows)
 
 
 FIGURE_37 = Computed(
@@ -96,7 +91,7 @@ def _chain_tfrc(_effort: Effort) -> tuple[Mapping[str, Sequence[Row]], Traces]:
     return {CHAIN: [row]}, {}
 
 
-def _draw_38(_numbers: Numbers, _traces: Traces) -> Figure:
+def _draw_38(_numbers: Numbers, _traces: Traces) -> Diagram:
     nodes = {"1": (0.0, 0.5), "2": (0.33, 0.5), "i": (0.66, 0.5), "j": (1.0, 0.5)}
     arrows = [
         ("1", "2", "p q"),
@@ -104,7 +99,7 @@ def _draw_38(_numbers: Numbers, _traces: Traces) -> Figure:
         ("i", "j", "sqrt(i) p q^(j-1)"),
         ("j", "i", "sqrt(j) p q^(i-1)"),
     ]
-    return pictures.graph(nodes, arrows)
+    return Diagram(nodes, arrows)
 
 
 CHAIN_TFRC = {

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from ackclock.draw.figure import Table
 from ackclock.engine import Run
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, FloatArray, over_runs
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio, times
 from ackclock.reproduction.numbers import Effort, Numbers, Row
@@ -21,9 +21,6 @@ from ackclock_papers.transient import figures_7_to_11, figures_12_to_17, measure
 from ackclock_papers.transient.figures_3_to_6 import LOSSES, alone
 from ackclock_papers.transient.measure import extreme
 from ackclock_papers.transient.setting import GAIMD, LINK_PACKETS_PER_S, RTT_S, TCP, TEAR, TFRC, Protocol
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 ALONE, NEXT_TO_TCP, ALIKE, RED = "alone", "next to seven TCP flows", "eight alike", "eight alike, RED"
 FILLING = LINK_PACKETS_PER_S * RTT_S
@@ -135,10 +132,10 @@ def _measure(run: Run) -> Row:
     return {**measure.steadiness(run), **details._asdict()}
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw(numbers: Numbers, _traces: Traces) -> Table:
     keys = ("cov", "fairness", *SteadyDetails._fields)
     rows = [[str(case), *(f"{numbers.of(case, key).value:.2f}" for key in keys)] for case in numbers.rows]
-    return pictures.grid(["", *keys], rows)
+    return Table(["", *keys], rows)
 
 
 def _farthest_from_tcp(numbers: Numbers) -> Estimate:

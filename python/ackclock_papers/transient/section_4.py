@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
+from ackclock.draw.figure import Table
 from ackclock.engine import Run
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, FloatArray, over_runs
 from ackclock.models import transients
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import mean, near, ordered, ratio, times
 from ackclock.reproduction.numbers import Effort, Numbers, Row
@@ -27,9 +27,6 @@ from ackclock_papers.transient import (
 )
 from ackclock_papers.transient.measure import extreme
 from ackclock_papers.transient.setting import BUFFER_PACKETS, CHANGE_S, GAIMD, TCP, TEAR, TFRC, Protocol
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 JOIN, FALL, RISE, SMALL_RISE = "8 to 16 flows", "1 % to 4 %", "4 % to 1 %", "3 % to 2 %"
 FULL = 0.9
@@ -125,10 +122,10 @@ def _measure(run: Run) -> Row:
     return {**measure.response_of(own, counted.change)._asdict(), **details._asdict()}
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw(numbers: Numbers, _traces: Traces) -> Table:
     keys = ("half_way", *StepDetails._fields)
     rows = [[str(case), *(f"{numbers.of(case, key).value:.3g}" for key in keys)] for case in numbers.rows]
-    return pictures.grid(["", *keys], rows)
+    return Table(["", *keys], rows)
 
 
 def _by_recursion(_numbers: Numbers) -> Estimate:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from ackclock.draw.figure import Table
 from ackclock.engine.names import slug
 from ackclock.models import smoothness, timeouts
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Computed, Traces
 from ackclock.reproduction.claims import mean, near
 from ackclock.reproduction.numbers import Effort, Numbers, Row
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TEXT = "text"
 LOSS, TIMEOUT = 0.2, 4.0
@@ -30,9 +26,9 @@ def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
     return {TEXT: [row]}, {}
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw(numbers: Numbers, _traces: Traces) -> Table:
     rows = [[key, f"{value:.3g}"] for key, value in numbers.rows[TEXT][0].items()]
-    return pictures.grid(["", "value"], rows)
+    return Table(["", "value"], rows)
 
 
 APPENDIX = Computed(

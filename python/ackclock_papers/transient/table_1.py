@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from ackclock.draw.figure import Table
 from ackclock.engine import Run, build
 from ackclock.engine.names import slug
 from ackclock.metrics import over_runs
 from ackclock.models import smoothness, timeouts, transients
-from ackclock.reproduction import pictures
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered
 from ackclock.reproduction.numbers import Effort, Numbers, Row
@@ -22,9 +22,6 @@ from ackclock_papers.transient import setting
 from ackclock_papers.transient.figures_3_to_6 import READ, alone
 from ackclock_papers.transient.measure import STEADINESS, rounds
 from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol, Without
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 # Data classes, because tuples of different kinds are equal when their values are.
@@ -106,7 +103,7 @@ def _probe(key: SummaryCase, _effort: Effort) -> Probe:
     return STEADINESS
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Figure:
+def _draw(numbers: Numbers, _traces: Traces) -> Table:
     def row(label: str, keys: Sequence[SummaryCase], number: str) -> list[str]:
         return [label, *(f"{numbers.of(key, number).value:.2f}" for key in keys)]
 
@@ -117,7 +114,7 @@ def _draw(numbers: Numbers, _traces: Traces) -> Figure:
         ["D (RTTs)", "1", "6", str(transients.tfrc_halving()), str(transients.tear_halving())],
         row("I (packets per RTT)", [Growing(protocol) for protocol in Protocol], INCREASE),
     ]
-    return pictures.grid(["", *Protocol], rows)
+    return Table(["", *Protocol], rows)
 
 
 FAIRNESS = {TCP: 0.7, GAIMD: 0.9, TFRC: 1.0, TEAR: 1.0}

@@ -4,7 +4,7 @@ import pytest
 
 from ackclock.decision.paired import Margin
 from ackclock.draw.figure import Chart
-from ackclock_evaluate import pictures
+from ackclock_evaluate import figures
 from ackclock_evaluate.cell import Cell, Criterion
 from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Measured
 
@@ -40,7 +40,7 @@ def test_quantiles_are_drawn_where_all_of_them_are_known():
         },
         "delay_p95",
     )
-    figure = pictures.quantiles(quantiles, "mine")
+    figure = figures.quantiles(quantiles, "mine")
     assert figure is not None
     (panel,) = figure.charts
     # -log10 of 0.5, 0.05 and 0.01.
@@ -50,7 +50,7 @@ def test_quantiles_are_drawn_where_all_of_them_are_known():
 
 
 def test_a_metric_without_percentiles_has_no_quantiles():
-    assert pictures.quantiles(result({"a": ({}, {CANDIDATE: {"loss": 0.1}})}, "loss"), "mine") is None
+    assert figures.quantiles(result({"a": ({}, {CANDIDATE: {"loss": 0.1}})}, "loss"), "mine") is None
 
 
 def test_a_ladder_is_per_flow_of_either_kind():
@@ -62,9 +62,9 @@ def test_a_ladder_is_per_flow_of_either_kind():
         )
         for mine in (1, 5, 9)
     }
-    figure = pictures.ladder(result(cells, "goodput"), "mine")
+    figure = figures.ladder(result(cells, "goodput"), "mine")
     assert figure is not None
     (panel,) = figure.charts
     assert points(panel) == {"mine": [(1, 4), (5, 4), (9, 4)], "reno": [(1, 6), (5, 6), (9, 6)]}
     # Two steps are not a ladder.
-    assert pictures.ladder(result(dict(list(cells.items())[:2]), "goodput"), "mine") is None
+    assert figures.ladder(result(dict(list(cells.items())[:2]), "goodput"), "mine") is None

@@ -1,0 +1,52 @@
+"""The traces of runs that figures show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    from ackclock.engine import Run
+
+
+def window_trace(
+    run: Run,
+    every_s: float = 0.0,
+    start_s: float = 0.0,
+    end_s: float = 1e9,
+    *,
+    flows: Sequence[int] | None = None,
+) -> pl.DataFrame:
+    """Return the trace of a run's windows with the names of its flows.
+
+    Parameters
+    ----------
+    run : Run
+        A recorded run.
+    every_s : float
+        Samples closer than this are left out.
+    start_s, end_s : float
+        What is kept.
+    flows : sequence of int, optional
+        Indices of the flows that are kept; by default all.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns time_s, name, window, rtt_ms, sent_bytes.
+    """
+    names = {flow["id"]: flow["name"] for flow in run.summary["flows"]}
+    frame = run.windows.filter(pl.col("time_s").is_between(start_s, end_s))
+    if flows is not None:
+        frame = frame.filter(pl.col("flow").is_in(flows))
+    if every_s > 0:
+        frame = frame.filter((pl.col("time_s") / every_s).round(6) % 1 == 0)
+    return frame.select(
+        "time_s",
+        pl.col("flow").replace_strict(names, return_dtype=pl.String).alias("name"),
+        "window",
+        "rtt_ms",
+        "sent_bytes",
+    )
