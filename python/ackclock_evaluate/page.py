@@ -195,7 +195,7 @@ def write(
 
             (directory / "pictures").mkdir()
             for file, figure in charts.items():
-                printed.save(figure, directory / "pictures", file)
+                storage.write_files(directory / "pictures", printed.rendered(figure, file))
         laboratory = lab.page()
         if laboratory is not None:
             storage.write(directory / lab.NAME, laboratory.encode())

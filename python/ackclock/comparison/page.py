@@ -51,7 +51,7 @@ def write(comparison: Comparison, output: Path, command: str, *, pictures: bool 
             from ackclock.draw import printed
 
             for place in PLACES:
-                printed.save(shown[place], output, place)
+                storage.write_files(output, printed.rendered(shown[place], place))
         storage.write_table(comparison.table, output, "answers")
         storage.write_table(comparison.table, output, "answers", csv=True)
         text = html(

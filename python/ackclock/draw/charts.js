@@ -1,4 +1,4 @@
-// Made by "make charts" from lab/src/charts: sources 87b736e32781d9d5c1f13c3be3ab2b819ac1cdba651370ffb43454c638eb133e, rest 9ca619e8b852fa6a4940b43f36bcfd0f9ce942a727b097cb3da98c758d7365e6
+// Made by "make charts" from lab/src/charts: sources 2a2aab2be1c13464de08c000ac687ff001963dcbfb39a917eb3be4d39cc14dc1, rest f30f1f0c8d79c1b2640db0231265920c03339058d03e09a95645a336a2e66edd
 /*! uPlot
 The MIT License (MIT)
 
@@ -45,6 +45,7 @@ THE SOFTWARE.
 @media print {
   .legend { position: static; max-height: none; } .legend .zoom, .readout { display: none !important; }
   .legend button { border: 0; background: none; padding: 0; }
+  .legend i { print-color-adjust: exact; }
   /* A chart is drawn for the screen, and as wide as the paper. */
   .uplot, .uplot .u-wrap, .uplot canvas { width: 100% !important; height: auto !important; }
 }

@@ -8,8 +8,8 @@ from ackclock.draw.figure import Diagram
 
 WIDTH, HEIGHT = 640.0, 230.0
 """The area in which nodes are placed."""
-EDGE_X, EDGE_Y = 70.0, 40.0
-"""Room around it for the boxes of nodes."""
+EDGE_X, EDGE_Y = 70.0, 30.0
+"""Room for boxes and labels around the nodes."""
 PER_LETTER = 7.5
 MARGIN = 10.0
 HALF_HEIGHT = 13.0
@@ -22,7 +22,10 @@ def svg(diagram: Diagram, title: str) -> str:
 
     An arrow that leads back is bent, so that it does not lie on the one that leads there.
     """
-    box = f"{-EDGE_X:g} {-EDGE_Y:g} {WIDTH + 2 * EDGE_X:g} {HEIGHT + 2 * EDGE_Y:g}"
+    heights = [_place(diagram, name)[1] for name in diagram.nodes]
+    bends = [_place(diagram, end)[1] + _bend(diagram, start, end) / 2 for start, end, _ in diagram.arrows]
+    top, bottom = min(heights) - EDGE_Y, max([*heights, *bends]) + EDGE_Y
+    box = f"{-EDGE_X:g} {top:g} {WIDTH + 2 * EDGE_X:g} {bottom - top:g}"
     root = ElementTree.Element(
         "svg", {"class": "diagram", "viewBox": box, "role": "img", "aria-label": title}
     )
@@ -42,13 +45,18 @@ def _place(diagram: Diagram, name: str) -> tuple[float, float]:
     return x * WIDTH, (1 - y) * HEIGHT
 
 
+def _bend(diagram: Diagram, start: str, end: str) -> float:
+    """Return how far below the line between two nodes their arrow is bent."""
+    return BEND * max(0.0, _place(diagram, start)[0] - _place(diagram, end)[0])
+
+
 def _half_width(name: str) -> float:
     return MARGIN + PER_LETTER * len(name) / 2
 
 
 def _arrow(root: ElementTree.Element, diagram: Diagram, start: str, end: str, label: str) -> None:
     (x0, y0), (x1, y1) = _place(diagram, start), _place(diagram, end)
-    bend = BEND * max(0.0, x0 - x1)
+    bend = _bend(diagram, start, end)
     # The curve bends towards this point, and leaves and meets the boxes in its direction.
     x, y = (x0 + x1) / 2, (y0 + y1) / 2 + bend
     first = _edge(x0, y0, x, y, _half_width(start))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,10 +32,10 @@ POINTS_OF_ROW, POINTS_OF_EDGE = 12.0, 8.0
 STEEP = 45
 
 
-def save(drawing: Drawing, directory: Path, name: str) -> None:
-    """Draw a figure in the common style, and write `name`.pdf and `name`.png."""
+def rendered(drawing: Drawing, name: str) -> dict[str, bytes]:
+    """Return the files `name`.pdf and `name`.png of a figure, drawn in the common style."""
     with plots.in_style():
-        plots.save(draw(drawing), directory, name)
+        return plots.rendered(draw(drawing), name)
 
 
 def draw(drawing: Drawing) -> plots.Picture:

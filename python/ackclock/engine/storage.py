@@ -7,7 +7,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -172,6 +172,13 @@ class Appended:
     def close(self) -> None:
         """Close the file."""
         os.close(self._file)
+
+
+def write_files(directory: Path, contents: Mapping[str, bytes]) -> None:
+    """Write files by their names into a directory, each atomically."""
+    for name, content in contents.items():
+        with new_file(directory / name) as file:
+            file.write_bytes(content)
 
 
 def write_table(frame: pl.DataFrame, directory: Path, name: str, *, csv: bool = False) -> None:

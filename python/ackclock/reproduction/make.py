@@ -267,7 +267,8 @@ def _draw(place: Path, name: str) -> None:
     # Matplotlib takes long to import, and only pictures need it.
     from ackclock.draw import printed
 
-    printed.save(charts.load((place / page.FIGURE).read_text("utf-8")), place, name)
+    drawing = charts.load((place / page.FIGURE).read_text("utf-8"))
+    storage.write_files(place, printed.rendered(drawing, name))
     integrity.seal_directory(place)
 
 

@@ -20,6 +20,10 @@ MARGIN = 0.06
 """Room at both ends, as a share of the range of the numbers."""
 
 
+EXACT = 1e-4
+"""Ranges that are narrower than this share of their upper end are shown as a line."""
+
+
 @dataclass(frozen=True)
 class Strip:
     """A claim's number at every plausible setting. Places are per cent of the width."""
@@ -59,6 +63,9 @@ def _strip(claim: Claim, values: Sequence[tuple[float, bool, bool]]) -> Strip:
     assert claim.target is not None  # noqa: S101
     target = claim.target
     marks = [number for number in (target.low, target.high, target.expected) if number is not None]
+    if target.high - target.low < EXACT * abs(target.high):
+        # The range would be too narrow to be seen among the numbers.
+        marks = [target.high]
     ends = [value for value, *_ in values] + [number for number in marks if math.isfinite(number)]
     is_log = min(ends) > 0 and (target.logarithmic or max(ends) > WIDE * min(ends))
     scale = math.log if is_log else float

@@ -109,4 +109,4 @@ def report(
             frames = [getattr(each, name).with_columns(path=pl.lit(each.name)) for each in campaigns]
             storage.write_table(pl.concat(frames, how="diagonal_relaxed"), folder, name)
         with plots.in_style():
-            plots.save(campaign.picture(campaigns), folder, "throughput")
+            storage.write_files(folder, plots.rendered(campaign.picture(campaigns), "throughput"))
