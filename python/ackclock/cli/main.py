@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 import threading
-import traceback
 from typing import Any, NamedTuple
 
 import click
@@ -264,6 +263,8 @@ def main() -> None:
 
 
 def _is_of_engine(error: BaseException) -> bool:
+    import traceback
+
     from ackclock.engine import simulation
 
     frames = traceback.extract_tb(error.__traceback__)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ackclock.runs import Limits
     from ackclock.runs.live import Live
 
@@ -57,6 +57,8 @@ LEAST_MEMORY_BYTES = 200_000_000
 
 def command() -> str:
     """Return the command that was called, for the pages that it writes."""
+    import shlex
+
     return shlex.join(["ackclock", *sys.argv[1:]])
 
 

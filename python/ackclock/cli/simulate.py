@@ -7,16 +7,17 @@ import json
 import os
 import sys
 import time
-from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ackclock import engine
 from ackclock.cli import options
-from ackclock.engine import integrity, storage
-from ackclock.runs import Answer, Job, Limits, each
+
+if TYPE_CHECKING:
+    from ackclock.runs import Answer, Job
 
 _file = click.argument("file", type=Path, metavar="FILE", help="Scenario file; - is standard input.")
 _settings = click.option(
@@ -106,7 +107,11 @@ def simulate(
         directory = None
         if output is not None:
             directory = stack.enter_context(engine.new_result(output, force=force))
-        packets = None if pcap is None else stack.enter_context(storage.new_file(pcap))
+        packets = None
+        if pcap is not None or qlog is not None:
+            from ackclock.engine import storage
+        if pcap is not None:
+            packets = stack.enter_context(storage.new_file(pcap))
         if qlog is not None:
             qlog = stack.enter_context(
                 storage.new_directory(qlog, force=force, is_result=_holds_qlog, sealed=False)
@@ -119,28 +124,41 @@ def simulate(
         record = directory is not None or metrics
         results: dict[int, engine.Run] = {}
 
-        def keep(job: Job, result: engine.Run) -> None:
+        def keep(run: int, result: engine.Run) -> None:
             if directory is not None:
-                result.write(folders[job.run], csv=csv)
-            results[job.run] = result
+                result.write(folders[run], csv=csv)
+            results[run] = result
 
-        all_jobs = [Job(scenario, run, record, pcap=packets, qlog=qlog) for run in range(runs)]
         limits = options.limits(limit, memory)
-        answers = each(
-            all_jobs,
-            keep,
-            at_once=jobs,
-            cluster=cluster,
-            limits=limits,
-            apart=_apart(all_jobs, limits),
-            shown=not quiet,
-        )
-        done = stack.enter_context(contextlib.closing(_numbers(answers, all_jobs, limits)))
+        done: Iterable[int]
+        # A run alone has no process of its own, so that it may take its time.
+        is_alone = runs == 1 and limits is None
+        if is_alone and cluster is None:
+            from ackclock.runs import alone
+
+            with _aside(wanted=any(":" in name for name in scenario.controls)):
+                keep(0, alone.run(scenario, record=record, pcap=packets, qlog=qlog, shown=not quiet))
+            done = [0]
+        else:
+            from ackclock.runs import Job, each
+
+            answers = each(
+                [Job(scenario, run, record, pcap=packets, qlog=qlog) for run in range(runs)],
+                lambda job, result: keep(job.run, result),
+                at_once=jobs,
+                cluster=cluster,
+                limits=limits,
+                apart=False if is_alone else None,
+                shown=not quiet,
+            )
+            done = stack.enter_context(contextlib.closing(_numbers(answers)))
         summaries, measured = [], []
         for run in done:
             result = results.pop(run)
             summaries.append(result.summary)
             if directory is not None:
+                from ackclock.engine import integrity
+
                 # Not in the threads of the runs, which share Matplotlib's style.
                 result.write_page(folders[run])
                 # Each run can be copied alone.
@@ -158,30 +176,19 @@ def simulate(
         _print_metrics(measured, as_json)
 
 
-def _apart(jobs: Sequence[Job], limits: Limits | None) -> bool | None:
-    """Return whether runs have their own processes; a run alone has none, so that it may take its time."""
-    return False if len(jobs) == 1 and limits is None else None
-
-
-def _numbers(
-    answers: Generator[tuple[Job, Answer], None, None], jobs: Sequence[Job], limits: Limits | None
-) -> Generator[int, None, None]:
+def _numbers(answers: Generator[tuple[Job, Answer], None, None]) -> Generator[int, None, None]:
     """Yield the numbers of runs in their order; the first failure ends all runs."""
     with contextlib.closing(answers):
-        while True:
-            with _aside(jobs[0], wanted=_apart(jobs, limits) is False):
-                job, answer = next(answers, (None, None))
-            if job is None or answer is None:
-                return
+        for job, answer in answers:
             if answer.error:
                 raise answer.failure()
             yield job.run
 
 
 @contextlib.contextmanager
-def _aside(job: Job, *, wanted: bool) -> Iterator[None]:
+def _aside(*, wanted: bool) -> Iterator[None]:
     """Redirect the prints of controls to standard error: standard output is only for results."""
-    if not wanted or not job.is_foreign:
+    if not wanted:
         yield
         return
     sys.stdout.flush()
@@ -250,6 +257,8 @@ def check(file: Path, settings: tuple[str, ...]) -> None:
       ackclock check first.toml
       ackclock check first.toml --set flow.0.controller=bic
     """
+    from collections import Counter
+
     scenario = _read(file, settings)
     flows = Counter(kind for _, kind in scenario.flows)
     kinds = ", ".join(f"{count} {name}" for name, count in flows.items())

@@ -31,13 +31,12 @@ import inspect
 import os
 import re
 import sys
-import traceback
 import typing
 from pathlib import Path
 
 from ackclock import _native
 from ackclock._native import Ack, Loss, Lost, RateSample, ScenarioError, Start, Timeout
-from ackclock.engine import base, followed
+from ackclock.engine import base
 from ackclock.engine.base import Control
 
 __all__ = [
@@ -115,6 +114,8 @@ def _note(name: str, control: type[object], brought_in: typing.Iterable[str] = (
     A control names further content that it depends on, such as weights, in its attribute
     ``follows_from``.
     """
+    from ackclock.engine import followed
+
     module = sys.modules.get(control.__module__)
     more = b""
     if not getattr(module, "__file__", None):
@@ -148,6 +149,8 @@ def load(reference: str) -> None:
 
 
 def _load_library(file: str, name: str) -> None:
+    from ackclock.engine import followed
+
     reference = f"{file}:{name}"
     if not Path(file).is_file():
         raise ScenarioError(f"{reference}: file not found: {file}; build it with cargo build --release")
@@ -270,6 +273,7 @@ def changed(names: typing.Iterable[str]) -> list[str]:
     list of str
         Their names; a process that loads them now would get other code than this process has.
     """
+    from ackclock.engine import followed
 
     def is_changed(name: str) -> bool:
         try:
@@ -293,6 +297,8 @@ def trace(error: BaseException) -> str:
     str
         Lines of a traceback without the frames of the engine; empty if no other frames exist.
     """
+    import traceback
+
     own = {str(file) for file in files(_registered)}
     frames = [
         frame

@@ -11,7 +11,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock.engine import integrity, storage
 from ackclock.summary import Summary, columns
 
 if TYPE_CHECKING:
@@ -189,6 +188,8 @@ class Run:
         """
         import polars as pl
 
+        from ackclock.engine import integrity
+
         directory = Path(directory)
         if checked:
             integrity.check(directory)
@@ -219,6 +220,8 @@ class Run:
         OSError
             If a file cannot be written; files written before remain.
         """
+        from ackclock.engine import storage
+
         directory.mkdir(exist_ok=True)
         measured = (MEASURED,) if MEASURED in self.tables else ()
         for name in (*TABLES, *measured) if tables else ("flows",):
@@ -289,6 +292,8 @@ def holds_result(directory: Path) -> bool:
     bool
         True if it can be replaced without losing anything else.
     """
+    from ackclock.engine import storage
+
     tables = {f"{name}.{ending}" for name in (*TABLES, MEASURED) for ending in ("parquet", "csv")}
     names = frozenset(tables | {"summary.json", "scenario.toml", PAGE})
     runs = [entry for entry in directory.iterdir() if entry.name != storage.CHECKSUMS]
@@ -317,4 +322,6 @@ def new_result(directory: Path, *, force: bool) -> AbstractContextManager[Path]:
     StorageError
         If the directory may not be replaced or cannot be written.
     """
+    from ackclock.engine import storage
+
     return storage.new_directory(directory, force=force, is_result=holds_result)

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from ackclock import engine
 from ackclock.runs import places, progress, recorded
+from ackclock.runs.alone import LOOK_S
 from ackclock.runs.child import Limits
 from ackclock.runs.jobs import Answer, Case, Job, failed
 from ackclock.runs.live import OFF, Live
@@ -20,8 +21,6 @@ from ackclock.runs.places import JobProgress, Make, Runner
 from ackclock.runs.store import Store
 
 Measured = TypeVar("Measured")
-LOOK_S = 0.2
-"""Longest wait; an interrupt that another thread receives is noticed only between waits."""
 LARGEST_CHUNK = 200
 AHEAD = 2
 """Number of chunks per thread that wait or run."""

@@ -13,14 +13,11 @@ from typing import Any
 from ackclock import engine
 from ackclock.engine import controls
 from ackclock.runs import sources
+from ackclock.runs.alone import StoppedError
 
 Measure = Callable[[engine.Run], object]
 """Returns what JSON can hold and reads again as it was: lists in place of tuples, texts as keys. It can be
 pickled: a function of a module, a `functools.partial` of one, or an object whose class has `__call__`."""
-
-
-class StoppedError(Exception):
-    """The work was cancelled from outside."""
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,14 @@ from typing import Any
 from ackclock import engine
 from ackclock.engine import controls
 from ackclock.runs import recorded
+from ackclock.runs.alone import PATIENCE_S, StoppedError
 from ackclock.runs.child import Child, Limits
-from ackclock.runs.jobs import Answer, Job, StoppedError, failed, perform
+from ackclock.runs.jobs import Answer, Job, failed, perform
 
 CONNECT_S = 10.0
 """Time in which a cluster must answer."""
 CHUNK_S = 0.25
 """Shorter runs are submitted in chunks, so that submitting them costs little."""
-PATIENCE_S = 2.0
-"""Time in which threads must stop after an interrupt."""
 OTHER_CODE = "its machine has a different version of ackclock; install the version of this machine"
 JobProgress = Callable[[Job, float, int], None]
 """Called with a job, its simulated seconds and its packets so far."""

@@ -9,11 +9,10 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from ackclock.runs.live import OFF, Live
-
 if TYPE_CHECKING:
     import rich.progress
 
+    from ackclock.runs.live import Live
 
 LINE_EVERY_S = 10.0
 """Interval at which a count reports its progress without a bar."""
@@ -59,9 +58,9 @@ class _Shown:
 class Bar(_Shown):
     """Simulated time and packets per second of all runs together; silent without a terminal."""
 
-    def __init__(self, total_s: float, *, shown: bool = True, live: Live = OFF) -> None:
+    def __init__(self, total_s: float, *, shown: bool = True, live: Live | None = None) -> None:
         self._total_s = total_s
-        self._live = live
+        self._live = live if live is not None and live.is_on else None
         self._done_s = 0.0
         self._shown = shown and sys.stderr.isatty()
         self._begin = time.monotonic()
@@ -70,13 +69,14 @@ class Bar(_Shown):
 
     def update(self, run: int, simulated_s: float, packets: int) -> None:
         """Report the simulated seconds and packets of a run so far."""
-        if not (self._shown or self._live.is_on):
+        if self._live is None and not self._shown:
             return
         with self._lock:
             before_s, _ = self._state.get(run, (0.0, 0))
             self._state[run] = (simulated_s, packets)
             self._done_s += simulated_s - before_s
-            self._live.weigh(self._done_s, self._total_s)
+            if self._live is not None:
+                self._live.weigh(self._done_s, self._total_s)
             if not self._shown:
                 return
             elapsed = time.monotonic() - self._begin
@@ -95,10 +95,11 @@ class Bar(_Shown):
 class Count(_Shown):
     """Finished units of a total, with the time left; without a terminal a line every ten seconds."""
 
-    def __init__(self, total: int, unit: str, *, shown: bool = True, live: Live = OFF) -> None:
+    def __init__(self, total: int, unit: str, *, shown: bool = True, live: Live | None = None) -> None:
         self._total, self._unit = total, unit
         self._live = live
-        live.expect(total, unit)
+        if live is not None:
+            live.expect(total, unit)
         self._shown = shown and sys.stderr.isatty()
         self._lines = shown and not self._shown
         self._told = time.monotonic()
@@ -106,7 +107,8 @@ class Count(_Shown):
 
     def advance(self, done: int = 0, *, left_out: int = 0, failed: int = 0) -> None:
         """Report how many units are done, how many of these failed, and how many need not be done."""
-        self._live.advance(done, failed=failed, left_out=left_out)
+        if self._live is not None:
+            self._live.advance(done, failed=failed, left_out=left_out)
         self._done += done
         self._total -= left_out
         if self._lines and time.monotonic() - self._told >= LINE_EVERY_S:
