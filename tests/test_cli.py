@@ -350,7 +350,12 @@ def test_controllers_have_the_fields_of_the_format(ackclock):
         assert set(entry) == {"name", "kind", "source", "parameters"}
         for parameter in entry["parameters"]:
             assert {"name", "default", "minimum", "maximum", "meaning"} <= set(parameter)
-    assert "illinois" in ackclock("controllers").stdout
+    head, *lines = ackclock("controllers").stdout.splitlines()
+    assert head.split() == ["name", "kind", "parameters", "source"]
+    for line, entry in zip(lines, listed, strict=True):
+        assert line.startswith(f"{entry['name']} ")
+        assert line.endswith(f" {entry['source']}")
+        assert all(f"{parameter['name']}=" in line for parameter in entry["parameters"])
 
 
 def test_schema_is_json(ackclock):

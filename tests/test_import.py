@@ -1,7 +1,10 @@
 """`import ackclock` provides every public name, and loads only the modules that are used."""
 
+import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +12,9 @@ import ackclock
 
 LAZY = ("comparison", "engine", "metrics", "models", "predictions", "runs", "sweeps")
 HEAVY = ("click", "jinja2", "matplotlib", "numpy", "polars", "rich", "scipy")
+UNUSED = ("concurrent", "hashlib", "logging", "pickle", "sqlite3", "subprocess", "tempfile", *HEAVY[1:])
+"""Modules that a short command does not use; Click itself imports `uuid`."""
+SETUP = (Path(__file__).parents[1] / "scripts" / "setup").read_text()
 
 
 def in_fresh_interpreter(code: str) -> list[str]:
@@ -28,6 +34,50 @@ def test_a_summary_needs_no_library() -> None:
     loaded = in_fresh_interpreter(f"{code}\nprint(*sys.modules)")
     assert "ackclock.engine" in loaded
     assert not {name.split(".")[0] for name in loaded} & set(HEAVY)
+
+
+def loaded_by(*words: str) -> dict[str, str]:
+    """Return the modules that a command has loaded when it ends, with their files."""
+    code = f"""
+import atexit, sys
+def tell():
+    for name, module in sys.modules.items():
+        print(name, getattr(module, "__file__", None), file=sys.stderr)
+atexit.register(tell)
+sys.argv[1:] = {words!r}
+from ackclock.cli.main import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout
+    return dict(line.split(" ", 1) for line in done.stderr.splitlines())
+
+
+@pytest.fixture
+def short(tmp_path: Path) -> str:
+    path = ackclock.dumbbell(rate="1 Mbit/s", delay="20 ms"), ackclock.flow("reno")
+    file = tmp_path / "short.json"
+    file.write_text(json.dumps(ackclock.scenario(*path, duration="1 s")))
+    return str(file)
+
+
+@pytest.mark.parametrize("verb", ["--help", "controllers", "simulate --json"])
+def test_a_short_command_loads_only_what_it_uses(short: str, verb: str) -> None:
+    loaded = loaded_by(*verb.split(), *([short] if "simulate" in verb else []))
+    modules = {name.split(".")[0] for name in loaded}
+    assert "click" in modules
+    assert not modules & set(UNUSED)
+
+
+def test_what_a_short_command_loads_is_compiled_at_setup(short: str) -> None:
+    loaded = loaded_by("simulate", "--json", short)
+    installed = {name.split(".")[0] for name, file in loaded.items() if "site-packages" in file}
+    # What `site` loads belongs to the interpreter; ackclock itself may be installed, too.
+    bare = subprocess.run(
+        [sys.executable, "-c", "import sys; print(*sys.modules)"], capture_output=True, text=True, check=True
+    )
+    (compiled,) = re.findall(r"python - python (.*) <<", SETUP)
+    assert installed - {"ackclock"} - set(bare.stdout.split()) == set(compiled.split())
 
 
 @pytest.mark.parametrize("name", ackclock.__all__)

@@ -147,6 +147,49 @@ def test_a_changed_file_of_any_key_is_built_again(tmp_path: Path) -> None:
         assert builds() == number, key
 
 
+def test_bytecode_is_kept_and_never_that_of_another_version(tmp_path: Path) -> None:
+    """Two versions of a file with the same size and time, as a checkout or an archive may leave them."""
+    _, program = (ROOT / "scripts" / "setup").read_text().split("<< 'END'\n")
+    source = tmp_path / "python" / "version.py"
+    source.parent.mkdir()
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
+
+    def write(version: int) -> None:
+        source.write_text(f"print({version})\n")
+        os.utime(source, (1e9, 1e9))
+
+    def run(*command: str) -> tuple[str, str]:
+        done = subprocess.run(
+            [sys.executable, *command],
+            cwd=tmp_path,
+            env=environment,
+            text=True,
+            capture_output=True,
+            check=True,
+        )
+        return done.stdout, done.stderr
+
+    def compile_all() -> int:
+        run("-c", program.removesuffix("END\n"), "python")
+        (compiled,) = source.parent.glob("__pycache__/*.pyc")
+        return compiled.stat().st_mtime_ns
+
+    def imported() -> tuple[str, bool]:
+        """Return what the file prints, and whether it was read as bytecode."""
+        said, log = run("-v", "-c", "import sys; sys.path.insert(0, 'python'); import version")
+        return said, f"matches {source}\n" in log
+
+    write(1)
+    assert imported() == ("1\n", False)
+    first = compile_all()
+    assert imported() == ("1\n", True)
+    assert compile_all() == first, "compiled without need"
+    write(2)
+    assert imported() == ("2\n", False)
+    assert compile_all() > first
+    assert imported() == ("2\n", True)
+
+
 def test_the_makefile_is_short_and_its_help_names_every_script() -> None:
     assert len((ROOT / "Makefile").read_text().splitlines()) <= 60
     scripts = [file for file in (ROOT / "scripts").iterdir() if file.suffix != ".sh"]

@@ -3,7 +3,7 @@
 The engine describes it, too (``ackclock._native.summary_schema``); tests compare the two.
 """
 
-from __future__ import annotations
+# Without annotations from __future__: TypedDict compiles every annotation that is a text, at each start.
 
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
@@ -196,7 +196,7 @@ def columns(table: str) -> dict[str, type]:
     return {name: _KINDS[kind] for name, kind, _ in _native.columns()[table]}
 
 
-def empty_table(table: str) -> pl.DataFrame:
+def empty_table(table: str) -> "pl.DataFrame":
     """Return a table without rows, for what a measured run cannot know.
 
     Parameters

@@ -35,9 +35,22 @@ def controllers(as_json: bool) -> None:
     if as_json:
         print(json.dumps(engine.controllers(), indent=2))
     else:
-        from ackclock.cli import tables
+        heads = ("name", "kind", "parameters", "source")
+        rows = [_cells(entry) for entry in engine.controllers()]
+        if sys.stdout.isatty():
+            from ackclock.cli import tables
 
-        tables.print_controllers(engine.controllers())
+            tables.print_rows(heads, rows, texts=4, fold=True)
+        else:
+            # A line per control. Loading Rich would take longer than everything else.
+            widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+            for row in (heads, *rows):
+                print("  ".join(map(str.ljust, row, widths)).rstrip())
+
+
+def _cells(entry: engine.ControlEntry) -> tuple[str, str, str, str]:
+    parameters = ", ".join(f"{item['name']}={item['default']}" for item in entry["parameters"])
+    return entry["name"], entry["kind"], parameters or "-", entry["source"]
 
 
 @click.command()

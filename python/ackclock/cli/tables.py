@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-from ackclock.engine import ControlEntry, Summary
+from ackclock.engine import Summary
 
 if TYPE_CHECKING:
     import polars as pl
@@ -143,15 +143,6 @@ def print_runs(summaries: Sequence[Summary]) -> None:
     _print(table)
 
 
-def print_controllers(listed: Iterable[ControlEntry]) -> None:
-    """Print the congestion controls."""
-    table = _table(None, ["name", "kind", "parameters", "source"], texts=4, fold=True)
-    for entry in listed:
-        parameters = ", ".join(f"{p['name']}={p['default']}" for p in entry["parameters"])
-        table.add_row(entry["name"], entry["kind"], parameters or "-", entry["source"])
-    _print(table)
-
-
 def print_verdicts(records: Iterable[ArtefactRecord]) -> None:
     """Print the verdicts of artefacts, and every claim that does not hold."""
     table = _table(None, ["artefact", "verdict", "claims", "what differs"], texts=4, fold=True)
@@ -236,9 +227,11 @@ def print_metrics(metrics: pl.DataFrame) -> None:
             print(f"{count} of {metrics.height}: {warning}", file=sys.stderr)
 
 
-def print_rows(heads: Sequence[str], rows: Iterable[Sequence[str]], texts: int = 1) -> None:
-    """Print a table whose first `texts` columns are words and the others numbers."""
-    table = _table(None, heads, texts)
+def print_rows(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], texts: int = 1, *, fold: bool = False
+) -> None:
+    """Print a table whose first `texts` columns are words, folded or not, and the others numbers."""
+    table = _table(None, heads, texts, fold=fold)
     for row in rows:
         table.add_row(*row)
     _print(table)

@@ -1,6 +1,6 @@
 """The choices: congestion controls, the keys of a scenario, an example."""
 
-from __future__ import annotations
+# Without annotations from __future__, as in `ackclock.summary`.
 
 import json
 from typing import Literal, NotRequired, TypedDict
