@@ -27,6 +27,7 @@ COMMANDS = 20
 RUNS = 5
 """How often a scenario is run."""
 
+UNWRITTEN = "the same with `PYTHONDONTWRITEBYTECODE=1`"
 LOADS = ((1, 1), (1, 100), (1, 1000), (100, 100))
 """Flows and simulated seconds."""
 
@@ -40,11 +41,10 @@ def scenario(flows: int, simulated_s: int) -> dict[str, Any]:
     )
 
 
-def processor_ms(command: list[str]) -> float:
+def processor_ms(command: list[str], *, keeps_bytecode: bool = True) -> float:
     """Run a command that must succeed; return its processor time, milliseconds."""
-    # Bytecode is kept, as it is where ackclock is installed.
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=kept) as process:
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "" if keeps_bytecode else "1"}
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment) as process:
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
@@ -59,11 +59,14 @@ def commands(directory: Path) -> list[list[str]]:
     python, verb = [sys.executable, "-c"], [sys.executable, "-m", "ackclock"]
     output = ["-o", str(directory / "result"), "--force"]
     timed = {
+        "`python -S -c pass`": [sys.executable, "-S", "-c", "pass"],
         "`python -c pass`": [*python, "pass"],
         "`import ackclock`": [*python, "import ackclock"],
         "`ackclock --help`": [*verb, "--help"],
+        "`ackclock controllers`": [*verb, "controllers"],
         "`ackclock check`": [*verb, "check", file],
         "`ackclock simulate --json`, 1 s": [*verb, "simulate", file, "--json"],
+        UNWRITTEN: [*verb, "simulate", file, "--json"],
         "`ackclock simulate`, 1 s: a table, by Rich": [*verb, "simulate", file],
         "`ackclock simulate -o`, 1 s: and frames, by Polars": [*verb, "simulate", file, *output],
         "`import polars`": [*python, "import polars"],
@@ -71,10 +74,10 @@ def commands(directory: Path) -> list[list[str]]:
         "`import scipy.special`": [*python, "import scipy.special"],
     }
     durations: dict[str, list[float]] = {name: [] for name in timed}
-    # The first round writes bytecode and is not counted.
+    # The first round writes the bytecode that `make setup` does not, and is not counted.
     for turn in range(COMMANDS + 1):
         for name, command in timed.items():
-            spent_ms = processor_ms(command)
+            spent_ms = processor_ms(command, keeps_bytecode=name != UNWRITTEN)
             if turn:
                 durations[name].append(spent_ms)
     return [
