@@ -293,6 +293,7 @@ def test_a_reproduction_on_a_failing_disk_is_whole_or_told(tmp_path, failing):
         ("runs.py", True, True),
         ("paper.toml", True, True),
         ("sentences.toml", False, False),
+        ("main_claims.toml", False, False),
         ("inferred/settings.csv", True, False),
     ],
 )

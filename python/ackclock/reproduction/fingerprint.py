@@ -10,11 +10,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ackclock import engine
-from ackclock.reproduction import sentences
+from ackclock.reproduction import main_claims, sentences
 from ackclock.reproduction.judge import Asked
 from ackclock.runs import sources
 
 DATA = (".py", ".toml", ".json", ".csv")
+SAID = (sentences.FILE, main_claims.FILE)
+"""What a paper says, which changes no number and no verdict of a claim."""
 MEASURING = (
     *(f"ackclock.{name}" for name in ("engine", "metrics", "models", "predictions", "runs")),
     *(
@@ -49,8 +51,7 @@ def fingerprint(asked: Asked, paper: str, parts: Sequence[str] = SHOWING) -> str
 def _sources(parts: tuple[str, ...], inferred: bool = True) -> str:
     """Return a digest of code and data.
 
-    What a paper says changes no verdict, so its sentences are left out, and so is what was inferred where
-    it makes no difference.
+    `SAID` is left out, and so is what was inferred where it makes no difference.
     """
     root = Path(__file__).parents[2]
     digest = hashlib.sha256()
@@ -59,7 +60,7 @@ def _sources(parts: tuple[str, ...], inferred: bool = True) -> str:
         # A paper that is made in memory has no files.
         files = [place.with_suffix(".py"), *sorted(place.rglob("*"))]
         for file in filter(Path.is_file, files):
-            known = file.suffix in DATA and file.name != sentences.FILE
+            known = file.suffix in DATA and file.name not in SAID
             if known and (inferred or file.parent.name != "inferred"):
                 digest.update(sources.of_file(file).encode() if file.suffix == ".py" else file.read_bytes())
     return digest.hexdigest()

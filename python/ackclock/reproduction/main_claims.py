@@ -1,0 +1,98 @@
+"""The main claim of every artefact of a paper: the one that a reader of the paper would name for it.
+
+`main_claims.toml` in the package of a paper has a table for every artefact, named after it:
+
+- ``claim``: what the artefact shows, as a sentence; a setting needs none;
+- ``words``: the paper's own, in which ``…`` stands for a break of the page or column;
+- ``from``: where the paper says so;
+- ``kind``: one of `KINDS`;
+- ``id``: the name or names of the artefact's claims that state it together, in which ``*`` stands
+  for any text; empty where none does;
+- ``missing``: in that case, what would have to be checked.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from types import MappingProxyType
+from typing import Any
+
+from ackclock.reproduction.artefact import Artefact, Claim
+from ackclock.reproduction.sentences import matching
+
+FILE = "main_claims.toml"
+"""In the package of a paper."""
+KINDS: Mapping[str, str] = MappingProxyType(
+    {
+        "simulation": "packets on a path whose properties the paper states, simulated or emulated",
+        "formula": "evaluated from equations, without packets",
+        "setting": "a drawing or a table that defines something and shows no result",
+        "live": "measured on the Internet",
+    }
+)
+"""What an artefact is by its paper, whatever a run shows."""
+
+
+@dataclass(frozen=True)
+class MainClaim:
+    """What a paper says that an artefact shows.
+
+    `claim` is the sentence, `words` are the paper's own, which stand at `place`, `kind` is one of
+    `KINDS`, `ids` are names or patterns of the artefact's claims that state it together, and `missing`
+    says what would have to be checked where no claims do. Raises ValueError when the kind is unknown,
+    words, place or claim are empty, or a claim has both ids and something missing, or neither.
+    """
+
+    words: str
+    place: str
+    kind: str
+    claim: str = ""
+    ids: Sequence[str] = ()
+    missing: str = ""
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"{self.kind!r} is none of {', '.join(KINDS)}")
+        if not self.words or not self.place:
+            raise ValueError(f"{self.claim!r} needs the paper's words and their place")
+        if self.kind == "setting":
+            if self.claim or self.ids or self.missing:
+                raise ValueError(f"{self.words!r} is a setting, which has no main claim")
+        elif not self.claim:
+            raise ValueError(f"{self.words!r} needs a claim, because it is not a setting")
+        elif bool(self.ids) == bool(self.missing):
+            raise ValueError(f"{self.claim!r} needs either ids or what is missing")
+
+    def stated_by(self, artefact: Artefact) -> list[Claim]:
+        """Return the claims of its artefact that state it together.
+
+        Raises LookupError when an id names no claim.
+        """
+        claims: dict[str, Claim] = {}
+        for name in self.ids:
+            named = matching(artefact, name)
+            if not named:
+                raise LookupError(f"{artefact.name} has no claim {name}, which its main claim names")
+            claims |= {claim.name: claim for claim in named}
+        return list(claims.values())
+
+
+def load(package: str) -> dict[str, MainClaim]:
+    """Read the main claims of the paper of a package, by artefact, in the order of the file.
+
+    Raises TypeError or TOMLDecodeError when the file has unknown keys or is not TOML, and ValueError
+    as `MainClaim` does.
+    """
+    text = (resources.files(package) / FILE).read_text(encoding="utf-8")
+    return {name: _read(entry) for name, entry in tomllib.loads(text).items()}
+
+
+def _read(entry: Mapping[str, Any]) -> MainClaim:
+    """Return the main claim of a table: `from` is a keyword in Python, and a single id needs no list."""
+    fields = dict(entry)
+    ids = fields.pop("id", "")
+    names = [ids] if isinstance(ids, str) else ids
+    return MainClaim(place=fields.pop("from", ""), ids=tuple(filter(None, names)), **fields)
