@@ -247,6 +247,7 @@ for (const name of Object.keys(PAGES) as (keyof typeof PAGES)[]) {
   });
 
   test(`the page of ${name} prints all its charts on light ground, as wide as the paper`, async () => {
+    const { charts: expected } = PAGES[name];
     const page = await shown(name, 1300, "dark");
     await page.emulateMedia({ media: "print" });
     await page.setViewportSize({ width: 700, height: 1000 });
