@@ -10,6 +10,7 @@ import pytest
 from ackclock.engine.names import NAME, slug
 from ackclock.reproduction import make, sentences, strips
 from ackclock.reproduction.artefact import Judged
+from ackclock.reproduction.judge import Judgement
 from ackclock_papers import PAPERS
 
 UNTRIED = Path(__file__).with_name("untried.txt")
@@ -74,9 +75,10 @@ def test_a_reworded_claim_keeps_its_trials_its_finding_and_its_verdict(name):
     tried = findings = 0
     for artefact, changed in zip(paper.artefacts, other.artefacts, strict=True):
         for claim, twin in zip(artefact.claims, changed.claims, strict=True):
+            known = Judgement(findings={claim.finding.name: "known"} if claim.finding else {})
             for judged in (Judged("1", True), Judged("1", False), Judged("1", False, undecided=True)):
-                record = make._claim(paper, artefact, claim, judged)
-                assert make._claim(other, changed, twin, judged) == record | {"claim": twin.sentence}
+                record = make._claim(paper, artefact, claim, judged, known)
+                assert make._claim(other, changed, twin, judged, known) == record | {"claim": twin.sentence}
                 tried += record["tried_settings"] > 0
                 findings += bool(record["finding_id"])
         assert [claim.name for claim in strips.shown(changed, other)] == [

@@ -79,7 +79,9 @@ def test_goodput_over_time():
 
 def test_a_flow_alone():
     key = figures_4_and_5.NoisyPath("Veno", 50, 0.03)
-    assert figures_4_and_5.FIGURE_5.measure(key, run_of([1.5])) == {"Veno": 1.5, "sum": 1.5}
+    run = run_of([1.5])
+    run.summary["flows"][0]["mean_rtt_ms"] = 70.0
+    assert figures_4_and_5.FIGURE_5.measure(key, run) == {"Veno": 1.5, "sum": 1.5, "rtt_ms": 70.0}
 
 
 def of_figure_5(**mbps):
@@ -121,16 +123,6 @@ def test_noise_from_packet_to_packet_keeps_n_at_one_or_two():
     n = engine.simulate(case.scenario).windows.filter(pl.col("time_s") > 20)["n"]
     assert sorted(n.unique()) == [1.0, 2.0]
     assert n.mean() <= 1.5
-
-
-def test_n_is_small_on_average_at_the_setting_that_was_chosen():
-    # The finding of figure 5 is about sixteen paths; these are the ones with the least and the most.
-    chosen = QUICK.at(PAPERS["fit"].setting)
-    for rtt_ms, loss in ((50, 0.01), (250, 0.07)):
-        case = figures_4_and_5.FIGURE_5.cases(chosen)[figures_4_and_5.NoisyPath("FIT", rtt_ms, loss)]
-        n = engine.simulate(case.scenario).windows["n"]
-        assert 6 <= n.max() <= 13
-        assert 1.25 <= n.mean() <= 2.2
 
 
 def test_items_of_the_setting_reach_the_scenarios():

@@ -1,8 +1,6 @@
 """Measurements of the figures of the Illinois paper, from runs whose numbers are known."""
 
-import csv
 import tomllib
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -415,24 +413,3 @@ def test_a_line_explains_its_share_of_the_variance():
     log_share = line + 0.5 * np.array([1.0, -2.0, 1.0]) + [[0.0], [7.0]]
     share = figures_1_to_7._linearity(np.exp(log_share), np.exp(log_rtt))
     assert share == pytest.approx(2 / 3.5)
-
-
-def test_the_finding_on_round_trips_has_the_numbers_of_ns_2():
-    file = Path(__file__).parent / "data" / "ns2" / "flows.csv"
-    with file.open(encoding="utf-8", newline="") as opened:
-        rows = [row for row in csv.DictReader(opened) if row["case"] == "C linux illinois 0.5 ms"]
-    means = [
-        np.mean([float(row["goodput_mbps"]) for row in rows if row["flow"] == str(flow)]) for flow in range(4)
-    ]
-    rtts_ms = (60, 80, 100, 120)
-    products = [mean * rtt for mean, rtt in zip(means, rtts_ms, strict=True)]
-    stated = next(
-        claim.finding.text
-        for artefact in PAPERS["illinois"].artefacts
-        for claim in artefact.claims
-        if claim.finding and claim.finding.name == "ns-2-illinois-four-rtts"
-    )
-    *first, last = (f"{mean:.1f}" for mean in means)
-    assert f"have {', '.join(first)} and {last} Mbit/s" in stated
-    # "differs by a ninth at most": the smallest is above 8/9 of the largest, and not above 9/10.
-    assert 8 / 9 < min(products) / max(products) < 9 / 10

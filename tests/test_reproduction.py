@@ -22,10 +22,10 @@ from ackclock.draw.figure import Axis, Chart, Diagram, Group, Series, Table
 from ackclock.engine import integrity
 from ackclock.metrics import Estimate
 from ackclock.reproduction import claims, fingerprint, make, page
-from ackclock.reproduction.artefact import Probe, Simulated
+from ackclock.reproduction.artefact import Evidence, Finding, Judged, Probe, Simulated
 from ackclock.reproduction.judge import Asked
 from ackclock.reproduction.numbers import FULL, QUICK, Effort, Numbers
-from ackclock.reproduction.paper import Finding, Paper, load, with_findings
+from ackclock.reproduction.paper import Paper, load, with_findings
 from ackclock.runs import Case, Store, each, run_all, sources
 from ackclock_papers import PAPERS
 from conftest import COMMAND
@@ -546,8 +546,25 @@ def test_effort():
     assert FULL.pick(10, 3) == 10
 
 
+def finding(text, holds=True, contradiction=False, **numbers):
+    return Finding("sums", text, {}, lambda _numbers: Evidence(holds, numbers), contradiction)
+
+
+def test_a_finding_is_said_with_its_numbers_or_not_at_all(tmp_path):
+    # Of a claim that does not hold, the proof that it cannot counts only while its numbers bear it out.
+    (plain,) = artefact("figure-1", {"one": Case(tiny())}).claims
+    for holds, sentence, verdict in ((True, "By 1.50 packets.", "contradicted"), (False, "", "differs")):
+        proof = finding("By {packets:.2f} packets.", holds, True, packets=1.5)
+        claim = replace(plain, judge=lambda _: Judged("1", False), finding=proof)
+        tested = replace(artefact(f"figure-{holds:d}", {"one": Case(tiny())}), claims=(claim,))
+        (record,) = reproduce(tmp_path, tested)
+        (known,) = record["claims"]
+        assert (known["finding"], known["verdict"]) == (sentence, verdict)
+        assert bool(known["finding_id"]) == holds
+
+
 def test_findings_are_for_claims_that_exist():
-    one, proof = artefact("figure-1", {"one": Case(tiny())}), Finding("sums", "by arithmetic", True)
+    one, proof = artefact("figure-1", {"one": Case(tiny())}), finding("by arithmetic")
     (known,) = with_findings([one], {"figure-1": {"*": proof}})
     assert known.claims[0].finding == proof
     for wrong in ({"figure-2": {}}, {"figure-1": {"nothing": proof}}):
@@ -575,14 +592,13 @@ quantity = "buffer"
 choice = "10 packets"
 basis = "open"
 evidence = "nothing says it"
-
-[[finding]]
-name = "by-chance"
-text = "chance"
-claims.figure-10 = ["low"]
-claims.table-ii = ["*"]
 """
-AGAIN = "[[finding]]\ntext = 'again'\nclaims.table-ii = ['*']\n"
+FINDINGS = """
+from ackclock.reproduction.artefact import Finding
+
+FINDINGS = [Finding("by-chance", "chance", {"figure-10": ["low"], "table-ii": ["*"]}, None)]
+"""
+AGAIN = "FINDINGS.append(Finding({!r}, 'again', {{'table-ii': ['*']}}, None))\n"
 
 
 @pytest.fixture
@@ -590,9 +606,9 @@ def written(tmp_path, monkeypatch):
     """Return a function that writes a paper and loads it; each has a name of its own."""
     monkeypatch.syspath_prepend(tmp_path)
 
-    def load_it(name, modules, data=DATA):
+    def load_it(name, modules, data=DATA, findings=FINDINGS):
         (tmp_path / name).mkdir()
-        for file, text in {"__init__": "", **modules}.items():
+        for file, text in {"__init__": "", "findings": findings, **modules}.items():
             (tmp_path / name / f"{file}.py").write_text(text)
         (tmp_path / name / "paper.toml").write_text(data)
         return load(name)
@@ -611,7 +627,7 @@ def test_a_paper_is_what_its_files_have(written):
     assert paper.setting == {}
     names = ["figure-9", "figure-10", "table-i", "table-ii"]
     assert [artefact.name for artefact in paper.artefacts] == names
-    chance = Finding("by-chance", "chance")
+    chance = Finding("by-chance", "chance", {"figure-10": ["low"], "table-ii": ["*"]}, None)
     findings = {artefact.name: [claim.finding for claim in artefact.claims] for artefact in paper.artefacts}
     assert findings == {name: [None, None] for name in names} | {
         "figure-10": [chance, None],
@@ -626,9 +642,6 @@ def test_a_paper_is_what_its_files_have(written):
         ("A = made('figure-10')", DATA, KeyError, "table-ii"),
         ("", DATA.replace("evidence", "reason"), KeyError, "evidence"),
         ("", DATA.replace("changes", "changed"), TypeError, "changed"),
-        ("", DATA + AGAIN + "name = 'other'", ValueError, "two findings"),
-        ("", DATA + AGAIN + "name = 'by-chance'", ValueError, "names no finding, or two"),
-        ("", DATA + AGAIN + "name = 'By chance'", ValueError, "names no finding, or two"),
         (
             "T, A = made('table-ii'), made('figure-10', names=('low', 'low'))",
             DATA,
@@ -648,6 +661,21 @@ def test_a_paper_with_a_mistake_is_refused(written, request, module, data, error
     every = "T, F = made('table-ii'), made('figure-10')\n" if not module else ""
     with pytest.raises(error, match=words):
         written(name, {"one": MODULE + every + module}, data)
+
+
+@pytest.mark.parametrize(
+    ("again", "words"),
+    [
+        ("other", "two findings"),
+        ("by-chance", "names no finding, or two"),
+        ("By chance", "names no finding, or two"),
+    ],
+)
+def test_a_paper_with_a_wrong_finding_is_refused(written, request, again, words):
+    name = f"again_{request.node.callspec.indices['again']}"
+    both = "T, F = made('table-ii'), made('figure-10')\n"
+    with pytest.raises(ValueError, match=words):
+        written(name, {"one": MODULE + both}, findings=FINDINGS + AGAIN.format(again))
 
 
 @pytest.mark.parametrize(

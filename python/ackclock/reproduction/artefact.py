@@ -78,22 +78,61 @@ class Target(NamedTuple):
     logarithmic: bool = False
 
 
-class Finding(NamedTuple):
-    """What else is known of claims; see `ackclock.reproduction.paper`.
+class Evidence(NamedTuple):
+    """What a finding rests on.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether these numbers bear the finding out.
+    numbers : mapping
+        The numbers of its sentence, by name.
+    """
+
+    holds: bool
+    numbers: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What else is known of claims that do not hold, computed whenever they are judged.
 
     Attributes
     ----------
     name : str
         What data calls it, unique within its paper.
     text : str
-        What is known.
+        What is known; its numbers are fields such as ``{share:.2f}``, and none is typed.
+    claims : mapping
+        Names of the claims by artefact, where ``*`` is every claim without a finding of its own.
+    compute : callable
+        From the numbers of the artefact to the evidence. It may also use formulas and what other
+        simulators gave (`ackclock.reproduction.quoted`).
     contradiction : bool
         Whether it proves that they cannot hold together with the rest of the paper.
     """
 
     name: str
     text: str
+    claims: Mapping[str, Sequence[str]]
+    compute: Callable[[Numbers], Evidence]
     contradiction: bool = False
+
+    def sentence(self, numbers: Numbers) -> str:
+        """Return the text with its numbers.
+
+        Parameters
+        ----------
+        numbers : Numbers
+            Those of the artefact at the setting at which it is judged.
+
+        Returns
+        -------
+        str
+            Empty where the numbers do not bear it out.
+        """
+        evidence = self.compute(numbers)
+        return self.text.format_map(evidence.numbers) if evidence.holds else ""
 
 
 @dataclass(frozen=True)

@@ -22,13 +22,14 @@ class Judgement:
 
     `numbers` and `claims` are empty when something failed; then `error` is not. `traces` are the series
     of the picture by case. `single_runs` is the share of single runs in which a claim holds, by name,
-    where there are several runs.
+    where there are several runs. `findings` are the sentences of those findings that hold, by name.
     """
 
     numbers: Numbers = field(default_factory=lambda: Numbers({}))
     traces: Traces = field(default_factory=dict)
     claims: Sequence[tuple[Claim, Judged]] = ()
     single_runs: Mapping[str, Estimate] = field(default_factory=dict)
+    findings: Mapping[str, str] = field(default_factory=dict)
     error: str = ""
 
 
@@ -72,6 +73,13 @@ def single_runs(numbers: Numbers, claims: Sequence[Claim]) -> dict[str, Estimate
     }
 
 
+def findings(numbers: Numbers, claims: Sequence[Claim]) -> dict[str, str]:
+    """Return the sentences of the claims' findings that these numbers bear out, by name."""
+    every = {claim.finding.name: claim.finding for claim in claims if claim.finding}
+    sentences = {name: finding.sentence(numbers) for name, finding in every.items()}
+    return {name: sentence for name, sentence in sentences.items() if sentence}
+
+
 class _Work:
     """What has been measured for one artefact so far."""
 
@@ -106,7 +114,7 @@ class _Work:
             claims = [(claim, claim.judge(numbers)) for claim in self.artefact.claims]
             is_simulated = isinstance(self.artefact, Simulated)
             alone = single_runs(numbers, self.artefact.claims) if is_simulated else {}
-            return Judgement(numbers, traces, claims, alone)
+            return Judgement(numbers, traces, claims, alone, findings(numbers, self.artefact.claims))
         except Exception as error:
             return Judgement(error=f"{type(error).__name__}: {error}")
 

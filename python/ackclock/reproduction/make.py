@@ -163,10 +163,7 @@ def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> Ar
             str(key): {"file": f"scenarios/{slug(str(key))}.toml", "runs": len(jobs)}
             for key, jobs in asked.jobs.items()
         },
-        "claims": [
-            _claim(paper, artefact, claim, judged, judgement.single_runs.get(claim.name))
-            for claim, judged in judgement.claims
-        ],
+        "claims": [_claim(paper, artefact, claim, judged, judgement) for claim, judged in judgement.claims],
         "expected_wrong_claims": expected_wrong(judged.wrong_probability for _, judged in judgement.claims),
         "verdict": "",
         "error": judgement.error,
@@ -189,18 +186,21 @@ def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> Ar
 
 
 def _claim(
-    paper: Paper, artefact: Artefact, claim: Claim, judged: Judged, single_runs: Estimate | None = None
+    paper: Paper, artefact: Artefact, claim: Claim, judged: Judged, judgement: Judgement
 ) -> ClaimRecord:
     """Record a claim, what was measured, and what is known of it from other settings."""
+    single_runs = judgement.single_runs.get(claim.name)
+    finding = claim.finding if claim.finding and claim.finding.name in judgement.findings else None
     verdict = tried.judge(
         (artefact.name, claim.name),
         judged.holds,
         paper.trials,
         paper.relevant(artefact),
-        bool(claim.finding and claim.finding.contradiction),
+        bool(finding and finding.contradiction),
         judged.undecided,
     )
-    finding = None if judged.holds or judged.undecided else claim.finding
+    if judged.holds or judged.undecided:
+        finding = None
     return {
         "id": f"{paper.name}/{artefact.name}/{claim.name}",
         "claim": claim.sentence,
@@ -222,7 +222,7 @@ def _claim(
         "holding_settings": verdict.holding,
         "tried_settings": verdict.tried,
         "depends_on": verdict.why,
-        "finding": finding.text if finding else "",
+        "finding": judgement.findings[finding.name] if finding else "",
         "finding_id": f"{paper.name}/{finding.name}" if finding else "",
     }
 

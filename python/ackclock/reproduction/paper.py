@@ -8,12 +8,12 @@ A paper is a package. Its modules have the artefacts; `paper.toml` next to them 
   others are positive or 0;
 - ``changes``: claims and tolerances that were changed after they had been run, each with its
   reason;
-- ``[[finding]]``: what else is known of claims that differ: its ``name``; ``text``; ``contradiction = true``
-  if it proves that they cannot hold; and ``claims``, which are lists of their names by artefact,
-  where ``*`` is every claim of the artefact without a finding of its own;
-- ``[inference]``: ``fit`` and ``held_out``, claims by artefact in the same way, written down before
-  any setting is tried: the first choose the setting, the others test it; and ``left_out``,
-  artefacts that cost too much to be judged at every setting drawn.
+- ``[inference]``: ``fit`` and ``held_out``, names of claims by artefact, where ``*`` is every claim,
+  written down before any setting is tried: the first choose the setting, the others test it; and
+  ``left_out``, artefacts that cost too much to be judged at every setting drawn.
+
+`FINDINGS` of the module ``findings``, if there is one, are what else is known of claims that do not
+hold, each a `Finding`.
 
 The artefact called ``conditions``, if there is one, has what the paper states of its simulations
 and what can be measured in them: it is checked before any setting is tried, and is not a figure or
@@ -188,10 +188,11 @@ def load(package: str) -> Paper:
     names = [artefact.name for artefact in artefacts]
     if len(set(names)) < len(names):
         raise ValueError(f"{package}: two artefacts have the same name among {names}")
+    findings = next((member.FINDINGS for member in modules if hasattr(member, "FINDINGS")), ())
     data = tomllib.loads((resources.files(module) / "paper.toml").read_text(encoding="utf-8"))
     bounds = _bounds(data.pop("numbers", {}))
     artefacts = [replace(artefact, bounds=bounds) for artefact in artefacts]
-    explained = with_findings(artefacts, _by_claim(data.pop("finding", [])))
+    explained = with_findings(artefacts, _by_claim(findings))
     inference = data.pop("inference", None)
     return Paper(
         name=package.rpartition(".")[2],
@@ -232,17 +233,16 @@ def _as_printed(artefact: Artefact) -> tuple[str, int, str]:
     return kind, int(number) if number.isdecimal() else 0, number
 
 
-def _by_claim(findings: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Finding]]:
+def _by_claim(findings: Sequence[Finding]) -> dict[str, dict[str, Finding]]:
     by_claim: dict[str, dict[str, Finding]] = {}
     seen: set[str] = set()
-    for table in findings:
-        finding = Finding(table["name"], table["text"], table.get("contradiction", False))
+    for finding in findings:
         if finding.name in seen or not NAME.fullmatch(finding.name):
             raise ValueError(
                 f"{finding.name!r} names no finding, or two; names are words with hyphens, once each"
             )
         seen.add(finding.name)
-        for artefact, names in table["claims"].items():
+        for artefact, names in finding.claims.items():
             known = by_claim.setdefault(artefact, {})
             for name in names:
                 if name in known:

@@ -43,6 +43,11 @@ WITH_RED = tuple(
     TablePair(RttPair(name, multiple), MEGABIT_MBPS, red=True) for name in CONTROLS for multiple in (3, 6)
 )
 
+PAPER_WINDOWS = (7000, 300)
+"""Mean windows of BI-TCP at 2.5 Gbit/s and at 100 Mbit/s, packets."""
+PAPER_LOSS_RATES = (3e-4, 6e-3)
+"""Its loss rates there."""
+
 UNFAIR = ("BI-TCP", "HSTCP", "STCP")
 """Controls whose unfairness the text compares between the tables."""
 
@@ -103,16 +108,16 @@ SECTION_VII = Simulated(
     cases=_cases, probe=Probe(NUMBERS, _measure), draw=_draw,
     claims=(
         times("bi-tcp-window-at-2.5-gbit-s",
-              "BI-TCP's window at 2.5 Gbit/s", mean(FAST, "window"), 7000, factor=1.25,
+              "BI-TCP's window at 2.5 Gbit/s", mean(FAST, "window"), PAPER_WINDOWS[0], factor=1.25,
               why="'about', two flows of 40 ms", unit="packets", paper="about 7000 packets"),
         times("bi-tcp-window-at-100-mbit-s",
-              "BI-TCP's window at 100 Mbit/s", mean(SLOW, "window"), 300, factor=1.25,
+              "BI-TCP's window at 100 Mbit/s", mean(SLOW, "window"), PAPER_WINDOWS[1], factor=1.25,
               why="'about', two flows of 40 ms", unit="packets", paper="about 300 packets"),
         times("bi-tcp-loss-rate-at-2.5-gbit-s",
-              "BI-TCP's loss rate at 2.5 Gbit/s", mean(FAST, "loss"), 3e-4, factor=2,
+              "BI-TCP's loss rate at 2.5 Gbit/s", mean(FAST, "loss"), PAPER_LOSS_RATES[0], factor=2,
               why="rate of lost packets, one digit; at such windows loss events are rarer"),
         times("bi-tcp-loss-rate-at-100-mbit-s",
-              "BI-TCP's loss rate at 100 Mbit/s", mean(SLOW, "loss"), 6e-3, factor=2,
+              "BI-TCP's loss rate at 100 Mbit/s", mean(SLOW, "loss"), PAPER_LOSS_RATES[1], factor=2,
               why="rate of lost packets, one digit; at such windows loss events are rarer"),
         *(times(slug("red", key.flows.control, "windows-inverse-rtts-ratio", key.flows.ratio),
                 f"RED: {key.flows.control}'s windows are inversely proportional to the RTTs (ratio "

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ackclock.draw.figure import Axis, Group
-from ackclock.engine import Run
+from ackclock.engine import Run, number
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
@@ -151,13 +151,18 @@ class NoisyPath(NamedTuple):
 
 
 def _probe(key: FastPath | NoisyPath, _effort: Effort) -> Probe:
-    """Measure the goodput of the only flow, Mbit/s, by its variant; the sum is the same."""
+    """Measure the goodput of the only flow, Mbit/s, by its variant; the sum is the same.
+
+    In figure 5 also its mean RTT, which the noise makes longer.
+    """
+    noisy = isinstance(key, NoisyPath)
 
     def measure(run: Run) -> Row:
         (alone,) = goodputs(run, 1)
-        return {key.variant: alone, "sum": alone}
+        rtt = {"rtt_ms": number(run.summary["flows"][0]["mean_rtt_ms"])} if noisy else {}
+        return {key.variant: alone, "sum": alone, **rtt}
 
-    return Probe((key.variant, "sum"), measure)
+    return Probe((key.variant, "sum", *(["rtt_ms"] if noisy else [])), measure)
 
 
 FIGURE_4 = Simulated(
@@ -204,6 +209,7 @@ FIGURE_4 = Simulated(
 WIRELESS = ("FIT", "Reno", "CUBIC", "CTCP", "Westwood", "Veno", "FAST")
 LOSSES_5 = (0.01, 0.03, 0.05, 0.07)
 DELAYS_5 = (50, 150, 250, 350)
+RATE_5_MBPS = 4
 
 
 def _case_5(effort: Effort, key: NoisyPath) -> Case:
@@ -211,7 +217,7 @@ def _case_5(effort: Effort, key: NoisyPath) -> Case:
     description = scenario(
         setting,
         [flow(setting, key.variant, fast_alpha=setting["fast_alpha"])],
-        rate_mbps=4,
+        rate_mbps=RATE_5_MBPS,
         rtt_ms=key.rtt_ms,
         loss=key.loss,
         noise_ms=key.rtt_ms / 2,

@@ -171,6 +171,8 @@ def _draw_11(numbers: Numbers, _traces: Traces) -> Group:
     return Group([left, right], linked=False)
 
 
+MOST_MU = 0.35
+"""Largest mu of nearly equal windows, with the reason."""
 NEARLY_EQUAL = "mu is 0 for equal windows; the matrix model has up to 0.34 under heavy congestion"
 
 
@@ -266,8 +268,8 @@ FIGURE_11 = Simulated(
             "illinois-nearly-equal-windows-whatever-rtt",
             "Illinois: nearly equal windows whatever the RTT",
             mean(mixed_rtts("Illinois"), "mu"),
-            -0.35,
-            0.35,
+            -MOST_MU,
+            MOST_MU,
             why=NEARLY_EQUAL,
             paper="approximately the same",
         ),
@@ -275,8 +277,8 @@ FIGURE_11 = Simulated(
             "reno-nearly-equal-windows-whatever-rtt",
             "Reno: nearly equal windows whatever the RTT",
             mean(mixed_rtts("Reno"), "mu"),
-            -0.35,
-            0.35,
+            -MOST_MU,
+            MOST_MU,
             why=NEARLY_EQUAL,
             paper="similar",
         ),
@@ -356,7 +358,7 @@ FIGURE_13 = Simulated(
             "Illinois is fair to large RTTs: equal windows",
             mean(mixed_rtts("Illinois"), "mu"),
             0,
-            within=0.35,
+            within=MOST_MU,
             absolute=True,
             why=NEARLY_EQUAL,
             paper="fair",

@@ -27,6 +27,8 @@ ITEMS = {"Reno": "reno_recovery", "Illinois": "illinois_recovery"}
 
 PACKET_BYTES = 1000
 """Packet size that the paper states."""
+BUFFER_PACKETS = 100
+"""Buffer of most figures."""
 
 MEASURED_FROM_S = 200.0
 SAMPLE_S = 0.02
@@ -38,7 +40,7 @@ def scenario(
     *,
     rate_mbps: int = 100,
     rtt_ms: int = 100,
-    buffer: int = 100,
+    buffer: int = BUFFER_PACKETS,
     duration_s: float = 1200.0,
     warmup_s: float = MEASURED_FROM_S,
     sample_s: float = SAMPLE_S,

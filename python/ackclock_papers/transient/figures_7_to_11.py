@@ -141,6 +141,9 @@ FIGURE_10 = STEADY.figure(
     ),
 )
 
+EMPTY_LOW = 3
+"""Packets in the fifth percentile of a queue that is emptied."""
+
 FIGURE_11 = STEADY.figure(
     11, "queue", "queue, one flow", about="The runs of figure 9.",
     cases=_cases_alone,
@@ -159,7 +162,7 @@ FIGURE_11 = STEADY.figure(
         ),
         between(
             "tcp-empties-queue",
-            "TCP empties the queue", mean(TCP, "queue_low"), 0, 3,
+            "TCP empties the queue", mean(TCP, "queue_low"), 0, EMPTY_LOW,
             why="fifth percentile of the queue", unit="packets", paper="empty",
         ),
         between(

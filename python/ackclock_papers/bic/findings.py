@@ -1,0 +1,80 @@
+"""What is known of claims that do not hold: each sentence computes its numbers."""
+
+from __future__ import annotations
+
+import math
+
+import scipy
+
+from ackclock.models import responses
+from ackclock.reproduction import quoted
+from ackclock.reproduction.artefact import Evidence, Finding
+from ackclock.reproduction.numbers import Numbers
+from ackclock_papers.bic.section_vi import SHAPES
+from ackclock_papers.bic.section_vii import PAPER_LOSS_RATES, PAPER_WINDOWS
+from ackclock_papers.bic.tables_1_to_3 import PAPER_3, RATIOS, RttPair
+
+NS_2 = quoted.load("ackclock_papers.bic")
+
+
+def _hstcp_unfairness(numbers: Numbers) -> Evidence:
+    """Compare HSTCP's ratio of table 3 with ns-2's, which is below the paper's, too."""
+    paper, aimd = (PAPER_3[name][-1] for name in ("HSTCP", "AIMD"))
+    values = {name: NS_2.of(f"{name.upper()}, RTT ratio 6", "ratio") for name in ("hstcp", "aimd")}
+    ours = numbers.of(RttPair("HSTCP", RATIOS[-1]), "ratio").value
+    return Evidence(max(ours, values["hstcp"]) < paper, values | {"paper": paper, "paper_aimd": aimd})
+
+
+def _loss_events(window: float) -> float:
+    """Return the rate of loss events with which BI-TCP's response function has a mean window."""
+
+    def excess(log_rate: float) -> float:
+        return float(responses.bic(math.exp(log_rate))) - window
+
+    return math.exp(scipy.optimize.brentq(excess, math.log(1e-9), math.log(0.1)))
+
+
+def _loss_rates(_numbers: Numbers) -> Evidence:
+    needed = [_loss_events(window) for window in PAPER_WINDOWS]
+    fewer = min(printed / rate for printed, rate in zip(PAPER_LOSS_RATES, needed, strict=True))
+    # Losses come in groups; ten in every event would already be many.
+    return Evidence(fewer > 10, {"fast": needed[0], "slow": needed[1], "fewer": fewer})
+
+
+def _gain(maximum: float, beta: float) -> float:
+    """Return a rate that grows as equation 1.4, up to a factor."""
+    return math.sqrt(maximum * (2 - beta) / beta)
+
+
+def _beta_gains(numbers: Numbers) -> Evidence:
+    of_beta, of_maximum = _gain(1, 0.125) / _gain(1, 0.25), _gain(2, 0.125) / _gain(1, 0.125)
+    ours = numbers.of(SHAPES, "gain of beta").value
+    # The model at a finite loss rate gains as the limit does, within a twentieth.
+    holds = of_beta >= of_maximum and abs(ours / of_beta - 1) < 0.05
+    return Evidence(holds, {"beta": of_beta, "maximum": of_maximum})
+
+
+FINDINGS = (
+    Finding(
+        "ns-2-hstcp-unfairness",
+        "One run of ns-2.35 with another background and WebTraf gives {hstcp:.1f}, less than the paper's "
+        "{paper:.1f}, too (AIMD {aimd:.1f}, where the paper has {paper_aimd:.1f}).",
+        {"table-3": ["hstcp-rtt-ratio-6"]},
+        _hstcp_unfairness,
+    ),
+    Finding(
+        "loss-rates-count-packets",
+        "By the paper's own response function such windows need {fast:.1e} and {slow:.1e} loss events per "
+        "packet, {fewer:.0f} times fewer at least, so its rates must count something else: lost packets, as "
+        "here, or more.",
+        {"section-vii": ["bi-tcp-loss-rate-at-2.5-gbit-s", "bi-tcp-loss-rate-at-100-mbit-s"]},
+        _loss_rates,
+    ),
+    Finding(
+        "beta-gains-as-s-max",
+        "By equation 1.4 the rate is proportional to sqrt(S_max (2 - beta)/beta): half of beta gains a "
+        "factor of {beta:.2f}, twice S_max a factor of {maximum:.2f}.",
+        {"section-vi": ["beta-matters-much-less-for-rate-than-s-max"]},
+        _beta_gains,
+    ),
+)
