@@ -320,6 +320,8 @@ def test_figure_3_compares_the_last_quarter_with_the_first():
         "long_share": pytest.approx(0.1),
         "jain_first": pytest.approx(0.8),
         "jain_last": pytest.approx(1.0),
+        # (7 + 20) and (99 + 20) by turns: (4 * 146)^2/(8 * 4 (27^2 + 119^2)).
+        "jain_second_half": pytest.approx(341056 / 476480),
     }
 
 

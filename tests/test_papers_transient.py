@@ -5,6 +5,7 @@ import pytest
 
 from ackclock.engine import check
 from ackclock.reproduction import numbers as efforts
+from ackclock.reproduction.claims import between, mean
 from ackclock.reproduction.numbers import Numbers
 from ackclock_papers import PAPERS
 from ackclock_papers.transient import (
@@ -237,6 +238,20 @@ def test_steadiness():
     assert row["largest_window"] == 64
     # 0.9 of 2.5 Mbit/s are 28.1 packets in 100 ms: every other round trip.
     assert row["steady"] == pytest.approx(0.5)
+
+
+def test_a_claim_keeps_its_check_of_rates_per_100_ms():
+    # Round trips of 300 ms with 30 packets each, all in their first 100 ms: no variation per round trip,
+    # and per 100 ms a mean of 10 and a standard deviation of sqrt((20^2 + 2 10^2)/3).
+    row = measure.steadiness(made(np.tile([[30.0], [0.0], [0.0]], (434, 1)), rtt_ms=[300]))
+    assert row["cov"] == pytest.approx(0, abs=1e-9)
+    assert row["cov_100_ms"] == pytest.approx(np.sqrt(200) / 10, rel=0.01)
+    smooth = between("smooth", "smooth", mean(TCP, "cov"), 0, 0.1, why="w")
+    (claim,) = measure.recounted(smooth)
+    numbers = Numbers({TCP: [row]})
+    assert claim.judge(numbers).holds
+    assert not claim.former.judge(numbers).holds
+    assert claim.former.tolerance == "rates per 100 ms; w"
 
 
 def test_round_trips_without_a_packet_have_no_fairness():

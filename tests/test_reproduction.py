@@ -563,6 +563,37 @@ def test_a_finding_is_said_with_its_numbers_or_not_at_all(tmp_path):
         assert bool(known["finding_id"]) == holds
 
 
+def test_a_changed_check_shows_the_verdict_of_the_former_one(tmp_path):
+    # 0.9 Mbit/s and more are measured: the claim holds from 0.5 on, and from 2 on it did not.
+    rate = claims.mean("one", "rate")
+    now = claims.between("rate", "the rate is high", rate, 0.5, 1, why="half")
+    claim = claims.changed(now, claims.between("", "", rate, 2, 3, why="twice"))
+    tested = replace(artefact("figure-1", {"one": Case(tiny())}), claims=(claim,))
+    paper = replace(ONE, artefacts=(tested,))
+    (record,) = make.reproduce([(paper, tested)], tmp_path, FULL, 2)
+    (known,) = record["claims"]
+    assert known["verdict"] == "reproduced"
+    assert known["former"] == {
+        "tolerance": "twice",
+        "measured": known["measured"],
+        "holds": False,
+        "undecided": False,
+    }
+    said = f"Under the check before: does not hold ({known['measured']}; twice)."
+    assert said in html.unescape((tmp_path / "index.html").read_text())
+    assert f"- figure-1, the rate is high: reproduced. {said}" in page.markdown(tmp_path, [paper])
+    assert page.former_check(known | {"former": None}) == ""
+
+
+def test_a_former_check_that_asks_for_nothing_measured_is_refused():
+    claim = claims.changed(
+        claims.between("rate", "s", claims.mean("one", "rate"), 0, 1, why="w"),
+        claims.between("", "", claims.mean("one", "queue"), 0, 1, why="w"),
+    )
+    with pytest.raises(LookupError, match="queue"):
+        replace(ONE, artefacts=(replace(artefact("figure-1", {"one": Case(tiny())}), claims=(claim,)),))
+
+
 def test_findings_are_for_claims_that_exist():
     one, proof = artefact("figure-1", {"one": Case(tiny())}), finding("by arithmetic")
     (known,) = with_findings([one], {"figure-1": {"*": proof}})

@@ -135,6 +135,21 @@ class Finding:
         return self.text.format_map(evidence.numbers) if evidence.holds else ""
 
 
+class Former(NamedTuple):
+    """The check of a claim before it was changed, after it had been run.
+
+    Attributes
+    ----------
+    tolerance : str
+        What counted then.
+    judge : callable
+        As in `Claim`.
+    """
+
+    tolerance: str
+    judge: Callable[[Numbers], Judged]
+
+
 @dataclass(frozen=True)
 class Claim:
     """A checkable sentence of a paper.
@@ -159,6 +174,8 @@ class Claim:
     number : tuple of hashable, optional
         Case and key of the number that it is about, where that is a mean over the runs: a picture
         of that number shows the paper's value.
+    former : Former, optional
+        The check that it had when it was first run: its verdict is shown next to the present one.
     """
 
     name: str
@@ -169,6 +186,7 @@ class Claim:
     target: Target | None = None
     finding: Finding | None = None
     number: tuple[Key, Key] | None = None
+    former: Former | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,6 +275,8 @@ class Artefact:
                     with warnings.catch_warnings(), np.errstate(all="ignore"):
                         warnings.simplefilter("ignore")
                         claim.judge(Numbers(rows, setting))
+                        if claim.former:
+                            claim.former.judge(Numbers(rows, setting))
                 except KeyError as error:
                     effort_name = "quick" if effort.quick else "full"
                     raise LookupError(

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from ackclock.decision import Estimate, chance_wrong, difference, lies_in, sign, tail
-from ackclock.reproduction.artefact import Claim, Judged, Target
+from ackclock.reproduction.artefact import Claim, Former, Judged, Target
 from ackclock.reproduction.numbers import Key, Numbers
 
 
@@ -289,6 +289,24 @@ def holds(
         return Judged(words, bool(good))
 
     return Claim(name, sentence, paper, why, judged)
+
+
+def changed(claim: Claim, former: Claim) -> Claim:
+    """Keep the check that a claim had before it was changed, after it had been run.
+
+    Parameters
+    ----------
+    claim : Claim
+        The claim as it is judged.
+    former : Claim
+        The same with its former check, of which tolerance and judge count.
+
+    Returns
+    -------
+    Claim
+        The claim, with the former check.
+    """
+    return replace(claim, former=Former(former.tolerance, former.judge))
 
 
 def between(

@@ -22,7 +22,8 @@ class Judgement:
 
     `numbers` and `claims` are empty when something failed; then `error` is not. `traces` are the series
     of the picture by case. `single_runs` is the share of single runs in which a claim holds, by name,
-    where there are several runs. `findings` are the sentences of those findings that hold, by name.
+    where there are several runs. `findings` are the sentences of those findings that hold, by name;
+    `former` is what the checks before gave, by the name of the claim.
     """
 
     numbers: Numbers = field(default_factory=lambda: Numbers({}))
@@ -30,6 +31,7 @@ class Judgement:
     claims: Sequence[tuple[Claim, Judged]] = ()
     single_runs: Mapping[str, Estimate] = field(default_factory=dict)
     findings: Mapping[str, str] = field(default_factory=dict)
+    former: Mapping[str, Judged] = field(default_factory=dict)
     error: str = ""
 
 
@@ -114,7 +116,11 @@ class _Work:
             claims = [(claim, claim.judge(numbers)) for claim in self.artefact.claims]
             is_simulated = isinstance(self.artefact, Simulated)
             alone = single_runs(numbers, self.artefact.claims) if is_simulated else {}
-            return Judgement(numbers, traces, claims, alone, findings(numbers, self.artefact.claims))
+            known = findings(numbers, self.artefact.claims)
+            former = {
+                claim.name: claim.former.judge(numbers) for claim in self.artefact.claims if claim.former
+            }
+            return Judgement(numbers, traces, claims, alone, known, former)
         except Exception as error:
             return Judgement(error=f"{type(error).__name__}: {error}")
 

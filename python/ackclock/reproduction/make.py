@@ -24,7 +24,7 @@ from ackclock.reproduction.fingerprint import fingerprint
 from ackclock.reproduction.judge import Asked, Judgement, judge
 from ackclock.reproduction.numbers import Effort, Row
 from ackclock.reproduction.paper import Paper
-from ackclock.reproduction.record import ArtefactRecord, ClaimRecord
+from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, FormerCheck
 from ackclock.runs import progress
 from ackclock.runs.live import OFF, Live
 from ackclock.runs.store import CACHE, Store
@@ -224,6 +224,19 @@ def _claim(
         "depends_on": verdict.why,
         "finding": judgement.findings[finding.name] if finding else "",
         "finding_id": f"{paper.name}/{finding.name}" if finding else "",
+        "former": _former(claim, judgement),
+    }
+
+
+def _former(claim: Claim, judgement: Judgement) -> FormerCheck | None:
+    if claim.former is None or claim.name not in judgement.former:
+        return None
+    judged = judgement.former[claim.name]
+    return {
+        "tolerance": claim.former.tolerance,
+        "measured": judged.measured,
+        "holds": judged.holds,
+        "undecided": judged.undecided,
     }
 
 

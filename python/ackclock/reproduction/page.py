@@ -192,7 +192,17 @@ def _cell(value: object) -> str:
 
 def explained(claim: ClaimRecord) -> str:
     """Return the reasons of a claim's verdict, as sentences."""
-    return " ".join(filter(None, [_robustness(claim), _single_runs(claim), claim["finding"]]))
+    sentences = [_robustness(claim), _single_runs(claim), former_check(claim), claim["finding"]]
+    return " ".join(filter(None, sentences))
+
+
+def former_check(claim: ClaimRecord) -> str:
+    """Return what the check before gives, as a sentence; it was changed after it had been run."""
+    former = claim.get("former")
+    if former is None:
+        return ""
+    verdict = "undecided" if former["undecided"] else "holds" if former["holds"] else "does not hold"
+    return f"Under the check before: {verdict} ({former['measured']}; {former['tolerance']})."
 
 
 def _single_runs(claim: ClaimRecord) -> str:
@@ -260,6 +270,13 @@ def markdown(output: Path, papers: Iterable[Paper]) -> str:
         heads = ["artefact", "what", "verdict", "claims that hold"]
         lines += ["", f"## {paper.title}", *table(heads, rows)]
         lines += ["", "### What does not hold", *failing[1:]] if failing else []
+        changed = [
+            f"- {record['name']}, {claim['claim']}: {claim['verdict']}. {former_check(claim)}"
+            for record in records.values()
+            for claim in record["claims"]
+            if claim.get("former")
+        ]
+        lines += ["", "### Checks that were changed after they had been run", "", *changed] if changed else []
         heads = ["setting", "value", "stated or inferred", "evidence", "also tried"]
         lines += ["", "### Settings", gain(paper), "", *table(heads, setting_rows(paper))]
         pairs = tried.never_together(paper.trials)[:PAIRS]

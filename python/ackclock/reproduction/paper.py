@@ -7,7 +7,7 @@ A paper is a package. Its modules have the artefacts; `paper.toml` next to them 
 - ``[numbers]``: what is possible: ``shares`` lie between 0 and 1, ``signed`` may be negative, and all
   others are positive or 0;
 - ``changes``: claims and tolerances that were changed after they had been run, each with its
-  reason;
+  reason; a claim whose check was changed keeps the former one (`ackclock.reproduction.claims.changed`);
 - ``[inference]``: ``fit`` and ``held_out``, names of claims by artefact, where ``*`` is every claim,
   written down before any setting is tried: the first choose the setting, the others test it; and
   ``left_out``, artefacts that cost too much to be judged at every setting drawn.

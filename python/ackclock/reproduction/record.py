@@ -16,6 +16,15 @@ class SingleRuns(TypedDict):
     high: float
 
 
+class FormerCheck(TypedDict):
+    """The check of a claim before it was changed, after it had been run, and what it gives now."""
+
+    tolerance: str
+    measured: str
+    holds: bool
+    undecided: bool
+
+
 class ClaimRecord(TypedDict):
     """A claim, its numbers at the paper's setting, and its verdict."""
 
@@ -34,6 +43,7 @@ class ClaimRecord(TypedDict):
     depends_on: str
     finding: str
     finding_id: str
+    former: NotRequired[FormerCheck | None]
 
 
 class CaseRecord(TypedDict):

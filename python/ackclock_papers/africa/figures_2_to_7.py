@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
-from ackclock.reproduction.traces import window_trace
 
 from ackclock.draw.figure import Diagram, Group
 from ackclock.engine import Run, number
 from ackclock.engine.names import slug
 from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, mean, near, ordered, ratio, times
+from ackclock.reproduction.claims import between, changed, mean, near, ordered, ratio, times
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
+from ackclock.reproduction.traces import window_trace
 from ackclock.runs import Case
 from ackclock_papers.africa.setting import (
     ACCESS,
@@ -377,11 +377,15 @@ FIGURE_7 = Simulated(
             paper="quickly utilizes",
             why="time to 90 % of the link; Reno would need some 3000 round trips, 250 s",
         ),
-        between(
-            "comes-near-what-datagrams-leave",
-            "Africa comes near the rate that the datagrams leave", mean(AFRICA, "during"),
-            0.9 * (AVAILABLE_MBPS - DATAGRAMS_MBPS), np.inf, unit="Mbit/s",
-            why="nine tenths of 303 Mbit/s", paper="'approaches the maximum available bandwidth'",
+        changed(
+            between(
+                "comes-near-what-datagrams-leave",
+                "Africa comes near the rate that the datagrams leave", mean(AFRICA, "during"),
+                0.9 * (AVAILABLE_MBPS - DATAGRAMS_MBPS), np.inf, unit="Mbit/s",
+                why="nine tenths of 303 Mbit/s", paper="'approaches the maximum available bandwidth'",
+            ),
+            near("", "", mean(AFRICA, "during"), AVAILABLE_MBPS - DATAGRAMS_MBPS, within=0.05,
+                 unit="Mbit/s", why="of what the datagrams leave"),
         ),
     ),
 )  # fmt: skip

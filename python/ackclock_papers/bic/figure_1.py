@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ackclock.draw.figure import Diagram
 from ackclock.engine import Run
 from ackclock.reproduction.artefact import Probe, Simulated
-from ackclock.reproduction.claims import between, mean, near
+from ackclock.reproduction.claims import between, changed, mean, near
 from ackclock.reproduction.numbers import Effort, Row
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import BackgroundGroup, background_flows, background_mbps, case
@@ -79,15 +79,18 @@ FIGURE_1 = Simulated(
             within=0,
             why="counted",
         ),
-        between(
-            "their-windows-stay-under-64",
-            "windows of the small flows stay under 64",
-            mean(SETUP, "largest_small_window"),
-            1,
-            65.01,
-            why="the largest mean window, which may be one packet above the window that is used",
-            unit="packets",
-            paper="under 64",
+        changed(
+            between(
+                "their-windows-stay-under-64",
+                "windows of the small flows stay under 64",
+                mean(SETUP, "largest_small_window"),
+                1,
+                65.01,
+                why="the largest mean window, which may be one packet above the window that is used",
+                unit="packets",
+                paper="under 64",
+            ),
+            between("", "", mean(SETUP, "largest_small_window"), 1, 64.01, why="at most 64", unit="packets"),
         ),
         between(
             "background-uses-at-least-20-percent-backward-bandwidth",

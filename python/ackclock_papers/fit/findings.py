@@ -6,8 +6,9 @@ import numpy as np
 
 from ackclock.models import fit
 from ackclock.reproduction.artefact import Evidence, Finding
+from ackclock.reproduction.least import MUCH
 from ackclock.reproduction.numbers import Numbers
-from ackclock_papers.fit.figures_4_and_5 import DELAYS_5, LOSSES_5, MUCH, RATE_5_MBPS, WIRELESS, NoisyPath
+from ackclock_papers.fit.figures_4_and_5 import DELAYS_5, LOSSES_5, RATE_5_MBPS, WIRELESS, NoisyPath
 from ackclock_papers.fit.setting import PACKET_BITS
 
 POINTS = [(rtt_ms, loss) for rtt_ms in DELAYS_5 for loss in LOSSES_5]

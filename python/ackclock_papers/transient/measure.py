@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,8 @@ import polars as pl
 from ackclock import metrics
 from ackclock.engine import FlowSummary, Run
 from ackclock.metrics import Estimate, FloatArray
-from ackclock.reproduction.artefact import Probe
+from ackclock.reproduction.artefact import Claim, Judged, Probe
+from ackclock.reproduction.claims import changed
 from ackclock.reproduction.numbers import Key, Numbers, Row
 from ackclock_papers.transient.setting import (
     CHANGE_S,
@@ -47,14 +48,16 @@ def _studied(run: Run) -> list[FlowSummary]:
     return [flow for flow in run.summary["flows"] if flow["controller"] in STUDIED]
 
 
-def rounds(run: Run) -> Rounds:
+def rounds(run: Run, width_s: float | None = None) -> Rounds:
     """Count a run in round trips, so that a round trip begins at the change.
 
     Only the flows of the study's protocols count, in their order; the run must have the traces of its
-    windows and of the bottleneck's queue.
+    windows and of the bottleneck's queue. `width_s` is the length of a round trip if it is not the mean
+    of the run.
     """
     flows = _studied(run)
-    width_s = float(np.mean([flow["mean_rtt_ms"] or 1e3 * RTT_S for flow in flows])) / 1e3
+    if width_s is None:
+        width_s = float(np.mean([flow["mean_rtt_ms"] or 1e3 * RTT_S for flow in flows])) / 1e3
     sample_s = float(run.queues["time_s"][0])
     # Without a queue a round trip is exactly one sample.
     width_s = sample_s * max(1, round(width_s / sample_s))
@@ -134,9 +137,38 @@ class Steadiness(NamedTuple):
     steady: float
 
 
+RECOUNTED = {name: f"{name}_100_ms" for name in ("cov", "fairness", "fairness_std", "steady")}
+"""Numbers that are also counted per 100 ms, as all claims had them at first."""
+
+
 def steadiness(run: Run) -> Row:
-    """Measure `Steadiness`: smoothness of the first flow, fairness of all flows, and the queue."""
-    counted = rounds(run)
+    """Measure `Steadiness`, and the numbers of `RECOUNTED`."""
+    before = _steadiness(run, rounds(run, RTT_S))._asdict()
+    return _steadiness(run, rounds(run))._asdict() | {key: before[name] for name, key in RECOUNTED.items()}
+
+
+def per_100_ms(claim: Claim) -> Claim:
+    """Judge a claim by rates per 100 ms, as it was at first."""
+
+    def judge(numbers: Numbers) -> Judged:
+        rows = {
+            case: [
+                {key: row.get(RECOUNTED.get(key, key), number) for key, number in row.items()} for row in some
+            ]
+            for case, some in numbers.rows.items()
+        }
+        return claim.judge(replace(numbers, rows=rows))
+
+    return replace(claim, judge=judge, tolerance=f"rates per 100 ms; {claim.tolerance}")
+
+
+def recounted(*claims: Claim) -> tuple[Claim, ...]:
+    """Keep the checks that claims had when rates were counted per 100 ms."""
+    return tuple(changed(claim, per_100_ms(claim)) for claim in claims)
+
+
+def _steadiness(run: Run, counted: Rounds) -> Steadiness:
+    """Measure smoothness of the first flow, fairness of all flows, and the queue."""
     sent, waiting = counted.sent[counted.first :], counted.queue[counted.first :]
     covs = metrics.cov(sent, axis=0)
     fairness = metrics.jain(sent, axis=1)
@@ -155,10 +187,10 @@ def steadiness(run: Run) -> Row:
         queue_period=_period(waiting),
         largest_window=float(window.max()) if window.size else float("nan"),
         steady=float((sent[:, 0] >= 0.9 * LINK_PACKETS_PER_S * counted.width_s).mean()),
-    )._asdict()
+    )
 
 
-STEADINESS = Probe(Steadiness._fields, steadiness)
+STEADINESS = Probe((*Steadiness._fields, *RECOUNTED.values()), steadiness)
 
 
 def _period(values: FloatArray) -> float:

@@ -14,7 +14,8 @@ from ackclock.engine import Run
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, FloatArray, over_runs
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, mean, near, ordered, ratio, times
+from ackclock.reproduction.claims import between, changed, mean, near, ordered, ratio, times
+from ackclock.reproduction.least import MUCH, MUCH_MORE
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.transient import figures_7_to_11, figures_12_to_17, measure, setting
@@ -181,13 +182,16 @@ def _like_tcp(key: str, comparison: str) -> Claim:
     )
 
 
+CYCLES = [(protocol, mean(Under(protocol, ALONE), "queue_period")) for protocol in (TEAR, GAIMD)]
+"""Cycles of the queue, the longer first."""
+
 SECTION_3 = Simulated(
     name="section-3", caption="statements of the text about steady conditions",
     about=(
         "The runs of figures 6, 9, 13 and 16, the last also with RED; three of them also with TEAR "
         "without its timeout."
     ),
-    cases=_cases, probe=Probe((*measure.Steadiness._fields, *SteadyDetails._fields), _measure),
+    cases=_cases, probe=Probe((*measure.STEADINESS.keys, *SteadyDetails._fields), _measure),
     draw=_draw, headline=True,
     claims=(
         times("gaimd-tcp-friendly-at-every-loss-rate-figure-6",
@@ -218,9 +222,12 @@ SECTION_3 = Simulated(
                   why=f"share of the time with more than {FILLING:.0f} packets",
                   paper="'most of the time'") for protocol in (TCP, GAIMD)),
         _like_tcp("up", "fills as fast"), _like_tcp("down", "drains as quickly"),
-        ordered("tear-cycle-much-longer-than-gaimd", "TEAR's cycle is much longer than GAIMD's",
-                [(protocol, mean(Under(protocol, ALONE), "queue_period")) for protocol in (TEAR, GAIMD)],
-                unit="round trips", paper="'much longer than those of TCP and GAIMD'"),
+        changed(
+            ordered("tear-cycle-much-longer-than-gaimd", "TEAR's cycle is much longer than GAIMD's",
+                    CYCLES, margin=MUCH, why=MUCH_MORE,
+                    unit="round trips", paper="'much longer than those of TCP and GAIMD'"),
+            ordered("", "", CYCLES, unit="round trips"),
+        ),
         times("figure-14-queue-swings-single-tcp",
               "figure 14: the queue swings as much as that of a single TCP flow",
               ratio((Under(TCP, NEXT_TO_TCP), "queue_std"), (Under(TCP, ALONE), "queue_std")), 1,
