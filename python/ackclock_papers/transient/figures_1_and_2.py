@@ -12,7 +12,7 @@ from ackclock.draw.figure import Axis, Chart, Diagram, Group, Series
 from ackclock.engine import Run
 from ackclock.models import smoothness
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, mean, near
+from ackclock.reproduction.claims import between, changed, mean, near
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.transient import setting
@@ -175,15 +175,26 @@ FIGURE_2 = Simulated(
             paper="equal",
             why="the CoV of sixteen samples lies a few per cent below that of all",
         ),
-        near(
-            "f-1-1-cov-2-equation-3",
-            "F = 1/(1 + CoV^2) (equation 3)",
-            mean(SIXTEEN_FLOWS, "jain_difference"),
-            0,
-            within=0.03,
-            absolute=True,
-            why="F less the index of the mean CoV, which differs from the mean of F",
-            paper="1/(1 + CoV^2)",
+        changed(
+            near(
+                "f-1-1-cov-2-equation-3",
+                "F = 1/(1 + CoV^2) (equation 3)",
+                mean(SIXTEEN_FLOWS, "jain_difference"),
+                0,
+                within=0.03,
+                absolute=True,
+                why="F less the index of the mean CoV, which differs from the mean of F",
+                paper="1/(1 + CoV^2)",
+            ),
+            near(
+                "",
+                "",
+                mean(SIXTEEN_FLOWS, "jain"),
+                0.82,
+                within=0.03,
+                absolute=True,
+                why="of F and what a CoV of 0.47 gives",
+            ),
         ),
     ),
 )
