@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -76,15 +77,28 @@ def entries(text: str) -> Iterator[str]:
             yield " ".join(entry[0].split())
 
 
+def constants() -> Iterator[tuple[str, str]]:
+    """Yield the docstrings of constants and attributes: strings that follow an assignment."""
+    for file in PACKAGES:
+        for node in ast.walk(tree_of(file)):
+            if isinstance(node, ast.Module | ast.ClassDef):
+                for before, after in itertools.pairwise(node.body):
+                    match before, after:
+                        case ast.Assign() | ast.AnnAssign(), ast.Expr(ast.Constant(str(text))):
+                            yield f"{name(file)}:{after.lineno}", text
+
+
 def test_explanations_are_sentences_or_noun_phrases() -> None:
-    fragment = re.compile(r"(Of|Where|Which|Whose)\b")
-    fragments = [
-        f"{place}: {entry}"
-        for place, _, text in documented()
-        for entry in entries(text)
-        if len(entry.split()) < 3 or fragment.match(entry)
+    explanations = [
+        *((place, entry) for place, _, text in documented() for entry in entries(text)),
+        *((place, text) for place, _, text in documented()),
+        *constants(),
     ]
-    assert fragments == []
+    assert [
+        f"{place}: {text}"
+        for place, text in explanations
+        if len(text.split()) < 3 or re.match(r"(Of|Where|Which|Whose)\b", text)
+    ] == []
 
 
 def test_locals_are_named_for_what_they_are() -> None:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ackclock.decision.intervals import NEVER, NOT_RANDOM, ONE_RUN, Estimate, over_runs, within
 
 LARGEST_LOGARITHM = 700.0
-"""Of a factor that a float can hold."""
+"""Largest natural logarithm whose power is still a float."""
 
 
 def of_ratios(values: ArrayLike, level: float = 0.95) -> Estimate:

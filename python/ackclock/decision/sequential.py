@@ -10,7 +10,7 @@ from ackclock.decision.intervals import over_runs
 from ackclock.decision.paired import Compared
 
 LEAST_CHANCE = 0.25
-"""Of being decided by the runs that may follow; with less they are better spent elsewhere."""
+"""Least probability that further runs decide a comparison; below it they are better spent elsewhere."""
 
 
 def wants_more(compared: Compared, runs: int, most: int, *, settled: bool) -> bool:

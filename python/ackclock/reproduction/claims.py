@@ -142,10 +142,10 @@ def _error(estimate: Estimate, relative: bool) -> float:
 
 
 LEAST_LIKELIHOOD = 0.01
-"""Of a claim that is far from holding: how far it is says nothing more about a setting."""
+"""Likelihood of a claim that is far from holding: how far off it is says nothing more about a setting."""
 BEYOND_ONE_END = 0.25
-"""How much beyond the end of a range without another end is as unlikely as half a range beyond one
-with two, as a share of that end, which counts as 0.4 at least."""
+"""Excess over a range with only one end that is as unlikely as an excess of half the width of a range
+with two ends, as a share of that end, which counts as at least 0.4."""
 
 
 def likelihood(target: Target | None, judged: Judged) -> float:
@@ -261,7 +261,7 @@ def _scaled(estimate: Estimate, factor: float) -> Estimate:
 
 
 GAP = Target(0.0, math.inf)
-"""Of an order: the least difference of neighbours as a share of the larger one."""
+"""Target of an order: the least difference of neighbours as a share of the larger one."""
 
 
 def holds(

@@ -22,16 +22,16 @@ from ackclock.reproduction.tried import DESIGN, Trial
 from ackclock.runs import Store
 
 SETTINGS = 16
-"""How many settings are drawn unless told otherwise."""
+"""Number of settings that are drawn by default."""
 REFINING_RUN, TESTING_RUN = 100, 200
 """First runs of the refinement and of the test: other seeds than those that chose."""
 REFINING_RUNS, TESTING_RUNS = 2, 3
 SURVIVING_SHARE = 3
-"""One setting of three goes on to the next round, which has twice as many seeds."""
+"""One setting in three advances to the next round, which has twice as many seeds."""
 DIRECTORY = "inferred"
-"""Where `keep` writes, in the directory of the paper."""
+"""Subdirectory of the paper that `keep` writes to."""
 PASSES = 2
-"""How often every item may be moved at most."""
+"""Largest number of times that each item may be changed."""
 
 
 @dataclass(frozen=True)

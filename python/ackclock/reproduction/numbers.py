@@ -77,12 +77,12 @@ QUICK = Effort(quick=True, runs=3)
 Bounds = tuple[float, float]
 """Smallest and largest possible number."""
 POSITIVE: Bounds = (0.0, math.inf)
-"""Of numbers for which a paper declares nothing else: counts, times, rates, lengths."""
+"""Bounds of numbers for which a paper declares no others: counts, times, rates, lengths."""
 SHARE: Bounds = (0.0, 1.0)
 SIGNED: Bounds = (-math.inf, math.inf)
 EDGE = 1e-3
-"""How far a measured number may be beyond a bound: a packet that is under way when the measurement
-begins or ends counts whole."""
+"""Largest excess of a measured number over a bound: a packet that is in transit when the measurement
+begins or ends counts in full."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ class Basis(StrEnum):
     STATED = "stated"
     """The paper says so."""
     DEFAULT = "default"
-    """The simulator of that year had it unless told otherwise."""
+    """The default of the simulators of that year."""
     READING = "reading"
     """One way to read what the paper says of a control."""
     OPEN = "open"

@@ -1,4 +1,4 @@
-"""Where runs are made: in threads, in a child process per thread, or on the machines of a Dask cluster."""
+"""The places in which runs are made: threads, a child process per thread, or a Dask cluster."""
 
 from __future__ import annotations
 
