@@ -221,7 +221,7 @@ def test_what_was_kept_and_changed_is_judged_again(paper, found, cache, capsys):
         assert infer.infer(paper, cache, 2, settings=12).trials == found.trials
         said = capsys.readouterr().err.splitlines()
         assert said
-        assert all("is not as it was written" in line for line in said)
+        assert all("was changed or damaged" in line for line in said)
         with Store(cache).opened() as store:
             assert whole.items() >= store.notes("judged/").items()
 

@@ -108,7 +108,7 @@ def test_only_the_beginning_of_a_last_record_is_left_out() -> None:
 def test_a_thousand_changed_bits_of_a_sweep_are_harmless_or_told(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Answers that are accepted are as they were written; all others are reported and computed again."""
+    """Answers that are accepted are unchanged; all others are reported and computed again."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
     output = tmp_path / "out"
     outcome = sweep(file, output)
@@ -174,7 +174,7 @@ def test_a_lost_part_is_written_again(
     dataset = sweep(file, tmp_path / "out").directory
     whole = _contents(dataset)
     change(dataset / "part-00001.parquet")
-    with pytest.raises(ValueError, match=r"part-00001.parquet is .*; run the sweep again"):
+    with pytest.raises(ValueError, match=r"part-00001.parquet (was|is) .*; run the sweep again"):
         picture.refuse_damaged(tmp_path / "out")
     # The store has its runs: nothing is simulated again.
     again = sweep(file, tmp_path / "out")
@@ -193,7 +193,7 @@ def test_an_emptied_part_is_told_by_both_verbs(
     _emptied(part)
     plotted = ackclock("plot", "results", "--x", "p", "--y", "goodput")
     assert (plotted.returncode, len(plotted.stderr.splitlines())) == (2, 1)
-    assert "part-00000.parquet is not as it was written; run the sweep again" in plotted.stderr
+    assert "part-00000.parquet was changed or damaged; run the sweep again" in plotted.stderr
     again = ackclock("sweep", file)
     assert (again.returncode, len(again.stderr.splitlines())) == (0, 1)
     assert "; it is written again" in again.stderr
@@ -351,7 +351,7 @@ def test_a_kept_run_that_another_wrote_is_made_again(
     for text, seal, problem in (
         (changed, False, "checksums.json is missing"),
         ("", False, "checksums.json is missing"),
-        (changed, True, "checksums.json is not as it was written"),
+        (changed, True, "checksums.json was changed or damaged"),
     ):
         (place / integrity.CHECKSUMS).unlink()
         summary.write_text(text)
@@ -510,7 +510,7 @@ def test_a_comparison_uses_no_run_that_was_changed(
         file.write_text(file.read_text().replace('"jain": ', '"jain": 1'))
     second = comparison.compare(setting, ["reno"], cache=tmp_path)
     assert second.table.equals(first.table)
-    assert "summary.json is not as it was written" in capsys.readouterr().err
+    assert "summary.json was changed or damaged" in capsys.readouterr().err
 
 
 def test_results_are_synced_before_and_after_they_get_their_name(

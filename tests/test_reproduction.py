@@ -235,9 +235,9 @@ def test_what_was_changed_on_disk_is_made_again_and_told(tmp_path, capsys):
             file.write_bytes(changed)
             # A request for another artefact does not show what this one lacks.
             make_again(other)
-            assert f"{file.name} is not as it was written; it is left" in capsys.readouterr().err
+            assert f"{file.name} was changed or damaged; it is left" in capsys.readouterr().err
             assert make_again(one, other) == first
-            assert f"{file.name} is not as it was written; it is made" in capsys.readouterr().err
+            assert f"{file.name} was changed or damaged; it is made" in capsys.readouterr().err
             assert json.loads((place / "artefact.json").read_text()) == first[0]
     assert (tmp_path / "index.html").read_text() == shown
     # What is found is all that is asked: a thousand changed bits.
@@ -247,7 +247,7 @@ def test_what_was_changed_on_disk_is_made_again_and_told(tmp_path, capsys):
         changed[bit // 8] ^= 1 << (bit % 8)
         file.write_bytes(changed)
         name = file.relative_to(place)
-        assert integrity.problem_of(place) == f"{name} is not as it was written"
+        assert integrity.problem_of(place) == f"{name} was changed or damaged"
         file.write_bytes(whole[file])
     assert integrity.problem_of(place) is None
     assert capsys.readouterr().err == ""

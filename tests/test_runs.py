@@ -224,7 +224,7 @@ def test_a_row_under_another_name_is_not_believed(tmp_path: Path, capsys: pytest
         connection.commit()
     with Store(tmp_path).opened() as store:
         assert [store.get(name) for name in "abc"] == [None, Answer(2), None]
-    assert "the answer 'c' is not as it was written; its run is made again" in capsys.readouterr().err
+    assert "the answer 'c' was changed or damaged; its run is made again" in capsys.readouterr().err
 
 
 def test_equal_names_are_equal_answers_and_else_not() -> None:

@@ -226,7 +226,7 @@ def test_numbers_are_kept_and_damaged_ones_are_made_again(ackclock_here: Run, tm
     assert dry["runs"] - dry["kept"] == 1
     again = ackclock_here("evaluate", "bic", "--only", "iot", "-o", "out")
     assert again.returncode == 0
-    assert "is not as it was written; its run is made again" in again.stderr
+    assert "was changed or damaged; its run is made again" in again.stderr
     assert _files(tmp_path / "out" / "evaluation=bic") == before
     assert _rows(database) == rows
 

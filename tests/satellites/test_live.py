@@ -218,7 +218,7 @@ def test_a_campaign_that_predates_checksums_is_read(tmp_path: Path) -> None:
     assert campaign.read(old).slots.equals(new.slots)
     # A log with checksums has them in all lines.
     (old / "campaign.json").write_bytes(integrity.seal(plan))
-    with pytest.raises(ValueError, match=r"log.jsonl: line 1 \(byte 0\) is not as it was written"):
+    with pytest.raises(ValueError, match=r"log.jsonl: line 1 \(byte 0\) was changed or damaged"):
         campaign.read(old)
 
 
@@ -263,7 +263,7 @@ def test_every_changed_bit_of_a_campaign_is_reported(tmp_path: Path) -> None:
             changed = bytearray(content)
             changed[bit // 8] ^= 1 << (bit % 8)
             file.write_bytes(changed)
-            with pytest.raises(ValueError, match="is not as it was written") as caught:
+            with pytest.raises(ValueError, match="was changed or damaged") as caught:
                 campaign.read(directory)
             assert "\n" not in str(caught.value)
             if name == "log.jsonl":

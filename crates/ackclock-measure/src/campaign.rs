@@ -130,12 +130,12 @@ pub fn offer(
 }
 
 impl Campaign {
-    /// Starts the campaign `plan` in `directory`, or resumes it there. Returns it with what there is to tell about its
-    /// files, a line each.
+    /// Starts the campaign `plan` in `directory`, or resumes it there. Returns it and notes about its files, a line
+    /// each.
     ///
     /// # Errors
     /// One line, when another client works in the directory, or it contains something else, cannot be written, or holds
-    /// records that are not as they were written.
+    /// records that were changed or damaged.
     pub fn open(
         directory: &Path,
         plan: Plan,
@@ -167,12 +167,12 @@ impl Campaign {
                 fs::copy(&file, &aside).map_err(|error| explain(&aside, &error))?;
                 notes.push(explain(
                     &file,
-                    &"is not as it was written; copied to campaign.json.bad and written again",
+                    &"was changed or damaged; copied to campaign.json.bad and written again",
                 ));
                 is_old = fs::read(&log).is_ok_and(|text| !is_sealed(&text));
             }
             Some(Kept::Damaged) => {
-                let hint = "is not as it was written; restore it from a copy, or write it again from this command \
+                let hint = "was changed or damaged; restore it from a copy, or write it again from this command \
                             with --set-aside";
                 return Err(explain(&file, &hint));
             }
@@ -298,7 +298,7 @@ impl Campaign {
 /// The contents of `campaign.json`.
 enum Kept {
     Plan(Plan),
-    /// A plan as it was written before records had checksums.
+    /// A plan from before records had checksums.
     Old(Plan),
     Damaged,
 }

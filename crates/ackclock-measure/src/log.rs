@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::disk::{self, Disk};
 use crate::record::{is_sealed, is_torn, seal, unseal};
 
-/// The treatment of records that are not as they were written.
+/// The treatment of records that were changed or damaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damaged {
     /// Change nothing, and say where.
@@ -85,7 +85,7 @@ fn look(file: &File, damaged: Damaged, is_old: bool, take: &mut dyn FnMut(&Value
             found.bad.push(line.place);
         } else {
             return Err(format!(
-                "line {} (byte {}) is not as it was written; restore the file from a copy, or set such lines aside \
+                "line {} (byte {}) was changed or damaged; restore the file from a copy, or set such lines aside \
                  and measure their slots again with --set-aside",
                 line.number, line.place.start
             ));
@@ -102,10 +102,10 @@ fn is_record(record: &Value) -> bool {
 
 impl Log {
     /// Opens the log at `path`, or begins it, and passes every record to `take`, the oldest first. With `is_old` it may
-    /// hold records without checksums, which get one. Returns the log and what there is to tell, a line each.
+    /// hold records without checksums, which get one. Returns the log and notes, a line each.
     ///
     /// # Errors
-    /// One line, when it cannot be read or written, or holds records that are not as they were written.
+    /// One line, when it cannot be read or written, or holds records that were changed or damaged.
     pub fn open(
         path: &Path,
         mut disk: Box<dyn Disk>,
@@ -129,7 +129,7 @@ impl Log {
                 let name = aside.map_err(|error| explain(&error))?.display().to_string();
                 let count = found.bad.len();
                 notes.push(explain(&format!(
-                    "lines that are not as they were written: {count}; moved to {name}"
+                    "changed or damaged lines: {count}; moved to {name}"
                 )));
             }
             if found.has_unsealed {

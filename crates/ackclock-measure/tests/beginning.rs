@@ -182,7 +182,7 @@ fn only_records_of_campaigns_are_taken_over() {
         foreign[member] = other;
         fs::write(place.log(), old(&[foreign])).unwrap();
         let problem = open_as(&place, plan(), Damaged::Refuse).unwrap_err();
-        assert!(problem.contains("line 1 (byte 0) is not as it was written"), "{member}: {problem}");
+        assert!(problem.contains("line 1 (byte 0) was changed or damaged"), "{member}: {problem}");
     }
     fs::write(place.log(), old(&[whole])).unwrap();
     open(&place);

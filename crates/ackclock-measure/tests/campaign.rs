@@ -198,8 +198,8 @@ fn a_changed_byte_is_told_and_can_be_set_aside() {
     assert_eq!(fs::read(&log).unwrap(), content);
     let repaired = output(stand.run("3s").arg("--set-aside"));
     assert!(repaired.status.success(), "{}", text(&repaired));
-    let told = "lines that are not as they were written: 1; moved to ";
-    assert!(text(&repaired).contains(told), "{}", text(&repaired));
+    let note = "changed or damaged lines: 1; moved to ";
+    assert!(text(&repaired).contains(note), "{}", text(&repaired));
     let (mut complete, _) = progress(&stand.log());
     complete.sort_unstable();
     complete.dedup();

@@ -310,7 +310,7 @@ fn a_damaged_plan_is_one_line_and_can_be_written_again() {
     for content in flips.chain([Vec::new(), whole[..20].to_vec()]) {
         fs::write(&file, &content).unwrap();
         let problem = open(&place, Damaged::Refuse).unwrap_err();
-        assert!(problem.contains("campaign.json: is not as it was written"), "{problem}");
+        assert!(problem.contains("campaign.json: was changed or damaged"), "{problem}");
     }
     let (campaign, notes) = open(&place, Damaged::SetAside).unwrap();
     assert_eq!((campaign.done(), notes.len()), (3, 1));

@@ -137,6 +137,10 @@ def verify(directory: Path, as_json: bool) -> None:
                 more = f" and {len(result.unlisted) - 1} more" if len(result.unlisted) > 1 else ""
                 print(f"{result.place}: {result.unlisted[0]}{more}: not part of the result")
         count = sum(result.count for result in checked)
-        state = f"{len(damaged)} of {len(checked)} are not" if damaged else f"all {len(checked)} are"
-        print(f"{state} as they were written ({count} files and records with checksums)")
+        state = (
+            f"{len(damaged)} of {len(checked)} results have problems"
+            if damaged
+            else f"all {len(checked)} results are unchanged"
+        )
+        print(f"{state} ({count} files and records with checksums)")
     sys.exit(1 if damaged else 0)

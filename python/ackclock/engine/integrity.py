@@ -19,7 +19,7 @@ from typing import Any
 from ackclock.engine import disk
 
 CHECKSUMS = disk.CHECKSUMS
-CHANGED = "is not as it was written"
+CHANGED = "was changed or damaged"
 # Created once, because sweeps seal a record for every run.
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 _MEMBER = b',"checksum":"'
@@ -69,7 +69,7 @@ class Line:
     content: bytes
     """Without the line feed."""
     record: Record | None
-    """Without the checksum; None if the line is not as it was written."""
+    """Without the checksum; None if the line was changed or damaged."""
 
 
 def lines(content: bytes) -> Iterator[Line]:
@@ -139,7 +139,7 @@ def problem_of_file(directory: Path, name: str, every: Mapping[str, str]) -> str
 
 
 def check(directory: Path) -> None:
-    """Raise `DamagedError` unless a result is as it was written.
+    """Raise `DamagedError` when a result was changed since it was written.
 
     The checksums are in the directory or, for a part of a result, in the directory above.
     """

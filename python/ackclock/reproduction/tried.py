@@ -122,7 +122,7 @@ def read(directory: Traversable) -> list[Trial]:
 
 
 def _check(directory: Traversable) -> None:
-    """Refuse what is not as it was written; a package may be in an archive, which has its own."""
+    """Refuse what was changed or damaged; a package may be in an archive, which has its own."""
     if isinstance(directory, Path):
         integrity.check(directory)
 
@@ -132,9 +132,9 @@ def _rows(file: Traversable) -> list[list[str]]:
 
 
 VerdictKind = Literal["reproduced", "undecided", "depends", "contradicted", "not found", "differs"]
-"""Of a claim: it holds; its interval holds both answers; it holds at other plausible settings; the
-paper contradicts itself; it holds at none of those tried; it does not hold, and nothing else was
-tried."""
+"""The verdict on a claim, in this order: it holds; its interval includes both answers; it holds at
+other plausible settings; the paper contradicts itself; it holds at none of the settings tried; it does
+not hold, and no other setting was tried."""
 
 
 class ClaimVerdict(NamedTuple):

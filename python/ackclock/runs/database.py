@@ -60,7 +60,7 @@ def is_damage(error: sqlite3.Error) -> bool:
 
 
 def is_whole(kind: object, name: object, content: object, digest: object) -> bool:
-    """Return whether a row is as it was written."""
+    """Return whether a row matches its digest."""
     if not (isinstance(kind, str) and isinstance(name, str) and isinstance(content, bytes)):
         return False
     return digest_of(kind, name, content) == digest

@@ -225,7 +225,7 @@ def each(
 
 
 def _kept(cache: Path, job: Job, seal: str | None) -> engine.Run | None:
-    """Read a stored run; None when it is not as it was written, which is reported."""
+    """Read a stored run; None when it was changed or damaged, which is reported."""
     problem = recorded.problem_of(cache, job, seal)
     if problem is not None:
         progress.say(f"{problem}; the run is made again")

@@ -154,7 +154,7 @@ class Store:
         connection.execute("COMMIT")
 
     def _check(self) -> None:
-        """Drop and report the rows that are not as they were written."""
+        """Report the rows that do not match their digests; raise `UnusableError` if there are any."""
         assert self._connection is not None  # noqa: S101
         changed = [
             (kind, name)

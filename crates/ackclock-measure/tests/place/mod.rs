@@ -50,7 +50,7 @@ pub fn sealed(records: &[Value]) -> Vec<u8> {
     records.iter().flat_map(|record| seal(record).into_bytes()).collect()
 }
 
-/// The same as they were written before they had checksums.
+/// The same in the old format, without checksums.
 pub fn old(records: &[Value]) -> Vec<u8> {
     records.iter().flat_map(|record| format!("{record}\n").into_bytes()).collect()
 }
