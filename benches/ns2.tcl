@@ -1,7 +1,7 @@
 # One TCP flow with SACK over one bottleneck, for ns-2: the least that ns-2 needs for it.
 #   usage: ns ns2.tcl RATE_MBPS ONE_WAY_DELAY_MS QUEUE_PACKETS SECONDS [HEADER ...]
 # With headers its packets have only these, not all that ns-2 knows, and are far cheaper.
-# Packets of 1000 bytes, ACKs of 40, as in the scenario beside it. Prints the number of data packets sent.
+# Packets of 1000 bytes, ACKs of 40, as in the scenario next to it. Prints the number of data packets sent.
 set headers [lassign $argv rate delay queue seconds]
 if {[llength $headers]} {
     remove-all-packet-headers

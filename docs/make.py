@@ -271,12 +271,14 @@ def held(module: str) -> list[str]:
 
 
 def papers() -> dict[Path, str]:
-    """Return the text of every paper's page, its table made again, which needs no run."""
+    """Return the text of every paper's page with a new table; this needs no run."""
     verdicts = (DOCS / "reproduction.md").read_text(encoding="utf-8")
     pages = {}
     for name, paper in PAPERS.items():
         files = {
-            one: file for file in (DOCS.parent / PACKAGES / name).glob("*.py") for one in held(file.stem)
+            artefact: file
+            for file in (DOCS.parent / PACKAGES / name).glob("*.py")
+            for artefact in held(file.stem)
         }
         _, _, own = verdicts.partition(f"## {paper.title}\n")
         kept = dict(
@@ -308,7 +310,7 @@ def write_papers() -> None:
 
 
 def draw_adversary(image: Path) -> None:
-    """Draw the picture of a saved adversary again, from its scenario."""
+    """Redraw the picture of a saved adversary from its scenario."""
     # A satellite, which the documents of the core do not need.
     from ackclock_evaluate import search as adversaries
 

@@ -451,7 +451,7 @@ def imported(*arguments):
 
 
 def libraries(modules):
-    # By sitecustomize, which is no library, the tests refuse satellites.
+    # The tests refuse satellites by sitecustomize, which is not a library.
     packages = {name.partition(".")[0] for name in modules} - {"sitecustomize"}
     return {name for name in packages - sys.stdlib_module_names if not name.startswith("_")}
 

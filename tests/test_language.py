@@ -31,7 +31,7 @@ AVOIDED = {
     "what was found": r"\b[Ww]hat was found\b",
 }
 """By the heading under which the word list and the allow-list have them."""
-TEXTS = ("*.py", "*.rs", "*.md", "*.ts", "*.tsx", "*.html", "*.toml", "*.c", "*.h", "*.cff")
+TEXTS = ("*.py", "*.pyi", "*.tcl", "*.rs", "*.md", "*.ts", "*.tsx", "*.html", "*.toml", "*.c", "*.h", "*.cff")
 GENERATED = ("target", "node_modules", ".venv", ".git", "results", "dist", "data", "inferred", "charts.js")
 
 

@@ -1,4 +1,4 @@
-"""Predictions beside the simulation: where theory is exact, the simulation must agree."""
+"""Predictions compared with the simulation: where theory is exact, the simulation must agree."""
 
 import json
 
@@ -91,7 +91,7 @@ def test_vegas_falls_where_its_threshold_is():
 
 
 def test_losses_go_to_who_grows():
-    # Illinois beside Reno: Assumption 2 fails on an ACK-clocked droptail link, less with chance.
+    # Assumption 2 fails on an ACK-clocked droptail link, less so with random variation.
     points = share.predict(TWO).points
     np.testing.assert_allclose(points["measured_alpha"][0], points["predicted"][0] ** 2, rtol=0.15)
     assert points["simulated"][0] > 4 * points["predicted"][0]

@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 ENGINE: str
-"""Hash of the sources that decide what a run gives: 16 hexadecimal digits."""
+"""Hash of the sources that determine the results of a run: 16 hexadecimal digits."""
 VERSION: str
 
 class ScenarioError(ValueError): ...
@@ -45,7 +45,7 @@ class SimulationError(RuntimeError): ...
 
 @final
 class Ack:
-    """What a control written in Python is told when an acknowledgement arrives."""
+    """The argument of `on_ack` of a control written in Python: an acknowledgement."""
 
     @property
     def now_s(self) -> float:
@@ -53,11 +53,11 @@ class Ack:
 
     @property
     def growth(self) -> float:
-        """Packets to grow by per window: none in recovery or when something else limits sending."""
+        """Packets that count for growth: none in recovery, or when something else limits sending."""
 
     @property
     def credit(self) -> float:
-        """Packets that it stands for, recovering or not."""
+        """Packets that it acknowledges, in recovery or not."""
 
     @property
     def delivered(self) -> int:
@@ -77,7 +77,7 @@ class Ack:
 
     @property
     def window_limited(self) -> bool:
-        """Whether the window was what limited sending."""
+        """Whether the window limited sending."""
 
     @property
     def recovering(self) -> bool:
@@ -89,11 +89,11 @@ class Ack:
 
     @property
     def rate(self) -> RateSample | None:
-        """What the delivery rate was measured from, for a class with ``wants_rate``."""
+        """The sample from which the delivery rate was measured, for a class with ``wants_rate``."""
 
     @property
     def lost(self) -> int:
-        """Packets considered lost since the `Ack` before, with ``wants_losses``, else 0."""
+        """Packets considered lost since the previous `Ack`, with ``wants_losses``, else 0."""
 
     @property
     def marked(self) -> int:
@@ -101,7 +101,7 @@ class Ack:
 
     @property
     def round_limited(self) -> bool:
-        """Whether the window was the limit at some time in this round trip or the one before."""
+        """Whether the window limited sending at some time in this round trip or the previous one."""
 
 @final
 class RateSample:
@@ -133,7 +133,7 @@ class RateSample:
 
 @final
 class Lost:
-    """What a control written in Python is told when a packet is considered lost."""
+    """The argument of `on_lost` of a control written in Python: a packet that is considered lost."""
 
     @property
     def now_s(self) -> float:
@@ -153,7 +153,7 @@ class Lost:
 
 @final
 class Loss:
-    """What a control written in Python is told when a loss event begins."""
+    """The argument of `on_loss` of a control written in Python: the beginning of a loss event."""
 
     @property
     def now_s(self) -> float:
@@ -165,7 +165,7 @@ class Loss:
 
 @final
 class Timeout:
-    """What a control written in Python is told when the retransmission timer expires."""
+    """The argument of `on_timeout` of a control written in Python: the retransmission timer has expired."""
 
     @property
     def now_s(self) -> float:
@@ -173,11 +173,11 @@ class Timeout:
 
     @property
     def first(self) -> bool:
-        """False when the same packet timed out before."""
+        """Whether this is the first timeout of the packet."""
 
 @final
 class Start:
-    """Where a connection starts, for a control written in Python."""
+    """The initial state of a connection, for a control written in Python."""
 
     @property
     def window(self) -> float:
@@ -193,14 +193,14 @@ class Start:
 
     @property
     def seed(self) -> int:
-        """What a control hashes in place of drawing random numbers; each flow has its own."""
+        """Seed that a control hashes instead of drawing random numbers; each flow has its own."""
 
 @final
 class Scenario:
     """A scenario that was read once and accepted. It never changes, and threads may share it.
 
-    Two are equal if the same would be run, however they are written. Pickling keeps what was
-    written; controls that are not built in must be there before it is read again.
+    Two scenarios are equal if the same would be run, however they are written. Pickling keeps the
+    text; controls that are not built in must be registered before it is read again.
     """
 
     @staticmethod
@@ -218,14 +218,14 @@ class Scenario:
         text : str
             TOML, or JSON of the same shape.
         file : str
-            Its name for messages; files that it names are looked for beside it.
+            Its name in messages; files that it names are looked up relative to it.
         settings : sequence of str
             Changes such as ``"flow.0.rtt=80ms"``, applied in order.
         is_json : bool
             Whether the text is JSON.
         prepare : callable, optional
             Called before the check with the controls that the flows name, each once, so that they
-            can be registered; what it raises is raised.
+            can be registered; its exceptions propagate.
 
         Returns
         -------
@@ -241,7 +241,7 @@ class Scenario:
     def with_settings(
         self, settings: Sequence[str], prepare: Callable[[list[str]], object] | None = None
     ) -> Scenario:
-        """Apply changes to what was written, so that defaults follow them.
+        """Apply changes to the text of the scenario, so that defaults follow them.
 
         Parameters
         ----------
@@ -273,11 +273,11 @@ class Scenario:
 
     @property
     def flows(self) -> list[tuple[str, str]]:
-        """Name of every flow, and its control, or its source when it has none."""
+        """Name of every flow, and its control, or its source if it has no control."""
 
     @property
     def flow_tables(self) -> int:
-        """How often ``[[flow]]`` is written; each may stand for several flows."""
+        """Number of ``[[flow]]`` tables; each may stand for several flows."""
 
     @property
     def controls(self) -> list[str]:
@@ -285,7 +285,7 @@ class Scenario:
 
     @property
     def digest(self) -> str:
-        """Fingerprint of what is to be run: a version such as ``s1:`` and 32 hexadecimal digits.
+        """Fingerprint of the scenario: a version such as ``s1:`` and 32 hexadecimal digits.
 
         It is the same however the scenario is written, and in later versions, whose new keys have
         defaults. Files that it names count by content.
@@ -324,17 +324,17 @@ class Scenario:
         pcap: str | None = None,
         qlog: str | None = None,
     ) -> tuple[Summary, dict[str, dict[str, _Column]]]:
-        """Simulate it, as often as one likes and from several threads at once.
+        """Simulate the scenario; it can be called repeatedly, and from several threads at once.
 
         Parameters
         ----------
         run : int
             Number of the run: other random streams of the same seed.
         record : bool
-            Keep the tables of windows and queues over time, too.
+            Whether the tables of windows and queues over time are kept, too.
         progress : callable, optional
-            Called with simulated seconds and packets every few hundredths of a second; what it
-            raises ends the run.
+            Called with simulated seconds and packets every few hundredths of a second; an
+            exception ends the run.
         pcap : str, optional
             File for a packet capture.
         qlog : str, optional
@@ -348,13 +348,13 @@ class Scenario:
         Raises
         ------
         SimulationError, OSError
-            When the simulation fails, or the capture cannot be written. What a control written in
-            Python raises is raised as it is.
+            When the simulation fails, or the capture cannot be written. Exceptions of a control
+            written in Python propagate unchanged.
         """
 
 @final
 class Episodes:
-    """Several runs beside each other, each with a flow whose window is set from outside."""
+    """Several runs side by side, each with a flow whose window is set from outside."""
 
     def __new__(cls, count: int) -> Episodes: ...
     def start(self, place: int, scenario: Scenario, flow: int, run: int) -> NDArray[np.float32]:
@@ -363,9 +363,9 @@ class Episodes:
         Parameters
         ----------
         place : int
-            Where, from 0; a run that was there is given up.
+            Index of the place, from 0; a run that is there is abandoned.
         scenario : Scenario
-            What is to be run.
+            The scenario to run.
         flow : int
             Index of the flow; its own control is left out.
         run : int
@@ -374,7 +374,7 @@ class Episodes:
         Returns
         -------
         array
-            What was observed until then, as `observed` lists it.
+            The observations until then, in the order of `observed`.
 
         Raises
         ------
@@ -394,14 +394,14 @@ class Episodes:
         Parameters
         ----------
         actions : array
-            Two numbers per place: the window, packets, at least 1, which is taken over at the next
+            Two numbers per place: the window, packets, at least 1, which takes effect at the next
             acknowledgement; and the share of the window that a loss event keeps, 0 to 1.
         length_s : float
             Seconds; 0 advances each run by its smoothed round trip.
         observed : array
-            Where a row per place is written, as `observed` lists it.
+            Receives a row per place, in the order of `observed`.
         ended : array
-            Where it is written which runs have ended.
+            Receives whether each run has ended.
 
         Raises
         ------
@@ -410,7 +410,7 @@ class Episodes:
         """
 
     def finish(self, place: int) -> Summary | None:
-        """End a run that has come to its end.
+        """Finish a run that has ended.
 
         Parameters
         ----------
@@ -424,7 +424,7 @@ class Episodes:
         """
 
 def observed() -> list[tuple[str, str]]:
-    """Describe what is observed of a step of `Episodes`.
+    """Describe the observations of a step of `Episodes`.
 
     Returns
     -------
@@ -463,7 +463,7 @@ def quantity(
     Raises
     ------
     ValueError
-        When it cannot be read, in the words of a refused scenario; or when there is no such kind.
+        When it cannot be read, with the message of a refused scenario; or when the kind is unknown.
     """
 
 def limit(text: str) -> tuple[int, Literal["packets", "B"]]:

@@ -1,4 +1,4 @@
-"""A changed evaluation is told, and not used."""
+"""A changed evaluation is reported, and not used."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +9,7 @@ from conftest import Finished
 from test_integrity import every_change_is_told
 
 
-def test_a_changed_evaluation_is_told_in_one_line(
+def test_a_changed_evaluation_is_reported_in_one_line(
     tmp_path: Path, ackclock_here: Callable[..., Finished]
 ) -> None:
     ackclock_here("evaluate", "reno", "--only", "iot", "-o", ".")
@@ -17,6 +17,6 @@ def test_a_changed_evaluation_is_told_in_one_line(
 
     def use() -> None:
         if previous.read(place) is None:
-            raise integrity.DamagedError("it is told, and not used")
+            raise integrity.DamagedError("it is reported, and not used")
 
     every_change_is_told(place, ackclock_here, use)

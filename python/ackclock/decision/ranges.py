@@ -11,7 +11,7 @@ from ackclock.decision.intervals import Estimate
 def lies_in(estimate: Estimate, low: float, high: float) -> bool | None:
     """Decide whether a number lies in a range.
 
-    An end of the range that is a bound of the number is no end: nothing can lie beyond it.
+    An end of the range that is a bound of the number is ignored, because nothing can lie beyond it.
 
     Parameters
     ----------
@@ -23,8 +23,8 @@ def lies_in(estimate: Estimate, low: float, high: float) -> bool | None:
     Returns
     -------
     bool or None
-        None, undecided, when the interval holds numbers of both kinds. Without an interval the value
-        decides.
+        None, undecided, when the interval has numbers inside and outside the range. Without an
+        interval the value decides.
 
     Examples
     --------

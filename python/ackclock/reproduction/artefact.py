@@ -44,8 +44,8 @@ class Judged:
     error : float
         Its standard error, 0 where none is known; relative for a logarithmic target.
     undecided : bool
-        Whether the 95 % interval holds numbers of both kinds: `holds` is then what the mean says,
-        and more runs could turn it round.
+        Whether the 95 % interval has numbers with which the claim holds and others with which it
+        does not: `holds` then follows from the mean, and more runs may reverse it.
     wrong_probability : float
         Probability that the decision is wrong (`ackclock.decision.chance_wrong`); NaN where the claim
         is not about numbers with intervals.

@@ -123,7 +123,7 @@ class Paper:
 
     @cached_property
     def setting(self) -> Setting:
-        """The one setting of its simulations: what was found, else what is declared."""
+        """The one setting of its simulations: the inferred one, or else the declared one."""
         return declared(self.items) | (dict(self.inferred.setting) if self.inferred else {})
 
     def relevant(self, artefact: Artefact) -> list[Item]:
