@@ -34,7 +34,7 @@ class Uniform(TypedDict):
 
 
 class Settings(TypedDict):
-    """All effective settings of a flow, by their names in scenarios; quantities have units."""
+    """All keys of a flow with their effective values, named as in scenarios; quantities have units."""
 
     controller: str
     params: dict[str, float | str | bool]

@@ -96,7 +96,7 @@ def compare(
     scenario : Path or str, optional
         Scenario file with a dumbbell.
     profile : str, optional
-        Settings of the senders: ``"linux"`` (the default) or ``"ns2"``.
+        Defaults of the senders: ``"linux"`` (the default) or ``"ns2"``.
     flows : int
         Number of flows of each control.
     duration : str, optional

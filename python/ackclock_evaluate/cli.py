@@ -95,7 +95,7 @@ def evaluate(
     CONTROL runs in every scenario; then CUBIC and Reno run in its place with the same random
     streams. Differences above a stated margin are reported. The page is
     DIR/evaluation=CONTROL/index.html, with verdicts.json, all numbers as Parquet, and every
-    scenario. Numbers are cached: an interrupted evaluation resumes, and the next control reuses the
+    scenario. Finished runs are kept: an interrupted evaluation resumes, and the next control reuses the
     runs of the baselines.
 
     The suite is rfc9743 unless --suite names another: bbr-draft, tcpeval, rfc7928, rfc8867, c4,

@@ -26,9 +26,9 @@ def evaluate(
     tell: Callable[[str], object] | None = None,
     live: Live = OFF,
 ) -> Evaluation:
-    """CellMeasure the candidate, the baselines and the further controls, and judge.
+    """Measure the candidate, the baselines and the further controls, and judge.
 
-    CellNumbers are kept in `cache`, from which the evaluation of the next control reuses those of the
+    Numbers are kept in `cache`, from which the evaluation of the next control reuses those of the
     baselines. There are `jobs` runs at once, by default one per core, or the workers of a Dask
     `cluster` make them; controls that are not built in have the default `Limits`. `tell` is called
     with a line when cells get more runs; `live` is a page for progress and interim results. A

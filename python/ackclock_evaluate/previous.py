@@ -49,7 +49,7 @@ def read(place: Path) -> dict[str, Any] | None:
 
 
 def settings(request: Request) -> dict[str, Any]:
-    """Return the settings that evaluations on the same page share, as ``verdicts.json`` has them."""
+    """Return the options that evaluations on the same page share, as ``verdicts.json`` has them."""
     shared = {
         "name": request.candidate.name,
         "params": dict(request.candidate.params),
@@ -67,7 +67,7 @@ def _settings_of(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_same(request: Request, record: dict[str, Any]) -> bool:
-    """Return whether control, settings and build of an earlier evaluation are those of a request."""
+    """Return whether control, options and build of an earlier evaluation are those of a request."""
     return settings(request) == _settings_of(record) and record["build"] == build(request)
 
 

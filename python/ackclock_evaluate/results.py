@@ -30,7 +30,7 @@ SEVERITY = ("not applicable", "holds", "better", "like", "undecided", "worse", "
 
 @dataclass(frozen=True)
 class Request:
-    """The control, the criteria and the settings of an evaluation."""
+    """The control, the criteria and the options of an evaluation."""
 
     candidate: Subject
     criteria: tuple[Criterion, ...]
@@ -57,7 +57,7 @@ class Measured:
     numbers: list[CellNumbers] = field(default_factory=list)
     """Metrics of each run."""
     curves: CellCurves = field(default_factory=dict)
-    """CellCurves of the first run; empty when none are drawn."""
+    """Curves of the first run; empty when none are drawn."""
     flows: list[tuple[int, str, dict[str, Any]]] = field(default_factory=list)
     """Number of the run, name of the part, and the columns of its flows as in `runs.Wanted`."""
     scenarios: Mapping[str, engine.Scenario] = field(default_factory=dict)

@@ -90,7 +90,7 @@ class Bottleneck:
 
         Senders are configured as on Linux, and each send is delayed at random by up to one packet's
         transmission time, so that no two flows are synchronised by construction. `sample_s` is the
-        spacing of the tables over time; `tcp` overrides settings of all senders.
+        spacing of the tables over time; `tcp` overrides keys of all senders.
         """
         from_s = duration_s / 4 if measured_from_s is None else measured_from_s
         queue = {"kind": "droptail", "limit": build.packets(self.buffer_packets), **self.discipline}
@@ -107,7 +107,7 @@ class Bottleneck:
         )
 
     def sender(self, more: Mapping[str, Any] | None = None) -> Table:
-        """Return the ``[tcp]`` settings of all senders, with `more` replacing the usual ones."""
+        """Return the keys of ``[tcp]`` for all senders, with `more` replacing the usual ones."""
         packet_time_s = 1 / self.packets_per_second
         usual = {
             "profile": "linux",

@@ -80,7 +80,7 @@ def _length_s(step: str) -> float:
 
 
 class _Paths:
-    """The scenarios, spaces and settings that both environments share."""
+    """The scenarios, spaces and options that both environments share."""
 
     def __init__(
         self, scenario: Scenarios, flow: int, step: str, reward: Reward, largest_window: float

@@ -66,7 +66,7 @@ VERBS = (
         STUDY,
         "sweep",
         "ackclock.cli.studies",
-        "Run a scenario for many values of its settings, on all cores or a cluster.",
+        "Run a scenario for many values of its keys, on all cores or a cluster.",
     ),
     Entry(
         STUDY,

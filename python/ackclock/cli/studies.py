@@ -51,7 +51,7 @@ def sweep(
     live: bool,
     as_json: bool,
 ) -> None:
-    """Run a scenario for many values of its settings, on all cores or a cluster.
+    """Run a scenario for many values of its keys, on all cores or a cluster.
 
     Results are added to the Parquet dataset DIR, partitioned by experiment: one row per flow and run.
     Rerun the same command to resume; it does nothing when all runs are done. The exit status is 1 when
@@ -218,7 +218,7 @@ def plot(results: Path, x: str, y: str, hue: str | None, where: tuple[str, ...],
     "--scenario", type=Path, metavar="FILE", help="Use the path of a scenario file; other options change it."
 )
 @click.option(
-    "--profile", type=click.Choice(["linux", "ns2"]), help="Settings of the senders; by default linux."
+    "--profile", type=click.Choice(["linux", "ns2"]), help="Defaults of the senders; by default linux."
 )
 @click.option(
     "--flows", type=click.IntRange(1, 1000), default=1, metavar="N", help="Number of flows of each control."

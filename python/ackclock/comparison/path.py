@@ -47,7 +47,7 @@ class PathSetup:
     runs : int
         Number of runs; each uses different random streams.
     profile : str
-        Settings of the senders: ``linux`` or ``ns2``.
+        Defaults of the senders: ``linux`` or ``ns2``.
     flows : int
         Number of flows of each control.
     queue : mapping, optional

@@ -226,11 +226,11 @@ def flow(
         Delay of its own packets and ACKs, and how its receiver misbehaves: ``receiver={"split":
         10}``.
     profile, packet, ack, initial_window, initial_ssthresh, receive_window, recovery, min_rto, min_rto_bounds
-        Settings of its sender and receiver, as in ``[tcp]``.
+        Keys of its sender and receiver, as in ``[tcp]``.
     max_rto, initial_rto, clock, rtt_sampling, delayed_ack, delayed_ack_timer, limited_transmit
-        More settings of ``[tcp]``.
+        More keys of ``[tcp]``.
     max_burst, overhead, growth, pacing, pacing_gain, slow_start_gain, min_window, hystart, ecn
-        More settings of ``[tcp]``.
+        More keys of ``[tcp]``.
     ace_bits
         Bits of an ACK's count of ECN marks, as in ``[tcp]``.
     **more
@@ -274,7 +274,7 @@ def scenario(
     sample : str, optional
         Sampling interval of the tables over time.
     tcp : mapping, optional
-        Settings of all flows, as in ``[tcp]``.
+        Keys of all flows, as in ``[tcp]``.
     events : tuple of mapping
         Changes during the run, as in ``[[event]]``.
 

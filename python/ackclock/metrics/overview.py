@@ -191,7 +191,7 @@ def _together(flows: Sequence[FlowSummary]) -> list[tuple[str, list[FlowSummary]
     groups: dict[str, list[FlowSummary]] = {}
     for flow in flows:
         if is_controlled(flow):
-            # A flow that was measured in the kernel has no settings.
+            # A flow that was measured in the kernel has no keys of a scenario.
             direction = flow["settings"]["direction"] if "settings" in flow else "forward"
             groups.setdefault(direction, []).append(flow)
     alone = len(groups) == 1

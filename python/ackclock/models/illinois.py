@@ -17,7 +17,7 @@ from ackclock.models.laws import Array
 
 @dataclass(frozen=True)
 class Parameters:
-    """The standard setting.
+    """The parameters of TCP-Illinois, by default the standard ones.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ def alpha(delay_s: ArrayLike, largest_s: ArrayLike, parameters: Parameters = STA
 
     Examples
     --------
-    Above d1 the standard setting gives 0.1 dm/da:
+    Above d1 the standard parameters give 0.1 dm/da:
 
     >>> alpha([0.0, 0.005, 0.010], 0.010).round(9).tolist()
     [10.0, 0.2, 0.1]

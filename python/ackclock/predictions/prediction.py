@@ -25,7 +25,7 @@ PointRow = dict[str, Any]
 
 @dataclass(frozen=True)
 class Simulation:
-    """Settings of the simulations that predictions are compared with.
+    """Parameters of the simulations that predictions are compared with.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""A scenario for many values of its settings; the results are a dataset."""
+"""Runs of a scenario for many values of its keys; the results are a dataset."""
 
 from ackclock.sweeps.drive import SweepResult, sweep
 from ackclock.sweeps.plan import Parameter, Plan, Point, Replication, read

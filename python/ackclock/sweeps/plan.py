@@ -52,12 +52,12 @@ class Parameter:
         Parameters
         ----------
         value : number, flag or str
-            ParameterValue of the parameter.
+            Value of the parameter.
 
         Returns
         -------
         list of str
-            Settings such as ``"flow.0.rtt=80 ms"``.
+            Changes such as ``"flow.0.rtt=80 ms"``.
         """
         text = value if isinstance(value, str) else json.dumps(value)
         return [f"{key}={text}{' ' if self.unit else ''}{self.unit}" for key in self.keys]
@@ -94,7 +94,7 @@ class Point:
     index : int
         Position in the order of points.
     values : mapping
-        ParameterValue by parameter name.
+        Values by the names of the parameters.
     settings : tuple of str
         Changes of the scenario.
     """

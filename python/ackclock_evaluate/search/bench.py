@@ -22,7 +22,7 @@ class BenchRuns:
 
     numbers: dict[str, list[CellNumbers]] = field(default_factory=dict)
     curves: dict[str, CellCurves] = field(default_factory=dict)
-    """CellCurves of the first run of each subject."""
+    """Curves of the first run of each subject."""
     error: str = ""
     """The first error of a run; then there are no numbers."""
 

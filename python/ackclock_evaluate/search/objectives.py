@@ -39,7 +39,7 @@ HALF = 0.5
 
 
 def stall(run: Run) -> CellNumbers:
-    """CellMeasure the longest time without a delivery of any flow of the judged control.
+    """Measure the longest time without a delivery of any flow of the judged control.
 
     ``stall`` is a share of the length of the run, which must be recorded.
     """
