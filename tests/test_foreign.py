@@ -246,7 +246,7 @@ def test_check_fails_in_one_line_and_says_that_it_runs_code(
     _bad("pass")
     done = ackclock("check", "own.toml")
     assert done.returncode == 0
-    assert done.stdout.splitlines()[-1] == "loaded, which ran their code: bad:Bad"
+    assert done.stdout.splitlines()[-1] == "these controls were loaded, which ran their code: bad:Bad"
     assert "runs the code" in " ".join(ackclock("check", "--help").stdout.split())
 
 

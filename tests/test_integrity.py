@@ -332,7 +332,7 @@ def test_a_kept_run_that_was_changed_is_made_again(
         (place / name).write_bytes(content)
         again = _run(job, cache)
         said = capsys.readouterr().err
-        assert "the run is made again" in said, name
+        assert "the run is repeated" in said, name
         assert len(said.splitlines()) == 1
         assert again.summary == expected.summary
         assert again.windows.equals(expected.windows)

@@ -106,7 +106,7 @@ def test_a_store_belongs_to_one_process_and_can_be_read_anywhere(tmp_path: Path)
         store.write_note("n/1", {"x": 1})
         store.write_note("n/2", 2)
         store.write_note("o", 3)
-        with pytest.raises(StorageError, match=r"another process is at work in .*results; wait for it"):
+        with pytest.raises(StorageError, match=r"another process is using .*results; wait for it"):
             Store(place).opened().__enter__()
     # One file, which a copy in a folder that cannot be written has, too.
     assert [file.name for file in place.iterdir()] == ["runs.sqlite"]
@@ -125,7 +125,7 @@ def test_a_store_belongs_to_one_process_and_can_be_read_anywhere(tmp_path: Path)
 def test_what_is_being_written_is_not_read(tmp_path: Path) -> None:
     with Store(tmp_path).opened() as store:
         store.add("a", Answer(1))
-        with pytest.raises(BusyError, match="another process is at work"), Store(tmp_path).read_only():
+        with pytest.raises(BusyError, match="another process is using"), Store(tmp_path).read_only():
             pass
     with Store(tmp_path).read_only() as store:
         assert store.get("a") == Answer(1)
@@ -224,7 +224,7 @@ def test_a_row_under_another_name_is_not_believed(tmp_path: Path, capsys: pytest
         connection.commit()
     with Store(tmp_path).opened() as store:
         assert [store.get(name) for name in "abc"] == [None, Answer(2), None]
-    assert "the answer 'c' was changed or damaged; its run is made again" in capsys.readouterr().err
+    assert "the answer 'c' was changed or damaged; its run is repeated" in capsys.readouterr().err
 
 
 def test_equal_names_are_equal_answers_and_else_not() -> None:

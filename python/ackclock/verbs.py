@@ -127,7 +127,7 @@ def compare(
     if not controls:
         raise ValueError('name at least one control, as in compare("reno", "cubic")')
     if path is not None and scenario is not None:
-        raise ValueError("path and scenario are two paths; use one of them")
+        raise ValueError("path and scenario both name a path; use only one")
     given: dict[str, Any] = {
         "rate": rate,
         "rtt": rtt,

@@ -226,7 +226,7 @@ def test_numbers_are_kept_and_damaged_ones_are_made_again(ackclock_here: Run, tm
     assert dry["runs"] - dry["kept"] == 1
     again = ackclock_here("evaluate", "bic", "--only", "iot", "-o", "out")
     assert again.returncode == 0
-    assert "was changed or damaged; its run is made again" in again.stderr
+    assert "was changed or damaged; its run is repeated" in again.stderr
     assert _files(tmp_path / "out" / "evaluation=bic") == before
     assert _rows(database) == rows
 
@@ -240,7 +240,7 @@ def test_a_second_evaluation_in_the_same_place_is_refused(ackclock_here: Run, tm
     with Store(tmp_path / "out" / ".cache").opened():
         done = ackclock_here("evaluate", "bic", "--only", "iot", "-o", "out")
     assert done.returncode == 1
-    assert "another process is at work in out; wait for it" in done.stderr
+    assert "another process is using out; wait for it" in done.stderr
 
 
 def test_a_folder_with_other_content_is_not_replaced(ackclock_here: Run, tmp_path: Path) -> None:

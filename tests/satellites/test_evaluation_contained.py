@@ -27,7 +27,7 @@ def searching(control: str, _run: Callable[..., Finished]) -> str:
     try:
         found = search(Subject(control), "unused", Path("cache"), genomes=["pulses"], jobs=4, shown=False)
     except SimulationError as error:
-        return str(error).removeprefix("every run fails: ")
+        return str(error).removeprefix("every run failed: ")
     assert len(found) == 1
     return ""
 

@@ -96,7 +96,7 @@ def simulate(
     if pcap is not None and str(pcap) == "-":
         if as_json or metrics:
             raise click.ClickException(
-                "--pcap - writes packets and nothing else; leave out --json and --metrics"
+                "--pcap - leaves standard output to the packets; leave out --json and --metrics"
             )
         # A special file is written directly; tables would end up among the packets.
         pcap, quiet = Path("/dev/stdout"), True
@@ -266,4 +266,4 @@ def check(file: Path, settings: tuple[str, ...]) -> None:
     print(f"{flows.total()} flows ({kinds}), {scenario.duration_s:g} s")
     loaded = [name for name in scenario.controls if ":" in name]
     if loaded:
-        print(f"loaded, which ran their code: {', '.join(loaded)}")
+        print(f"these controls were loaded, which ran their code: {', '.join(loaded)}")

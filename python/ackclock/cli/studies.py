@@ -292,7 +292,7 @@ def compare(
     from ackclock.draw.page import program
 
     if named is not None and scenario is not None:
-        raise click.ClickException("--path and --scenario are two paths; use one of them")
+        raise click.ClickException("--path and --scenario both name a path; use only one")
     given: dict[str, Any] = {
         "rate": rate,
         "rtt": rtt,

@@ -150,7 +150,7 @@ def check(directory: Path) -> None:
     within = directory.relative_to(place).as_posix()
     problem = problem_of(place, "" if within == "." else f"{within}/")
     if problem is not None:
-        raise DamagedError(f"{place}: {problem}; make the result again")
+        raise DamagedError(f"{place}: {problem}; run the command again to replace the result")
 
 
 def of_file(file: Path) -> str:

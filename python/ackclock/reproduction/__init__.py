@@ -1,1 +1,1 @@
-"""Artefacts of papers, made again: it knows no paper."""
+"""The reproduction of artefacts of papers; it knows no paper."""

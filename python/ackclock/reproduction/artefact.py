@@ -258,7 +258,7 @@ class Artefact:
         names = [claim.name for claim in self.claims]
         for name, count in Counter(names).items():
             if not NAME.fullmatch(name):
-                raise LookupError(f"{self.name}: {name!r} is not a name: words in lower case with hyphens")
+                raise LookupError(f"{self.name}: {name!r} is not a name of lower-case words with hyphens")
             if count > 1:
                 raise LookupError(f"{self.name}: two claims are named {name!r}")
         for effort in (FULL.at(setting), QUICK.at(setting)):

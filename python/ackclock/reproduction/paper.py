@@ -239,7 +239,7 @@ def _by_claim(findings: Sequence[Finding]) -> dict[str, dict[str, Finding]]:
     for finding in findings:
         if finding.name in seen or not NAME.fullmatch(finding.name):
             raise ValueError(
-                f"{finding.name!r} names no finding, or two; names are words with hyphens, once each"
+                f"{finding.name!r} is not a name of lower-case words with hyphens, or names two findings"
             )
         seen.add(finding.name)
         for artefact, names in finding.claims.items():
@@ -270,5 +270,5 @@ def with_findings(
             claims.append(claim if finding is None else replace(claim, finding=finding))
         result.append(replace(artefact, claims=tuple(claims)))
     if unknown:
-        raise KeyError(f"findings for what is not there: {sorted(unknown)}")
+        raise KeyError(f"findings refer to unknown claims: {sorted(unknown)}")
     return tuple(result)

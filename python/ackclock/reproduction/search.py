@@ -45,7 +45,7 @@ class Search:
         }
         both = self.claims["fit"] & self.claims["held_out"]
         if both:
-            raise LookupError(f"{paper.name}: {sorted(both)[0]} is fitted and held out")
+            raise LookupError(f"{paper.name}: {sorted(both)[0]} is in both fit and held_out")
         self.trials: list[Trial] = []
 
     def scored(self, *kinds: str) -> list[Artefact]:

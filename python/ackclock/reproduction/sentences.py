@@ -47,7 +47,7 @@ class Sentence:
 
     def __post_init__(self) -> None:
         if bool(self.claims) == bool(self.not_tested):
-            raise ValueError(f"{self.says!r} needs either claims or why it is not tested")
+            raise ValueError(f"{self.says!r} needs either claims or a reason why it is not tested")
 
 
 def load(package: str) -> tuple[Sentence, ...]:

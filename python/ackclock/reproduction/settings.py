@@ -85,7 +85,7 @@ class Item:
         for known in self.values:
             if known.value == value:
                 return known
-        raise LookupError(f"{self.name}: {value!r} is none of the values of {self.quantity}")
+        raise LookupError(f"{self.name}: {value!r} is not a value of {self.quantity}")
 
     def words(self, value: object) -> str:
         """Return a value of the item in words, as in ``20 ms of the link's rate``."""

@@ -73,7 +73,7 @@ def shown(kind: object, name: object) -> str:
 
 def again(kind: object) -> str:
     """Return what follows when a row is lost."""
-    return "its run is made again" if kind == ANSWER else "the results that depend on it are computed again"
+    return "its run is repeated" if kind == ANSWER else "the results that depend on it are computed again"
 
 
 def readable(file: Path) -> Iterator[tuple[tuple[str, str], bytes]]:

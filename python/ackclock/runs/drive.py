@@ -41,7 +41,7 @@ def drive(
     that makes its run; `tell` with a job, its simulated seconds and its packets so far; `look` every
     `LOOK_S`, even if nothing is done.
 
-    A run whose process was killed from outside, such as by a system that is out of memory, is made again
+    A run whose process was killed from outside, such as by a system that is out of memory, is repeated
     while nothing else runs, so that the next death is its own fault.
     """
     waiting: dict[Future[list[Answer]], Sequence[Job]] = {}
@@ -228,7 +228,7 @@ def _kept(cache: Path, job: Job, seal: str | None) -> engine.Run | None:
     """Read a stored run; None when it was changed or damaged, which is reported."""
     problem = recorded.problem_of(cache, job, seal)
     if problem is not None:
-        progress.say(f"{problem}; the run is made again")
+        progress.say(f"{problem}; the run is repeated")
         return None
     return recorded.read(cache, job)
 

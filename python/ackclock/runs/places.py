@@ -126,7 +126,7 @@ class _Cluster(Runner):
             parts = future.result()
         except self.gone as error:
             raise engine.SimulationError(
-                f"the cluster is gone ({type(error).__name__}); run the command again to resume"
+                f"lost connection to the cluster ({type(error).__name__}); run the command again to resume"
             ) from error
         for job, (answer, files) in zip(jobs, parts, strict=False):
             whole = answer if files is None else replace(answer, value=recorded.of_files(files))

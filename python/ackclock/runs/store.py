@@ -4,7 +4,7 @@ Only one process uses a store at a time, and only that process writes: threads, 
 machines of a cluster return answers. An answer is on disk at the latest `COMMIT_S` after it arrived, so a
 kill loses what was being simulated and nothing that takes longer than that; a power cut may take the last
 moment, too. Every row has a digest. A row that does not match its digest is dropped and reported when the
-store is opened, so that its run is made again.
+store is opened, so that its run is repeated.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class Store:
             if database.is_busy(error):
                 place = self.directory.parent if self.directory.name == CACHE else self.directory
                 raise BusyError(
-                    f"another process is at work in {place}; wait for it, or choose another directory with -o"
+                    f"another process is using {place}; wait for it, or choose another directory with -o"
                 ) from None
             raise storage.StorageError(f"cannot {self._doing} {self.file}: {error}") from error
 

@@ -196,7 +196,7 @@ class _Search:
             else:
                 self.means = optimise.maximise(together, size, budget, self.seed, crossover=crossover, by=how)
         if self.failures and all(value == 0 for value, _ in self.searched):
-            raise engine.SimulationError(f"every run fails: {next(iter(self.failures))}")
+            raise engine.SimulationError(f"every run failed: {next(iter(self.failures))}")
 
     def values(self, bench: Bench, patterns: Sequence[Pattern], seed: int, runs: range) -> list[float]:
         """Return the values that the search maximises, less penalties; 0 where a run fails."""
@@ -245,7 +245,7 @@ class _Search:
         ]
         if not confirmed:
             raise engine.SimulationError(
-                f"the best scenarios fail with fresh seeds: {next(iter(self.failures))}"
+                f"the best scenarios failed with fresh seeds: {next(iter(self.failures))}"
             )
         adversaries = []
         for pattern, adversary in confirmed:
