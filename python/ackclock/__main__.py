@@ -1,4 +1,4 @@
-"""So that `python -m ackclock` is the command line."""
+"""The entry point of `python -m ackclock`."""
 
 from ackclock.cli.main import main
 

@@ -1,4 +1,4 @@
-"""What numbers say, and how surely: intervals over runs, and comparisons of paired runs.
+"""Statistics: intervals over runs, comparisons of paired runs, and when more runs are needed.
 
 Pure functions of numbers, and the only statistics behind claims, answers and cells. Nothing else
 imports the tests and the distributions of SciPy.

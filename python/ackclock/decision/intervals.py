@@ -1,4 +1,4 @@
-"""How sure a number is: 95 % intervals over runs, over batches of one run, and by bootstrap."""
+"""Uncertainty of numbers: 95 % intervals over runs, over batches of one run, and by bootstrap."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TOO_SHORT = "too few samples for batches: run longer or sample more often"
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number and how sure it is.
+    """A number and its uncertainty.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ def sign(estimate: Estimate) -> int | None:
 
 
 def within(estimate: Estimate, least: float = -np.inf, most: float = np.inf) -> Estimate:
-    """Keep the interval of an estimate within what is possible.
+    """Limit the interval of an estimate to possible values.
 
     Between two bounds the interval is that of the arcsine of the root of the share, by the delta
     method: the variance of that does not depend on the share (Bartlett, JRSS Supplement 3, 1936),

@@ -1,4 +1,4 @@
-"""What paired runs say: better, like, worse, or undecided, and what remains after many comparisons.
+"""Verdicts from paired runs (better, like, worse or undecided), and their correction for many comparisons.
 
 Pure functions of numbers. A difference counts only when it is past a margin that was stated before,
 and being alike is shown by two one-sided tests, not assumed.
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 Verdict = Literal["better", "like", "undecided", "worse"]
 ORDER: tuple[Verdict, ...] = ("better", "like", "undecided", "worse")
-"""From the most to the least favourable."""
+"""Verdicts from the most to the least favourable."""
 LEVEL = 0.95
 """Confidence level of the intervals; the one-sided tests of being alike are each at 5 %."""
 Values = NDArray[np.float64]
@@ -23,7 +23,7 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Margin:
-    """What is judged against the baselines, and which difference would matter.
+    """A metric that is compared with the baselines, and the difference that matters.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Margin:
 
 @dataclass(frozen=True)
 class Limit:
-    """What is judged by itself: it holds or it fails.
+    """A limit that a metric must keep, whatever the baselines do.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Limit:
     if_told: bool = False
 
     def holds(self, value: float, baselines: Sequence[float]) -> bool:
-        """Say whether a value keeps the limit.
+        """Return whether a value keeps the limit.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ def _runs_needed(tests: Sequence[_Test]) -> int:
 
 
 def most_permissive(compared: Mapping[str, Compared]) -> tuple[str, Compared]:
-    """Judge by the baseline compared with which a candidate does best.
+    """Choose the comparison with the baseline against which the candidate does best.
 
     Parameters
     ----------
@@ -240,8 +240,8 @@ def most_permissive(compared: Mapping[str, Compared]) -> tuple[str, Compared]:
     -------
     str, Compared
         The baseline and the comparison with it; among equal verdicts the one with the larger p. It
-        is `worse` only compared with all, and `better`, too, only compared with all: what is better
-        than one standard and not than another is `like` them.
+        is `worse` only if it is worse than all, and `better` only if it is better than all; a
+        candidate that is better than only some of them is `like` them.
     """
     name, best = min(compared.items(), key=lambda item: (ORDER.index(item[1].verdict), -item[1].p))
     if best.verdict == "better" and any(other.verdict != "better" for other in compared.values()):
@@ -250,7 +250,7 @@ def most_permissive(compared: Mapping[str, Compared]) -> tuple[str, Compared]:
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Correct probabilities for their number.
+    """Correct probabilities for the number of comparisons, by Holm's method.
 
     Parameters
     ----------
@@ -279,7 +279,7 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def of_criterion(verdicts: Sequence[Verdict], p: Sequence[float]) -> tuple[Verdict, int, float]:
-    """Sum up the comparisons of a criterion.
+    """Return the verdict of a criterion from its comparisons.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Whether a number lies in a range, and how likely that decision is to be wrong."""
+"""Decisions whether a number lies in a range, and their probability of being wrong."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def tail(distance: float, degrees: int) -> float:
 
 
 def expected_wrong(chances: Iterable[float]) -> float:
-    """Return how many of several decisions to expect to be wrong.
+    """Return the expected number of wrong decisions.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How many times as large: ratios of means by their logarithms, and shares of k of n runs."""
+"""Ratios of means, estimated by their logarithms, and shares of k of n runs."""
 
 from __future__ import annotations
 

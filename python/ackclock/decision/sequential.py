@@ -1,4 +1,4 @@
-"""When to stop: more runs until a comparison is decided or hopeless, or a mean is known well enough."""
+"""Rules for stopping: when a comparison is decided or hopeless, or a mean is known well enough."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an artefact of a paper is made of: scenarios or formulas, numbers, a picture, claims."""
+"""The parts of an artefact of a paper: scenarios or formulas, numbers, a picture, claims."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Traces = Mapping[Any, "pl.DataFrame"]
 
 @dataclass(frozen=True)
 class Judged:
-    """What a claim's numbers say.
+    """A claim's numbers, and whether it holds with them.
 
     Attributes
     ----------
@@ -286,7 +286,7 @@ class Artefact:
 
 
 class Probe(NamedTuple):
-    """What is measured in a run.
+    """The measurement of a run, and the keys of its numbers.
 
     Attributes
     ----------
@@ -320,7 +320,7 @@ class Simulated(Artefact, Generic[CaseKey]):
     trace: Callable[[CaseKey, Run], pl.DataFrame | None] | None = None
 
     def probe_of(self, case: CaseKey, effort: Effort = FULL) -> Probe:
-        """Return what is measured in a run of a case, by its key."""
+        """Return the probe of a case."""
         return self.probe if isinstance(self.probe, Probe) else self.probe(case, effort)
 
     def measure(self, case: CaseKey, run: Run) -> Row:

@@ -1,4 +1,4 @@
-"""The usual kinds of claims, and how likely what was measured is if they are true."""
+"""The usual kinds of claims, and the likelihood of the measured numbers if a claim is true."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ with two ends, as a share of that end, which counts as at least 0.4."""
 
 
 def likelihood(target: Target | None, judged: Judged) -> float:
-    """Say how likely what was measured is if a claim is true.
+    """Return the likelihood of the measured numbers if a claim is true.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What tells whether something has to be judged again: a digest of all that it follows from."""
+"""Digests of everything that an outcome depends on, which tell whether it must be judged again."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SHOWING = (*MEASURING, "ackclock.draw", "ackclock.reproduction")
 
 
 def fingerprint(asked: Asked, paper: str, parts: Sequence[str] = SHOWING) -> str:
-    """Return a digest of everything that the outcome of an artefact follows from.
+    """Return a digest of everything that the outcome of an artefact depends on.
 
     `paper` is the package of its paper. `parts` are the packages and modules that take part: `SHOWING`,
     or `MEASURING`, for which the inferred setting makes no difference.

@@ -128,14 +128,14 @@ def _inferred(search: Search, settings: int, known: Callable[[Inferred], None]) 
 
 
 def _gains(before: Trial, after: Trial) -> bool:
-    """Return whether the claims that were held out are explained better."""
+    """Return whether a setting explains the held-out claims better."""
     return after.possible and after.scores.get("held_out", -math.inf) > before.scores.get(
         "held_out", -math.inf
     )
 
 
 def _halve(search: Search, drawn: Sequence[Setting]) -> Setting:
-    """Find the best of many, with more seeds for fewer of them."""
+    """Find the best of many settings, by successive halving with more seeds in each round."""
     runs, alive = 1, list(drawn)
     while True:
         trials = search.look(alive, search.scored("fit"), f"round of {len(alive)}", runs)

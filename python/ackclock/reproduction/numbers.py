@@ -1,4 +1,4 @@
-"""How much is run for an artefact, and the numbers that come out of it."""
+"""The effort spent on an artefact, and the numbers measured for it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Row = Mapping[Any, Any]
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is run.
+    """The number and length of runs.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Effort:
     setting: Setting = field(default_factory=dict)
 
     def at(self, setting: Setting) -> Effort:
-        """Run as much at a setting.
+        """Return the same effort at a setting.
 
         Parameters
         ----------
@@ -55,7 +55,7 @@ class Effort:
         return replace(self, setting=setting)
 
     def pick(self, full: float, quick: float) -> float:
-        """Choose a length.
+        """Choose the quick or the full length.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ begins or ends counts in full."""
 
 @dataclass(frozen=True)
 class Numbers:
-    """What was measured, by case and run.
+    """The measured numbers, by case and run.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class Numbers:
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
 
     def check(self) -> None:
-        """Refuse a number that its bounds say is impossible.
+        """Refuse a number outside its bounds.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""What a paper is made of: its artefacts, one file or more of them, and a data file.
+"""The parts of a paper: its artefacts, in one or more files, and a data file.
 
 A paper is a package. Its modules have the artefacts; `paper.toml` next to them has
 
@@ -70,7 +70,7 @@ class _Watched(dict[str, Any]):
 
 
 class Chosen(NamedTuple):
-    """The result of trying settings.
+    """The chosen setting and its scores.
 
     `setting` has the chosen values of the open items, and `accepted` tells whether they differ from the
     declared ones. `scores` are mean log-likelihoods of the claims, by ``fit`` and ``held_out``, of the
@@ -159,7 +159,7 @@ class Paper:
 
     @cached_property
     def trials(self) -> Sequence[Trial]:
-        """What came out at the settings that were tried."""
+        """The outcomes at the settings that were tried."""
         return self.inferred.trials() if self.inferred else ()
 
 

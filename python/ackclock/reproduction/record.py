@@ -1,4 +1,4 @@
-"""What is written of an artefact in ``artefact.json``."""
+"""The record of an artefact in ``artefact.json``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ackclock.reproduction.tried import VerdictKind
 
 
 class SingleRuns(TypedDict):
-    """In how many single runs a claim holds, and the exact interval of that share."""
+    """The share of single runs in which a claim holds, with its exact interval."""
 
     hold: int
     runs: int

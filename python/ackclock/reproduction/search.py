@@ -164,7 +164,7 @@ def _claims(paper: Paper, wanted: Mapping[str, Sequence[str]]) -> set[ClaimKey]:
 
 
 def _score(seen: Mapping[str, Seen], keys: set[ClaimKey], index: int) -> float:
-    """Return the mean log-likelihood of claims, artefacts weighing alike, for all runs or for one."""
+    """Return the mean log-likelihood of claims, with equal weights of artefacts, for all runs or for one."""
     by_artefact = []
     for name, outcome in seen.items():
         wanted = [claim for artefact, claim in keys if artefact == name]

@@ -1,4 +1,4 @@
-"""What a paper says, sentence by sentence, with the claims that check it.
+"""The sentences of a paper, with the claims that check them.
 
 `sentences.toml` in the package of a paper has a ``[[sentence]]`` for every sentence with a number
 or an order that could be checked:
@@ -79,7 +79,7 @@ def unknown(paper: Paper, sentences: Sequence[Sentence]) -> list[str]:
 
 
 def unstated(paper: Paper, sentences: Sequence[Sentence]) -> Iterator[tuple[Artefact, Claim]]:
-    """Yield the claims that no sentence of the paper states: they are ours."""
+    """Yield our own claims, which no sentence of the paper states."""
     for artefact in paper.artefacts:
         patterns = {pattern for sentence in sentences for pattern in sentence.claims.get(artefact.name, ())}
         stated = {claim.name for pattern in patterns for claim in matching(artefact, pattern)}

@@ -12,7 +12,7 @@ Setting = Mapping[str, Any]
 
 
 class Basis(StrEnum):
-    """What a value rests on, in the order in which equally good values are preferred."""
+    """The basis of a value, in the order in which equally good values are preferred."""
 
     STATED = "stated"
     """The paper says so."""
@@ -77,7 +77,7 @@ class Item:
 
     @property
     def is_stated(self) -> bool:
-        """Whether the paper states its value: others only show how much follows from it."""
+        """Whether the paper states its value; its other values only show how much depends on it."""
         return self.values[0].basis is Basis.STATED
 
     def find(self, value: object) -> Value:

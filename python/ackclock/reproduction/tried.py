@@ -1,4 +1,4 @@
-"""What came out at settings that were tried, kept as tables, and what follows for a claim."""
+"""The outcomes at settings that were tried, kept as tables, and the verdicts that follow for claims."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Trial:
-    """A setting that was tried, and what its claims gave.
+    """A setting that was tried, and the outcomes of its claims.
 
     `stage` is the purpose of the trial, `runs` the number of seeds of each scenario from `first_run` on.
     `possible` tells whether the conditions that the paper states held in these runs. `scores` are mean
@@ -122,7 +122,7 @@ def read(directory: Traversable) -> list[Trial]:
 
 
 def _check(directory: Traversable) -> None:
-    """Refuse what was changed or damaged; a package may be in an archive, which has its own."""
+    """Refuse changed or damaged tables; a package in an archive has the checksums of the archive."""
     if isinstance(directory, Path):
         integrity.check(directory)
 

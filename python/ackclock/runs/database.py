@@ -55,7 +55,7 @@ def is_busy(error: sqlite3.Error) -> bool:
 
 
 def is_damage(error: sqlite3.Error) -> bool:
-    """Return whether the database is unusable, for whatever process."""
+    """Return whether an error means that the database is damaged, and not only busy."""
     return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 
 
@@ -72,7 +72,7 @@ def shown(kind: object, name: object) -> str:
 
 
 def again(kind: object) -> str:
-    """Return what follows when a row is lost."""
+    """Return the consequence of a lost row in words."""
     return "its run is repeated" if kind == ANSWER else "the results that depend on it are computed again"
 
 

@@ -94,13 +94,13 @@ class Runner:
         return child
 
     def call_off(self) -> None:
-        """Stop what is being made; it is not wanted any more."""
+        """Stop all runs in progress; their answers are no longer wanted."""
         self._stop.set()
         for child in self._children:
             child.kill()
 
     def wait(self, timeout_s: float) -> None:
-        """Return when nothing is being made any more, or after a while."""
+        """Wait until no run is in progress, at most `timeout_s`."""
         wait(set(self._pending), timeout_s)
 
     def close(self) -> None:

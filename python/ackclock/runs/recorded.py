@@ -39,7 +39,7 @@ def seal_of(store: Store, job: Job) -> str | None:
 
 
 def sealed(known: str, run: engine.Run) -> Answer:
-    """Return what the store keeps of a recorded run."""
+    """Return the answer that the store keeps for a recorded run."""
     return Answer(known, run.summary["packets_simulated"])
 
 

@@ -272,11 +272,11 @@ class Store:
             self._put(database.ANSWER, key, record)
 
     def note(self, name: str) -> Any:
-        """Return what a verb has noted under a name; None when it has noted nothing."""
+        """Return the note of a verb under a name; None if there is none."""
         return self._take(database.NOTE, name)
 
     def write_note(self, name: str, record: object) -> None:
-        """Note what JSON can hold under a name; an earlier note of this name is replaced."""
+        """Write a JSON value as the note of this name, replacing an earlier one."""
         self._put(database.NOTE, name, record)
 
     def notes(self, prefix: str) -> dict[str, Any]:

@@ -75,7 +75,7 @@ class Genome(ABC):
 
     @abstractmethod
     def curve(self, pattern: Pattern) -> TimelineCurve | None:
-        """Return what changes during a run, for a figure; None when nothing does."""
+        """Return the curve of the key that changes during a run, for a picture; None if nothing changes."""
 
     def path(self, pattern: Pattern) -> Bottleneck:
         """Return the path of a pattern as it is before anything changes."""
@@ -87,7 +87,7 @@ class Genome(ABC):
         return self.path(pattern).rate_mbps
 
     def penalty(self, pattern: Pattern) -> float:
-        """Return the amount, 0 or more, that a crude pattern loses of its value."""
+        """Return the amount, 0 or more, that is subtracted from the value of a crude pattern."""
         del pattern
         return 0.0
 

@@ -40,7 +40,7 @@ def method() -> str:
 def maximise(
     together: Together, size: int, budget: int, seed: int, *, crossover: bool, by: str | None = None
 ) -> list[Vector]:
-    """Search for vectors of `size` numbers with large values; `together` records those that are tried.
+    """Search for vectors of `size` numbers with large values; `together` records all vectors tried.
 
     `crossover` exchanges parts of the two best vectors every few generations, which suits vectors
     that are slots of time. `by` overrides `method`.
