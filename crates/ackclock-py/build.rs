@@ -52,7 +52,7 @@ fn main() {
 /// Adds the sources at `path`; their names have forward slashes on every machine.
 fn collect(path: &Path, name: String, files: &mut Vec<(String, PathBuf)>) {
     if !path.is_dir() {
-        let is_source = path.extension().is_some_and(|ending| ENDINGS.iter().any(|one| ending == *one));
+        let is_source = path.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known));
         files.extend(is_source.then(|| (name, path.to_owned())));
         return;
     }

@@ -59,12 +59,12 @@ impl<C: Controller, K: Catch> Guarded<C, K> {
             Decision { window: Window(1.0), ssthresh: Window::UNLIMITED, pacing_rate: None, quantum: None };
         let mut guarded = Guarded { control: None, decision, failure: None, catch: PhantomData };
         let mut new = Some(new);
-        let made = guarded_call::<K, _>(|| {
+        let outcome = guarded_call::<K, _>(|| {
             let control = new.take().map(|new| new());
             let decision = control.as_ref().map(Controller::decision);
             (control, decision)
         });
-        match made {
+        match outcome {
             Ok((control, decision)) => {
                 guarded.control = control;
                 guarded.decision = decision.unwrap_or(guarded.decision);

@@ -275,13 +275,13 @@ mod tests {
     }
 
     fn internal(control: &Prague, wanted: &str) -> f64 {
-        let mut found = f64::NAN;
+        let mut internal = f64::NAN;
         control.internals(&mut |name, value| {
             if name == wanted {
-                found = value;
+                internal = value;
             }
         });
-        found
+        internal
     }
 
     /// RTTs of 40 and 80 ms: 40 + 40/8 = 45. All of the first packets marked move alpha by g = 1/16.

@@ -170,15 +170,15 @@ fn fit_over_session_or_period() {
         (Period, Period, 3.0, 1.0 / 3.0),
     ] {
         let params = FitParams { rtt_min, extremes, ..FitParams::default() };
-        let found = fit_after(params, &periods);
-        assert_eq!(found.0, n, "{rtt_min:?}, {extremes:?}");
-        near(found.1, alpha, 1e-12);
+        let state = fit_after(params, &periods);
+        assert_eq!(state.0, n, "{rtt_min:?}, {extremes:?}");
+        near(state.1, alpha, 1e-12);
         // A period that a timeout ends changes nothing, unless extremes are the session's: then 50 ms is the least, alpha
         // becomes the mean of 100/200 and (200 - 50)/200, and 115/165 = 0.70 is queued.
         let timeout = ([50, 90], Signal::Timeout { first: true });
-        let found = fit_after(params, &[periods[0], timeout, periods[1]]);
-        assert_eq!(found.0, n, "{rtt_min:?}, {extremes:?}, with a timeout");
-        near(found.1, if extremes == Session { 0.625 } else { alpha }, 1e-12);
+        let state = fit_after(params, &[periods[0], timeout, periods[1]]);
+        assert_eq!(state.0, n, "{rtt_min:?}, {extremes:?}, with a timeout");
+        near(state.1, if extremes == Session { 0.625 } else { alpha }, 1e-12);
     }
     // It is the least mean that counts, not the last: 150 of 300 ms is queued, more than (100/200 + 250/350)/2/2 = 0.30.
     let params = FitParams { rtt_min: Period, ..FitParams::default() };

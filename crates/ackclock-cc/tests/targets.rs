@@ -68,7 +68,7 @@ fn copa_leaves_slow_start_at_its_target() {
 #[test]
 fn copa_doubles_its_velocity() {
     let mut copa = copa_at(100.0, false);
-    let mut found = Vec::new();
+    let mut velocities = Vec::new();
     let mut end = 0;
     for number in 1..=6 {
         let before = window(&copa);
@@ -76,11 +76,11 @@ fn copa_doubles_its_velocity() {
         // The first packet of a round trip ends the one before.
         round(&mut copa, end, 40, number, 100);
         let velocity = internal(&copa, "velocity");
-        found.push(velocity);
+        velocities.push(velocity);
         // Per packet v/(0.5 W), W growing meanwhile: W dW = 2v dn, so W^2 grows by 4v per packet.
         near(window(&copa), (before * before + 4.0 * velocity * 100.0).sqrt(), 0.3);
     }
-    assert_eq!(found, [1.0, 1.0, 1.0, 2.0, 4.0, 8.0]);
+    assert_eq!(velocities, [1.0, 1.0, 1.0, 2.0, 4.0, 8.0]);
     // A queue of 60 ms asks for the other direction: v is 1 again with the first step down.
     round(&mut copa, end + 100, 100, 7, 100);
     assert_eq!(internal(&copa, "velocity"), 1.0);
@@ -181,12 +181,12 @@ proptest! {
         for (later, sample) in steps {
             now += later;
             all.push((now, sample));
-            let found = least.note(Time(now), sample, Span(length));
+            let estimate = least.note(Time(now), sample, Span(length));
             let within = |length: u64| {
                 all.iter().filter(move |(time, _)| now - time <= length).map(|(_, sample)| *sample)
             };
-            prop_assert!(within(length).any(|sample| sample == found));
-            prop_assert!(found <= within(length - length / 16).min().unwrap());
+            prop_assert!(within(length).any(|sample| sample == estimate));
+            prop_assert!(estimate <= within(length - length / 16).min().unwrap());
         }
     }
 
@@ -199,9 +199,9 @@ proptest! {
         for (later, sample, length) in steps {
             now += later;
             all.push((now, sample));
-            let found = least.note(Time(now), sample, Span(length));
-            prop_assert!(all.iter().any(|(time, sample)| now - time <= length && *sample == found));
-            prop_assert!(found <= sample || now - all[all.len() - 2].0 <= length / 16);
+            let estimate = least.note(Time(now), sample, Span(length));
+            prop_assert!(all.iter().any(|(time, sample)| now - time <= length && *sample == estimate));
+            prop_assert!(estimate <= sample || now - all[all.len() - 2].0 <= length / 16);
         }
     }
 }

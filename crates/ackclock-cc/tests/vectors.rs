@@ -89,12 +89,12 @@ fn bic_linux_counts() {
 /// two, 32 - 2 + 2 = 32.
 #[test]
 fn bic_linux_packets_per_acknowledgement() {
-    let (mut one, mut two) = (AckRatio::default(), AckRatio::default());
+    let (mut singles, mut pairs) = (AckRatio::default(), AckRatio::default());
     for _ in 0..100 {
-        one.note(1);
-        two.note(2);
+        singles.note(1);
+        pairs.note(2);
     }
-    assert_eq!((one.value(), two.value()), (31.0 / 16.0, 2.0));
+    assert_eq!((singles.value(), pairs.value()), (31.0 / 16.0, 2.0));
 }
 
 /// 256^0.75 = 64, 64/8 - 1 = 7; with 40 packets queued, above gamma = 30, dwnd loses 40.

@@ -42,7 +42,7 @@ pub fn status() -> Result<Vec<Status>, String> {
     Ok(OBJECTS
         .iter()
         .map(|(name, in_kernel, _)| {
-            let is_loaded = available.split_whitespace().any(|one| one == *in_kernel);
+            let is_loaded = available.split_whitespace().any(|word| word == *in_kernel);
             Status { name, in_kernel, is_loaded }
         })
         .collect())

@@ -58,9 +58,9 @@ impl Verb {
 fn run(verb: Verb) -> Result<(), String> {
     match verb {
         Verb::List => {
-            for one in kernel::status()? {
-                let state = if one.is_loaded { "loaded" } else { "-" };
-                println!("{:<16} {:<16} {state}", one.name, one.in_kernel);
+            for control in kernel::status()? {
+                let state = if control.is_loaded { "loaded" } else { "-" };
+                println!("{:<16} {:<16} {state}", control.name, control.in_kernel);
             }
             Ok(())
         }
@@ -75,14 +75,14 @@ fn run(verb: Verb) -> Result<(), String> {
 }
 
 fn status() -> Result<(), String> {
-    let loaded: Vec<_> = kernel::status()?.into_iter().filter(|one| one.is_loaded).collect();
+    let loaded: Vec<_> = kernel::status()?.into_iter().filter(|control| control.is_loaded).collect();
     let connections = kernel::connections()?;
     if loaded.is_empty() {
         println!("no controls are loaded");
     }
-    for one in loaded {
-        let count = connections.get(one.in_kernel).copied().unwrap_or(0);
-        println!("{:<16} {:<16} {count} connections", one.name, one.in_kernel);
+    for control in loaded {
+        let count = connections.get(control.in_kernel).copied().unwrap_or(0);
+        println!("{:<16} {:<16} {count} connections", control.name, control.in_kernel);
     }
     if let Some(process) = trace::listener() {
         println!("traced by process {process}");

@@ -203,7 +203,8 @@ impl Drop for Loaded {
 #[ignore = "needs root, a kernel with BTF, ip, ss and iperf3"]
 fn what_a_killed_test_has_loaded_goes_away() {
     const IS_TO_BE_KILLED: &str = "ACKCLOCK_IS_TO_BE_KILLED";
-    let is_loaded = || kernel::status().unwrap().iter().any(|one| one.name == "veno" && one.is_loaded);
+    let is_loaded =
+        || kernel::status().unwrap().iter().any(|control| control.name == "veno" && control.is_loaded);
     if std::env::var_os(IS_TO_BE_KILLED).is_some() {
         let _loaded = Loaded::new("veno");
         sleep(2 * deadline::DEADLINE);
@@ -232,17 +233,17 @@ fn every_control_loads_carries_transfers_and_goes_away() {
     let _turn = TURN.lock();
     // Whose test was killed loses its connections to the first of these, and with them its controls.
     let stands = [Stand::new("0 %"), Stand::new("1 %")];
-    let none_is_loaded = || kernel::status().unwrap().iter().all(|one| !one.is_loaded);
+    let none_is_loaded = || kernel::status().unwrap().iter().all(|control| !control.is_loaded);
     until("no control is loaded (ackclock-kernel unload)", none_is_loaded);
     // Those of other users of this kernel are not ours to count.
     let foreign = maps();
     let namespaces: Vec<_> =
-        stands.iter().flat_map(|one| [one.hosts.client.clone(), one.hosts.server.clone()]).collect();
+        stands.iter().flat_map(|stand| [stand.hosts.client.clone(), stand.hosts.server.clone()]).collect();
     for name in kernel::names() {
         let _loaded = Loaded::new(name);
         kernel::load(name).unwrap();
         let status = kernel::status().unwrap();
-        let own = status.iter().find(|one| one.name == name).unwrap();
+        let own = status.iter().find(|control| control.name == name).unwrap();
         assert!(own.is_loaded, "{name} is not in the kernel's list");
         scope(|scope| {
             stands.iter().for_each(|stand| {
@@ -398,7 +399,8 @@ fn a_killed_loader_does_not_stand_in_the_way() {
     let _turn = TURN.lock();
     let foreign = maps();
     let kills = std::env::var("ACKCLOCK_KILLS").map_or(2, |number| number.parse().unwrap());
-    let is_loaded = || kernel::status().unwrap().iter().any(|one| one.name == "fit" && one.is_loaded);
+    let is_loaded =
+        || kernel::status().unwrap().iter().any(|control| control.name == "fit" && control.is_loaded);
     // Numbers that look random (Knuth's MMIX generator).
     let mut state = u64::from(std::process::id());
     println!("seed {state}");

@@ -59,11 +59,11 @@ fn differences(steps: &[Step], window: u32, seed: u64) -> (f64, f64, BTreeSet<u8
     let mut states = BTreeSet::new();
     let (mut windows, mut rates) = (0.0_f64, 0.0_f64);
     let mut tell = |now, signal| {
-        let (expected, found) = (ours.on(now, signal), theirs.on(now, signal));
-        let pacing = [expected, found].map(|decision| decision.pacing_rate.unwrap().0);
-        windows = windows.max((found.window.0 / expected.window.0 - 1.0).abs());
+        let (expected, decision) = (ours.on(now, signal), theirs.on(now, signal));
+        let pacing = [expected, decision].map(|decision| decision.pacing_rate.unwrap().0);
+        windows = windows.max((decision.window.0 / expected.window.0 - 1.0).abs());
         rates = rates.max((pacing[1] / pacing[0] - 1.0).abs());
-        assert!(found.window.0 >= 1.0 && pacing[1] > 0.0);
+        assert!(decision.window.0 >= 1.0 && pacing[1] > 0.0);
         theirs.internals(&mut |name, value| {
             if name == "state" {
                 states.insert(value as u8);

@@ -14,13 +14,13 @@ fn in_kernel(name: &str) -> Box<dyn ErasedController> {
 }
 
 fn internal(control: &dyn ErasedController, name: &str) -> f64 {
-    let mut found = None;
+    let mut wanted = None;
     control.internals(&mut |internal, value| {
         if internal == name {
-            found = Some(value);
+            wanted = Some(value);
         }
     });
-    found.unwrap()
+    wanted.unwrap()
 }
 
 fn in_rust(name: &str) -> Box<dyn ErasedController> {
@@ -56,10 +56,10 @@ fn remembers(change: usize) -> [usize; 2] {
 /// that are even over such a time 3.5 times that on average. An ACK comes every millisecond: either may be that late.
 #[test]
 fn copa_forgets_in_time() {
-    let found: Vec<_> = (0..8).map(|part| remembers(10_000 + 2_884 * part / 8)).collect();
-    assert!(found.iter().all(|[first, _]| (21..=41).contains(first)), "{found:?}");
-    assert!(found.iter().all(|[_, last]| (8_651..=11_537).contains(last)), "{found:?}");
-    let mean = found.iter().map(|[_, last]| *last as f64).sum::<f64>() / 8.0;
+    let times: Vec<_> = (0..8).map(|part| remembers(10_000 + 2_884 * part / 8)).collect();
+    assert!(times.iter().all(|[first, _]| (21..=41).contains(first)), "{times:?}");
+    assert!(times.iter().all(|[_, last]| (8_651..=11_537).contains(last)), "{times:?}");
+    let mean = times.iter().map(|[_, last]| *last as f64).sum::<f64>() / 8.0;
     // Even moments leave an eighth of a stretch open, 361 ms: half of it either way.
     assert!((mean - 10_094.0).abs() < 181.0, "{mean}");
 }

@@ -207,14 +207,14 @@ fn fit_leaves_n_where_both_are_equal() {
 /// The largest differences of many random connections, sorted.
 fn differences(name: &str, steps: &impl Strategy<Value = Vec<Step>>) -> Vec<f64> {
     let mut runner = TestRunner::deterministic();
-    let mut found: Vec<_> = (0..1000)
+    let mut largest: Vec<_> = (0..1000)
         .map(|_| {
             let (steps, window) = (steps.new_tree(&mut runner).unwrap(), (1..50_u32).new_tree(&mut runner));
             largest_difference(name, window.unwrap().current(), f64::INFINITY, &steps.current())
         })
         .collect();
-    found.sort_by(f64::total_cmp);
-    found
+    largest.sort_by(f64::total_cmp);
+    largest
 }
 
 /// Controls that switch at a window or delay may do so an ACK earlier or later than their twins, which are as
@@ -225,8 +225,8 @@ fn agree(name: &str, usual: f64, rare: usize, jump: f64) {
 }
 
 fn agree_on(steps: &impl Strategy<Value = Vec<Step>>, name: &str, usual: f64, rare: usize, jump: f64) {
-    let found = differences(name, steps);
-    let (most, all) = (found[found.len() - 1 - rare], found[found.len() - 1]);
+    let sorted = differences(name, steps);
+    let (most, all) = (sorted[sorted.len() - 1 - rare], sorted[sorted.len() - 1]);
     assert!(most < usual && all < jump, "{name}: {most} in most, {all} in all");
 }
 
@@ -370,7 +370,7 @@ fn internals_have_the_names_and_values_of_the_control() {
         ours.internals(&mut |name, value| known.push((name, value)));
         theirs.internals(&mut |internal, value| {
             let (_, ours) =
-                known.iter().find(|one| one.0 == internal).unwrap_or_else(|| panic!("{internal}"));
+                known.iter().find(|pair| pair.0 == internal).unwrap_or_else(|| panic!("{internal}"));
             let agree = (value / ours - 1.0).abs() < 0.02 || (value - ours).abs() < 1e-4;
             // A bound that there is none of is infinite, or not known.
             assert!(

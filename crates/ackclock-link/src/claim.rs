@@ -82,7 +82,7 @@ mod tests {
         // As a kill leaves it: the file is there, and its lock is gone.
         fs::write(directory.join("b"), "").unwrap();
         let left: Vec<_> = Claim::left(&directory).collect();
-        assert_eq!(left.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["b"]);
+        assert_eq!(left.iter().map(|claim| claim.name.as_str()).collect::<Vec<_>>(), ["b"]);
         assert_eq!(Claim::left(&directory).count(), 0, "two at once do not remove the same");
         drop(left);
         assert!(!directory.join("b").exists());

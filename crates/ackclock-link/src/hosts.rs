@@ -43,7 +43,7 @@ pub struct Hosts {
     /// The other end.
     pub server: Host,
     /// Namespaces that were created, and the claim to their name, which outlives them.
-    made: Vec<String>,
+    created: Vec<String>,
     _claim: Option<Claim>,
 }
 
@@ -114,14 +114,14 @@ impl Hosts {
         let mut hosts = Hosts {
             client: Host { namespace: client, address: "10.77.0.1" },
             server: Host { namespace: server, address: "10.77.0.2" },
-            made: Vec::new(),
+            created: Vec::new(),
             _claim: claim,
         };
         for namespace in [hosts.client.namespace.clone(), hosts.server.namespace.clone()] {
             if is_new {
                 // One of that name which is there already is somebody else's, and stays.
                 ip(&format!("netns add {namespace}"))?;
-                hosts.made.push(namespace.clone());
+                hosts.created.push(namespace.clone());
                 ip(&format!("-n {namespace} link set dev lo up"))?;
             } else if !Path::new(NAMESPACES).join(&namespace).exists() {
                 return Err(format!(
@@ -164,7 +164,7 @@ impl Hosts {
 
 impl Drop for Hosts {
     fn drop(&mut self) {
-        self.made.iter().for_each(|namespace| remove(namespace));
+        self.created.iter().for_each(|namespace| remove(namespace));
     }
 }
 

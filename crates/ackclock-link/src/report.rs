@@ -99,18 +99,18 @@ impl Report {
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
-        for (name, one) in [("forward", &self.forward), ("reverse", &self.reverse)] {
+        for (name, direction) in [("forward", &self.forward), ("reverse", &self.reverse)] {
             text += &format!(
                 "{name}: {} packets in, {} out, {} lost at random, {} dropped; {:.1} % used, {:.1} packets queued on average; late by {:.0} us on average, {:.0} us at the 99th percentile, {:.0} us at most\n",
-                one.arrived_packets,
-                one.delivered_packets,
-                one.random_losses,
-                one.queue_drops,
-                100.0 * one.utilisation,
-                one.mean_queue_packets,
-                one.lateness.mean_us,
-                one.lateness.p99_us,
-                one.lateness.most_us,
+                direction.arrived_packets,
+                direction.delivered_packets,
+                direction.random_losses,
+                direction.queue_drops,
+                100.0 * direction.utilisation,
+                direction.mean_queue_packets,
+                direction.lateness.mean_us,
+                direction.lateness.p99_us,
+                direction.lateness.most_us,
             );
         }
         text

@@ -292,13 +292,13 @@ proptest! {
         let on_path = emulator.on_path() as u64;
         let [forward, reverse] = emulator.report(at(now));
         let sum = |part: fn(&ackclock_link::report::Direction) -> u64| part(&forward) + part(&reverse);
-        prop_assert_eq!(sum(|one| one.arrived_packets), arrivals.len() as u64);
-        prop_assert_eq!(sum(|one| one.delivered_packets), left.len() as u64);
-        let gone = sum(|one| one.delivered_packets + one.random_losses + one.queue_drops);
+        prop_assert_eq!(sum(|report| report.arrived_packets), arrivals.len() as u64);
+        prop_assert_eq!(sum(|report| report.delivered_packets), left.len() as u64);
+        let gone = sum(|report| report.delivered_packets + report.random_losses + report.queue_drops);
         prop_assert_eq!(arrivals.len() as u64, gone + on_path);
         for direction in 0..2 {
             let mut last = None;
-            for (when, _, content) in left.iter().filter(|one| one.1 == direction) {
+            for (when, _, content) in left.iter().filter(|packet| packet.1 == direction) {
                 let number = u64::from_be_bytes(content[..8].try_into().unwrap());
                 let sent = u64::from_be_bytes(content[8..16].try_into().unwrap());
                 prop_assert_eq!(content.len(), arrivals[number as usize].2);

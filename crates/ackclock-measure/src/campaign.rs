@@ -324,7 +324,7 @@ fn compatible(before: &Plan, plan: &Plan) -> Result<(), &'static str> {
     } else if (Plan { identity: plan.identity.clone(), ..before.clone() }) == *plan {
         Err("began with another server certificate; find out why it changed, or choose another directory")
     } else {
-        Err("contains a campaign with other settings; use those, or choose another directory")
+        Err("contains a campaign with other options; use those, or choose another directory")
     }
 }
 
@@ -353,9 +353,9 @@ fn lock(directory: &Path) -> Result<Flock<File>, String> {
     })
 }
 
-fn joined(mut one: Value, other: Value) -> Value {
-    if let (Some(one), Value::Object(other)) = (one.as_object_mut(), other) {
-        one.extend(other);
+fn joined(mut object: Value, other: Value) -> Value {
+    if let (Some(object), Value::Object(other)) = (object.as_object_mut(), other) {
+        object.extend(other);
     }
-    one
+    object
 }

@@ -124,8 +124,8 @@ pub fn fetch(
     let flows = scope(|scope| {
         let ask = |flow| ask(dialer, token, &Request::Flow { session: session.clone(), flow });
         let asking: Vec<_> = (0..=references).map(|flow| scope.spawn(move || ask(flow))).collect();
-        let done = asking.into_iter().map(|one| one.join().expect("asking does not panic"));
-        done.map(|one| Ok(one?.0)).collect::<Result<Vec<_>, String>>()
+        let done = asking.into_iter().map(|thread| thread.join().expect("asking does not panic"));
+        done.map(|answer| Ok(answer?.0)).collect::<Result<Vec<_>, String>>()
     })?;
     let received: Vec<_> = flows.iter().map(|_| AtomicU64::new(0)).collect();
     let counts = || received.iter().map(|count| count.load(Ordering::Relaxed)).collect::<Vec<_>>();
@@ -187,7 +187,7 @@ pub fn fetch(
         }
         // Bytes that arrive later do not belong to the slot.
         measured.get_or_insert_with(|| (start.elapsed().as_secs_f64(), counts()));
-        flows.iter().chain([&conversation]).for_each(|one| one.abort());
+        flows.iter().chain([&conversation]).for_each(|connection| connection.abort());
     });
     if let Some(fault) = problem {
         return Err(format!("{}: {fault}", dialer.server()));

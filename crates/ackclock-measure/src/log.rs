@@ -57,7 +57,7 @@ fn each_line(file: &File, mut take: impl FnMut(RawLine<'_>) -> Result<(), String
 
 /// The contents of a log other than whole records.
 #[derive(Default)]
-struct Found {
+struct Contents {
     bad: Vec<Range<u64>>,
     torn: Option<Range<u64>>,
     has_unsealed: bool,
@@ -65,10 +65,15 @@ struct Found {
 }
 
 /// Looks at every line, and passes what is whole to `take`.
-fn look(file: &File, damaged: Damaged, is_old: bool, take: &mut dyn FnMut(&Value)) -> Result<Found, String> {
-    let mut found = Found::default();
+fn look(
+    file: &File,
+    damaged: Damaged,
+    is_old: bool,
+    take: &mut dyn FnMut(&Value),
+) -> Result<Contents, String> {
+    let mut contents = Contents::default();
     each_line(file, |line| {
-        found.length = line.place.end;
+        contents.length = line.place.end;
         let sealed = unseal(line.content).filter(|_| line.is_ended);
         let unsealed = || {
             let record = serde_json::from_slice::<Value>(line.content).ok();
@@ -77,12 +82,12 @@ fn look(file: &File, damaged: Damaged, is_old: bool, take: &mut dyn FnMut(&Value
         if let Some(record) = sealed {
             take(&record);
         } else if let Some(record) = unsealed() {
-            found.has_unsealed = true;
+            contents.has_unsealed = true;
             take(&record);
         } else if !line.is_ended && is_torn(line.content) {
-            found.torn = Some(line.place);
+            contents.torn = Some(line.place);
         } else if damaged == Damaged::SetAside {
-            found.bad.push(line.place);
+            contents.bad.push(line.place);
         } else {
             return Err(format!(
                 "line {} (byte {}) was changed or damaged; restore the file from a copy, or set such lines aside \
@@ -92,7 +97,7 @@ fn look(file: &File, damaged: Damaged, is_old: bool, take: &mut dyn FnMut(&Value
         }
         Ok(())
     })?;
-    Ok(found)
+    Ok(contents)
 }
 
 /// Whether a record without a checksum is one of a campaign.
@@ -116,29 +121,27 @@ impl Log {
         let explain = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
         let open = || OpenOptions::new().read(true).append(true).create(true).open(path);
         let mut file = open().map_err(|error| explain(&error))?;
-        let found = look(&file, damaged, is_old, &mut take).map_err(|error| explain(&error))?;
+        let contents = look(&file, damaged, is_old, &mut take).map_err(|error| explain(&error))?;
         let mut notes = Vec::new();
-        let mut length = found.torn.as_ref().map_or(found.length, |torn| torn.start);
-        if let Some(torn) = &found.torn {
+        let mut length = contents.torn.as_ref().map_or(contents.length, |torn| torn.start);
+        if let Some(torn) = &contents.torn {
             let bytes = torn.end - torn.start;
             notes.push(explain(&format!("cut off {bytes} bytes of a line that was not finished")));
         }
-        if !found.bad.is_empty() || found.has_unsealed {
-            if !found.bad.is_empty() {
-                let aside = set_aside(disk.as_mut(), &file, path, &found.bad);
+        if !contents.bad.is_empty() || contents.has_unsealed {
+            if !contents.bad.is_empty() {
+                let aside = set_aside(disk.as_mut(), &file, path, &contents.bad);
                 let name = aside.map_err(|error| explain(&error))?.display().to_string();
-                let count = found.bad.len();
-                notes.push(explain(&format!(
-                    "changed or damaged lines: {count}; moved to {name}"
-                )));
+                let count = contents.bad.len();
+                notes.push(explain(&format!("changed or damaged lines: {count}; moved to {name}")));
             }
-            if found.has_unsealed {
+            if contents.has_unsealed {
                 notes.push(explain(&"its lines had no checksums and have them now"));
             }
-            rewrite(disk.as_mut(), &file, path, &found).map_err(|error| explain(&error))?;
+            rewrite(disk.as_mut(), &file, path, &contents).map_err(|error| explain(&error))?;
             file = open().map_err(|error| explain(&error))?;
             length = file.metadata().map_err(|error| explain(&error))?.len();
-        } else if found.torn.is_some() {
+        } else if contents.torn.is_some() {
             disk.truncate(&file, length).map_err(|error| explain(&error))?;
         }
         disk.sync(&file).map_err(|error| explain(&error))?;
@@ -208,10 +211,10 @@ fn bytes(mut file: &File, place: &Range<u64>) -> io::Result<Vec<u8>> {
 }
 
 /// Writes the log again without what is bad or torn, every record with its checksum.
-fn rewrite(disk: &mut dyn Disk, file: &File, path: &Path, found: &Found) -> io::Result<()> {
+fn rewrite(disk: &mut dyn Disk, file: &File, path: &Path, contents: &Contents) -> io::Result<()> {
     disk::replace(disk, path, |disk, draft| {
         let mut out = BufWriter::new(Through { disk, file: draft });
-        let mut bad = found.bad.iter().chain(&found.torn).peekable();
+        let mut bad = contents.bad.iter().chain(&contents.torn).peekable();
         let copied = each_line(file, |line| {
             if bad.next_if(|place| **place == line.place).is_some() {
                 return Ok(());

@@ -254,7 +254,9 @@ fn run(verb: Verb, stop: &Arc<AtomicBool>) -> Result<(), Failure> {
             let slots = (whole_seconds(duration, "duration")? / period_s).max(1);
             let address = resolve(&server)?;
             let dial = |pinned: Option<Fingerprint>| match quic {
-                true => quic::QuicDialer::new(address, pinned).map(|one| Box::new(one) as Box<dyn Dialer>),
+                true => {
+                    quic::QuicDialer::new(address, pinned).map(|dialer| Box::new(dialer) as Box<dyn Dialer>)
+                }
                 false => Ok(Box::new(Tcp { server: address }) as Box<dyn Dialer>),
             };
             let (controls, identity) = offer(dial(fingerprint)?.as_ref(), &token, period_s, references)?;
@@ -269,13 +271,13 @@ fn run(verb: Verb, stop: &Arc<AtomicBool>) -> Result<(), Failure> {
             notes.iter().for_each(|note| say(note));
             let patience = Duration::from_secs_f64(patience.as_seconds());
             campaign.run(dialer.as_ref(), &token, patience, stop, |number, outcome| match outcome {
-                Ok(one) => {
-                    let rate = one.received_bytes[0] as f64 * 8e-6 / one.seconds;
-                    let note = if one.complete { "" } else { ", incomplete" };
+                Ok(slot) => {
+                    let rate = slot.received_bytes[0] as f64 * 8e-6 / slot.seconds;
+                    let note = if slot.complete { "" } else { ", incomplete" };
                     say(&format!(
                         "slot {} of {slots}: {:<15} {rate:8.2} Mbit/s{note}",
                         number + 1,
-                        one.control
+                        slot.control
                     ));
                 }
                 Err(problem) => say(&format!("slot {} of {slots}: {problem}", number + 1)),

@@ -281,8 +281,8 @@ impl Server {
         session: &str,
         number: u32,
     ) -> Result<(), Fault> {
-        let found = self.sessions().get(session).map(Arc::clone);
-        let Some(session) = found else {
+        let known = self.sessions().get(session).map(Arc::clone);
+        let Some(session) = known else {
             return self.refuse(connection.as_ref(), asked, "there is no such session");
         };
         let control = if number == 0 { session.control.as_str() } else { REFERENCE };

@@ -108,7 +108,7 @@ impl Session {
             .arrived
             .wait_timeout_while(places, patience, some_missing)
             .unwrap_or_else(PoisonError::into_inner);
-        places.iter().map(|place| place.as_ref().map(|one| Arc::clone(&one.flow))).collect()
+        places.iter().map(|place| place.as_ref().map(|place| Arc::clone(&place.flow))).collect()
     }
 
     /// Sends on all flows until the time is over, `stop` is set, `tell` returns false, or all flows have ended. Returns

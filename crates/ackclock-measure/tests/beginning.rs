@@ -79,8 +79,8 @@ fn attempts_that_fail_are_counted_and_kept_apart() {
     assert_eq!(problem, "127.0.0.1:9: nobody is there; run the same command again to resume");
     let lines = log(&place);
     let expected = (1..=4).flat_map(|number| [("begin", number), ("end", number)]);
-    let found = lines.iter().map(|line| (line["event"].as_str().unwrap(), line["try"].as_u64().unwrap()));
-    assert!(found.eq(expected), "{lines:?}");
+    let events = lines.iter().map(|line| (line["event"].as_str().unwrap(), line["try"].as_u64().unwrap()));
+    assert!(events.eq(expected), "{lines:?}");
     assert!(lines.iter().all(|line| line["slot"] == 0));
     let ends = || lines.iter().filter(|line| line["event"] == "end");
     assert!(
@@ -128,7 +128,7 @@ fn a_directory_has_one_campaign() {
     assert!(
         of(Some("a"), 7)
             .unwrap_err()
-            .ends_with(": contains a campaign with other settings; use those, or choose another directory")
+            .ends_with(": contains a campaign with other options; use those, or choose another directory")
     );
 }
 

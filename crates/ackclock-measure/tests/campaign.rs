@@ -143,7 +143,7 @@ fn interrupted_is_130_and_another_campaign_is_refused() {
     assert!(stand.log().iter().any(|line| line["event"] == "end" && line["complete"] == false));
     let other = output(&mut stand.run("30s"));
     assert_eq!(other.status.code(), Some(2));
-    assert!(text(&other).contains("contains a campaign with other settings"), "{}", text(&other));
+    assert!(text(&other).contains("contains a campaign with other options"), "{}", text(&other));
 }
 
 #[test]

@@ -61,14 +61,14 @@ impl Disk for Failing {
 
 /// The records of a log without their checksums, and the message.
 fn read(path: &Path, damaged: Damaged) -> Result<(Vec<Value>, Vec<String>), String> {
-    let mut found = Vec::new();
+    let mut records = Vec::new();
     let take = |record: &Value| {
         let mut record = record.clone();
         record.as_object_mut().unwrap().remove("checksum");
-        found.push(record);
+        records.push(record);
     };
     let (_, notes) = Log::open(path, Box::new(Quick), damaged, false, take)?;
-    Ok((found, notes))
+    Ok((records, notes))
 }
 
 /// Numbers that look random and are the same every time (Knuth's MMIX generator).
@@ -116,9 +116,9 @@ fn only_a_torn_tail_is_cut() {
     let whole = sealed(&all);
     for length in 0..=whole.len() {
         fs::write(place.log(), &whole[..length]).unwrap();
-        let (found, notes) = read(&place.log(), Damaged::Refuse).unwrap();
+        let (kept, notes) = read(&place.log(), Damaged::Refuse).unwrap();
         let lines = whole[..length].iter().filter(|byte| **byte == b'\n').count();
-        assert_eq!(found, all[..lines], "{length}");
+        assert_eq!(kept, all[..lines], "{length}");
         let end = whole[..length].iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place + 1);
         assert_eq!(fs::read(place.log()).unwrap(), whole[..end]);
         if length > end {
@@ -190,12 +190,12 @@ fn a_log_on_a_failing_disk_holds_what_was_told_to_be_written() {
             outcome
         },
         |written, context| {
-            let (found, _) =
+            let (kept, _) =
                 read(&place.log(), Damaged::Refuse).unwrap_or_else(|why| panic!("{context}: {why}"));
             let told = begin + written.len();
             // What came last may be there although its sync failed.
-            assert!(found.len() >= told && found.len() <= told + 1, "{context}");
-            assert_eq!(found, all[..found.len()], "{context}");
+            assert!(kept.len() >= told && kept.len() <= told + 1, "{context}");
+            assert_eq!(kept, all[..kept.len()], "{context}");
         },
     );
     // Cutting the torn line and two syncs, then a write and a sync of five records.
@@ -207,13 +207,13 @@ fn taking_over_and_setting_aside_lose_nothing_on_a_failing_disk() {
     let place = Place::new("rewriting");
     let all = records(3);
     let open = |disk: Box<dyn Disk>, is_old| {
-        let mut found = Vec::new();
+        let mut kept = Vec::new();
         let done = Log::open(&place.log(), disk, Damaged::SetAside, is_old, |record| {
             let mut record = record.clone();
             record.as_object_mut().unwrap().remove("checksum");
-            found.push(record);
+            kept.push(record);
         });
-        done.map(|_| found)
+        done.map(|_| kept)
     };
     torture(
         &place,

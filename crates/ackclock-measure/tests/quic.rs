@@ -126,8 +126,8 @@ fn a_flood_of_handshakes_leaves_room_for_others() {
         });
         let tries: Vec<_> = tries.collect();
         let mut inside = Vec::new();
-        for one in tries {
-            inside.extend(timeout(DEADLINE, one).await.expect("a handshake ends").unwrap());
+        for handshake in tries {
+            inside.extend(timeout(DEADLINE, handshake).await.expect("a handshake ends").unwrap());
         }
         // They have shaken hands, say nothing, and stay.
         inside

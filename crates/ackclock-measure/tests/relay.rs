@@ -128,8 +128,8 @@ fn nothing_that_a_relay_writes_is_believed() {
     ];
     scope(|scope| {
         let fetching = changes.map(|change| scope.spawn(move || fetch(change)));
-        for (number, one) in fetching.into_iter().enumerate() {
-            let (outcome, heard) = one.join().unwrap();
+        for (number, thread) in fetching.into_iter().enumerate() {
+            let (outcome, heard) = thread.join().unwrap();
             let refused = outcome.unwrap_err();
             assert!(refused.ends_with("somebody on the path has changed what the server wrote"), "{refused}");
             assert!(heard.len() <= 2 && heard.iter().all(|sample| sample.info.rtt_ms < 6666.0), "{number}");

@@ -38,7 +38,7 @@ impl Catalogue for Everything {
 
 /// Whether a control is built in or the kernel's, not one that was added.
 pub fn is_ours(name: &str) -> bool {
-    BuiltIn.find(name).is_some() || twin::entries().iter().any(|one| one.name == name)
+    BuiltIn.find(name).is_some() || twin::entries().iter().any(|entry| entry.name == name)
 }
 
 /// Adds a control, or replaces one that was added under its name; false if that name is built in.

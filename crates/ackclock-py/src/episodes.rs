@@ -189,9 +189,9 @@ impl Episode {
         let quic = Quic { qlog: None };
         let makers = Makers { catalogue: &catalogue, quic: Some(&quic) };
         NEXT.set(Some(line.clone()));
-        let made = caught(|| Simulation::with(scenario, makers, run, false));
+        let outcome = caught(|| Simulation::with(scenario, makers, run, false));
         NEXT.set(None);
-        let simulation = made?.map_err(SimulationError::new_err)?;
+        let simulation = outcome?.map_err(SimulationError::new_err)?;
         let mut episode = Episode {
             simulation,
             flow,

@@ -32,8 +32,8 @@ pub fn as_dict(py: Python<'_>, mut summary: Summary) -> PyResult<Bound<'_, PyDic
             match last.take().filter(|(known, _)| Arc::ptr_eq(known, &settings) || *known == settings) {
                 Some(shared) => shared,
                 None => {
-                    let made = value(py, &settings)?;
-                    (settings, made)
+                    let converted = value(py, &settings)?;
+                    (settings, converted)
                 }
             };
         let flow = dict(py, to_value(&summary))?;

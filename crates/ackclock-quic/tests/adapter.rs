@@ -187,9 +187,9 @@ fn every_window_control_has_a_factory_and_others_say_why_not() {
     // By rates, and by counts of marks: quinn has neither.
     let impossible = ["bbr", "bbr-linux", "bbr3", "bbr3-linux", "dctcp", "prague"];
     for entry in BuiltIn.entries() {
-        let made = factory(entry.name);
+        let outcome = factory(entry.name);
         let possible = entry.kind == Kind::Window && !impossible.contains(&entry.name);
-        assert_eq!(made.is_ok(), possible, "{}", entry.name);
+        assert_eq!(outcome.is_ok(), possible, "{}", entry.name);
     }
     let why = |name| factory(name).err().unwrap().to_string();
     assert_eq!(why("bbr"), "bbr works by rates, which quinn neither measures nor obeys");

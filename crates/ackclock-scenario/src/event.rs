@@ -137,21 +137,21 @@ fn filled(given: &Node) -> Node {
 /// The differences between two complete trees of links: keys as events set them, and their new values. A link of which
 /// more than one key differs is set as a whole, so that reading the events again gives the same changes.
 fn differences(before: &Node, after: &Node, links: &[Link]) -> Vec<(String, Node)> {
-    let mut found = Vec::new();
+    let mut changes = Vec::new();
     for (name, new) in after.entries() {
         let Some(old) = before.get(name) else { continue };
         let (Content::Array(old), Content::Array(new)) = (&old.content, &new.content) else {
-            found.extend(difference(name.clone(), old, new));
+            changes.extend(difference(name.clone(), old, new));
             continue;
         };
         for (place, (old, new)) in old.iter().zip(new).enumerate() {
             let link = links.get(2 * place).map_or("", |link| &link.name);
             // A path is cut at its dots.
             let word = if link.contains('.') { place.to_string() } else { link.to_owned() };
-            found.extend(difference(format!("{name}.{word}"), old, new));
+            changes.extend(difference(format!("{name}.{word}"), old, new));
         }
     }
-    found
+    changes
 }
 
 fn difference(path: String, old: &Node, new: &Node) -> Option<(String, Node)> {

@@ -283,7 +283,7 @@ fn params(table: &Table<'_>, entry: &Entry) -> Read<Vec<(String, ParamValue)>> {
         .zip(&params)
         .map(|(index, (name, value))| (index, name.as_str(), value.as_value()))
         .filter(|(_, name, value)| {
-            !entry.parameters.iter().any(|one| one.name == *name && one.default == *value)
+            !entry.parameters.iter().any(|parameter| parameter.name == *name && parameter.default == *value)
         })
         .collect();
     let pairs: Vec<_> = given.iter().map(|(_, name, value)| (*name, *value)).collect();

@@ -352,8 +352,8 @@ pub(crate) fn did_you_mean<'n>(wrong: &str, names: impl Iterator<Item = &'n str>
 
 /// Whether a character is not seen by itself: control characters, and those that join, mark or turn text (Unicode's
 /// categories Cc and, of Cf, Zl and Zp, what is in use).
-pub(crate) fn is_hidden(one: char) -> bool {
-    one.is_control()
-        || matches!(one, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+pub(crate) fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }

@@ -312,24 +312,24 @@ fn events() {
         let text = format!("{VALID}\n[[event]]\n{event}\n");
         read_toml(&text, "a.toml", &[], &BuiltIn)
     };
-    let one = |event: &str| read(event).unwrap().scenario.events;
+    let events = |event: &str| read(event).unwrap().scenario.events;
     let at = When::At(Span::from_seconds(5));
     assert_eq!(
-        one("at = \"5 s\"\nset = \"dumbbell.rate\"\nto = \"5 Mbit/s\""),
+        events("at = \"5 s\"\nset = \"dumbbell.rate\"\nto = \"5 Mbit/s\""),
         [
             Event { when: at, link: 0, change: Change::Rate(ackclock_units::Rate(5_000_000)) },
             Event { when: at, link: 1, change: Change::Rate(ackclock_units::Rate(5_000_000)) }
         ],
         "the other direction has the same rate unless it has its own"
     );
-    let loss = one(
+    let loss = events(
         "at = { flow = \"reno-1\", rtt = 100 }\nset = \"dumbbell.loss\"\nto = { kind = \"bernoulli\", rate = 0.5 }",
     );
     let when = When::RoundTrip { flow: 1, count: 100 };
     assert_eq!(loss, [Event { when, link: 0, change: Change::Loss(Loss::Bernoulli { probability: 0.5 }) }]);
-    assert_eq!(one("at = \"5 s\"\nset = \"dumbbell.reverse.delay\"\nto = \"30 ms\"").len(), 1);
+    assert_eq!(events("at = \"5 s\"\nset = \"dumbbell.reverse.delay\"\nto = \"30 ms\"").len(), 1);
     assert_eq!(
-        one("at = \"5 s\"\nset = \"dumbbell.delay_noise\"\nto = { kind = \"uniform\", range = \"1 ms\" }")
+        events("at = \"5 s\"\nset = \"dumbbell.delay_noise\"\nto = { kind = \"uniform\", range = \"1 ms\" }")
             .len(),
         1
     );

@@ -345,7 +345,7 @@ mod tests {
         let mut arrivals = arrivals_of(Noise { kind, reorder: true, hold: Some(Span::from_millis(20)) });
         arrivals.sort_by_key(|(sequence, _)| *sequence);
         let extra: Vec<_> = arrivals.iter().map(|(sequence, at)| at - *sequence as f64 - 50.0).collect();
-        let alike = |one: f64, other: f64| (one - other).abs() < 1e-6;
+        let alike = |left: f64, right: f64| (left - right).abs() < 1e-6;
         assert!(extra.chunks(20).all(|interval| interval.iter().all(|delay| alike(*delay, interval[0]))));
         let draws: Vec<_> = extra.iter().step_by(20).collect();
         assert!(draws.windows(2).all(|pair| !alike(*pair[0], *pair[1])), "each interval draws anew");

@@ -25,8 +25,8 @@ fn requests(tables: &Tables) -> Vec<(u32, f64, u64, f64)> {
     (0..flows.len()).map(|row| (flows[row], starts[row], bytes[row], completions[row])).collect()
 }
 
-fn near(found: f64, expected: f64, tolerance: f64) {
-    assert!((found - expected).abs() <= tolerance, "{found}, not {expected}");
+fn near(measured: f64, expected: f64, tolerance: f64) {
+    assert!((measured - expected).abs() <= tolerance, "{measured}, not {expected}");
 }
 
 /// 100 Mbit/s and 50 ms each way: a packet of 1000 bytes takes 80 us, an ACK of 40 bytes 3.2 us.
@@ -179,8 +179,8 @@ fn flows_arrive_at_the_load_that_is_said() {
 /// round trips of 20 ms and 0.8 ms of a packet and 0.032 ms of an ACK, half a round trip, and four packets later.
 #[test]
 fn a_short_flow_takes_its_rounds() {
-    let one = ["flow.0.arrivals.sizes=10 kB", "flow.0.arrivals.load=0.1 %", "flow.0.start=2 s"];
-    let (summary, _) = run(ARRIVALS, &one);
+    let settings = ["flow.0.arrivals.sizes=10 kB", "flow.0.arrivals.load=0.1 %", "flow.0.start=2 s"];
+    let (summary, _) = run(ARRIVALS, &settings);
     let round = 0.02 + 0.8e-3 + 0.032e-3;
     near(summary.flows[1].completion_s.unwrap(), 2.0 * round + 0.01 + 4.0 * 0.8e-3, 1e-9);
 }

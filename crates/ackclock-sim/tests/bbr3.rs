@@ -75,19 +75,19 @@ impl Recorded {
     /// Of the only flow: each state with the time of its beginning and its length, but for the last.
     fn states(&self) -> Vec<(f64, f64, f64)> {
         let (times, states) = (self.real("windows", "time_s"), self.real("windows", "state"));
-        let mut found: Vec<(f64, f64, f64)> = Vec::new();
+        let mut stays: Vec<(f64, f64, f64)> = Vec::new();
         for (time, state) in times.iter().zip(states) {
-            match found.last_mut() {
+            match stays.last_mut() {
                 Some(last) if last.0 == *state => {}
                 Some(last) => {
                     last.2 = time - last.1;
-                    found.push((*state, *time, 0.0));
+                    stays.push((*state, *time, 0.0));
                 }
-                None => found.push((*state, *time, 0.0)),
+                None => stays.push((*state, *time, 0.0)),
             }
         }
-        found.pop();
-        found
+        stays.pop();
+        stays
     }
 }
 

@@ -30,12 +30,12 @@ fn a_run_has_the_columns_and_keys_that_are_described() {
     let scenario = read_toml(&text, &file, &settings, &BuiltIn).unwrap().scenario;
     let mut simulation = Simulation::new(scenario, &BuiltIn, 0, true).unwrap();
     while !simulation.advance(u64::MAX) {}
-    let (summary, found) = simulation.finish(&BuiltIn).unwrap();
+    let (summary, written) = simulation.finish(&BuiltIn).unwrap();
 
     let described = tables();
     let names: Vec<_> = described.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, ["windows", "queues", "events", "requests", "flows", "links"]);
-    for (name, table) in &found {
+    for (name, table) in &written {
         let (_, wanted) = described.iter().find(|(other, _)| other == name).unwrap();
         let mut columns = table.columns.iter().map(|(name, column)| (*name, column.kind()));
         for (column, kind, meaning) in wanted {
@@ -166,8 +166,8 @@ fn no_control_shows_something_by_the_name_of_a_column() {
     let scenario = read_toml(&text, "all", &[], &BuiltIn).unwrap().scenario;
     let mut simulation = Simulation::new(scenario, &BuiltIn, 0, true).unwrap();
     while !simulation.advance(u64::MAX) {}
-    let found = simulation.take_tables();
-    let (_, table) = found.iter().find(|(name, _)| *name == "windows").unwrap();
+    let tables = simulation.take_tables();
+    let (_, table) = tables.iter().find(|(name, _)| *name == "windows").unwrap();
     let mut seen: Vec<_> = table.columns.iter().map(|(name, _)| *name).collect();
     assert!(seen.len() > windows.len() + 30, "{}", seen.len());
     let count = seen.len();

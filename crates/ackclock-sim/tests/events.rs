@@ -106,8 +106,8 @@ to = ["4 Mbit/s", "1 Mbit/s"]
         _ => panic!("bytes"),
     };
     // A packet of 8 kbit on either side, and 10 ms of the rate before.
-    for (found, expected) in delivered.iter().zip([2.0, 4.0, 1.0, 4.0, 1.0, 4.0, 4.0, 4.0]) {
-        assert!((found - expected).abs() < 0.016 + 0.01 * 4.0, "{delivered:?}");
+    for (measured, expected) in delivered.iter().zip([2.0, 4.0, 1.0, 4.0, 1.0, 4.0, 4.0, 4.0]) {
+        assert!((measured - expected).abs() < 0.016 + 0.01 * 4.0, "{delivered:?}");
     }
 }
 

@@ -57,7 +57,7 @@ fn measured(scenario: &Scenario) -> (f64, f64, f64, Summary) {
     };
     let rows: Vec<_> = (0..times.len()).filter(|row| links[*row] == 0 && times[*row] > warmup).collect();
     let extreme = |values: &[u64], start: u64, pick: fn(u64, u64) -> u64| {
-        rows.iter().fold(start, |found, row| pick(found, values[*row])) as f64
+        rows.iter().fold(start, |extreme, row| pick(extreme, values[*row])) as f64
     };
     let (bottom, top) = (extreme(least, u64::MAX, u64::min), extreme(most, 0, u64::max));
     (common::table::mean(settled), top - bottom, top, summary)

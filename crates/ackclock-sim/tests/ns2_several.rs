@@ -386,8 +386,8 @@ fn first_in_ns2(rate_mbps: f64, [short_ms, long_ms]: [f64; 2], from_s: f64) -> O
         assert!((short - long).abs() < 1e-9, "they come at different times");
         usize::from(long < short)
     });
-    let one = first.next()?;
-    first.all(|other| other == one).then_some(one)
+    let winner = first.next()?;
+    first.all(|other| other == winner).then_some(winner)
 }
 
 /// Within a power of two the rounding of a sum of equal terms goes one way, so all ties of a run go to one flow, and at

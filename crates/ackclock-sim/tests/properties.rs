@@ -602,18 +602,18 @@ fn threads_do_not_matter() {
 fn digests_are_those_on_file() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let path = format!("{root}/tests/digests.txt");
-    let mut found = String::new();
+    let mut digests = String::new();
     for name in ["example", "illinois-figure-8", "lossy-path", "cellular", "mixed-traffic", "handovers"] {
         let text = std::fs::read_to_string(format!("{root}/scenarios/{name}.toml")).unwrap();
         let file = format!("{root}/scenarios/{name}.toml");
         let scenario = read_toml(&text, &file, &[], &BuiltIn).unwrap().scenario;
-        found += &format!("{} {name}\n", common::run(&scenario).digest);
+        digests += &format!("{} {name}\n", common::run(&scenario).digest);
     }
     if std::env::var_os("UPDATE_DIGESTS").is_some() {
-        std::fs::write(&path, &found).unwrap();
+        std::fs::write(&path, &digests).unwrap();
     }
     assert_eq!(
-        found,
+        digests,
         std::fs::read_to_string(&path).unwrap(),
         "behaviour changed: UPDATE_DIGESTS=1 if meant"
     );

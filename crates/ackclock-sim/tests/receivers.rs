@@ -108,14 +108,14 @@ fn wifi_has_the_moments_that_it_says() {
     let delays = |mean: u64| {
         let noise = Noise { kind: NoiseKind::Wifi(Span::from_millis(mean)), reorder: true, hold: None };
         let mut wire = Wire::new(Span::ZERO, Some(NoiseModel::new(noise, 0, 1, 1, 0)));
-        let mut found = Vec::new();
+        let mut delays = Vec::new();
         for number in 0..100_000_u64 {
             let sent = Time::ZERO + Span::from_seconds(number);
             wire.push(sent, Packet::new(Kind::Data, 0, 0, number, sent, 1000));
-            found.push(wire.next().since(sent).as_millis());
+            delays.push(wire.next().since(sent).as_millis());
             wire.pop();
         }
-        found
+        delays
     };
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let short = delays(1);

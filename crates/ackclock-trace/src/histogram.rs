@@ -157,8 +157,8 @@ mod tests {
             spans.sort_unstable();
             let rank = ((share * spans.len() as f64).ceil() as usize).max(1);
             let exact = spans[rank - 1];
-            let found = histogram.percentile(share).unwrap().0;
-            prop_assert!(found.abs_diff(exact) <= exact / 255);
+            let measured = histogram.percentile(share).unwrap().0;
+            prop_assert!(measured.abs_diff(exact) <= exact / 255);
         }
     }
 }

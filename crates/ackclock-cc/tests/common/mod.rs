@@ -40,11 +40,11 @@ pub const LOSS: Signal = Signal::Loss { ecn: false };
 
 /// An internal by name.
 pub fn internal<C: Controller>(control: &C, wanted: &str) -> f64 {
-    let mut found = None;
+    let mut internal = None;
     control.internals(&mut |name, value| {
         if name == wanted {
-            found = Some(value);
+            internal = Some(value);
         }
     });
-    found.expect("the control has such an internal")
+    internal.expect("the control has such an internal")
 }

@@ -78,7 +78,7 @@ fn bbr_has_the_simulators_rate_and_dips() {
     // A path that was late says nothing about the control.
     let tried = (0..3).map(|_| transfer()).find(|(_, is_valid)| *is_valid);
     let (mut changes, _) = tried.expect("the path was late three times");
-    let data = changes.iter().max_by(|one, other| one.delivered.total_cmp(&other.delivered));
+    let data = changes.iter().max_by(|change, other| change.delivered.total_cmp(&other.delivered));
     let data = data.unwrap().connection.clone();
     changes.retain(|change| change.connection == data);
     let began = changes[0].time_s + 2.0;

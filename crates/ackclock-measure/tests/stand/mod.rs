@@ -103,7 +103,7 @@ fn serve(directory: &Path, transport: &[&str], listen: &str) -> (Child, String, 
         .spawn()
         .unwrap();
     let line = Lines::of(server.stderr.take().unwrap()).next().expect("the server says where it listens");
-    let end = |one: char| one == ';' || one == ',';
+    let end = |character: char| character == ';' || character == ',';
     let address =
         line.strip_prefix("Listening on ").and_then(|rest| rest.split(end).next()).expect("an address");
     let fingerprint =

@@ -98,16 +98,16 @@ impl<'a> Asked<'a> {
 
 /// The keys of links in a complete tree, with paths as files write them and by number.
 fn units<'t>(tree: &'t Node, links: &[Link]) -> Vec<(String, String, &'t Node)> {
-    let mut found = Vec::new();
+    let mut keys = Vec::new();
     let mut add = |word: &str, number: &str, link: &'t Node| {
         for (key, node) in link.entries() {
             if key == "reverse" {
                 let inner = node.entries().iter();
-                found.extend(inner.map(|(key, node)| {
+                keys.extend(inner.map(|(key, node)| {
                     (format!("{word}.reverse.{key}"), format!("{number}.reverse.{key}"), node)
                 }));
             } else {
-                found.push((format!("{word}.{key}"), format!("{number}.{key}"), node));
+                keys.push((format!("{word}.{key}"), format!("{number}.{key}"), node));
             }
         }
     };
@@ -124,7 +124,7 @@ fn units<'t>(tree: &'t Node, links: &[Link]) -> Vec<(String, String, &'t Node)> 
             _ => {}
         }
     }
-    found
+    keys
 }
 
 /// The keys in which some of `probes` differ from the first of them.
@@ -192,7 +192,7 @@ pub fn changes(
     after: &[State],
 ) -> Read<Vec<(usize, Change)>> {
     let Some(before) = probes.first() else { return Ok(Vec::new()) };
-    let mut found = Vec::new();
+    let mut changes = Vec::new();
     for (link, old) in before.links.iter().enumerate() {
         let mut kinds = Vec::new();
         for probe in probes {
@@ -219,17 +219,17 @@ pub fn changes(
                 (false, [_]) => values.remove(0),
                 _ => Change::InTurn(values),
             };
-            found.push((link, change));
+            changes.push((link, change));
         }
     }
     // As the tables of `written` give them again: one direction after the other, key by key, then the links.
-    found.sort_by_key(|(link, change)| (link % 2, order(change), *link));
-    if asked.random && found.len() > 1 {
+    changes.sort_by_key(|(link, change)| (link % 2, order(change), *link));
+    if asked.random && changes.len() > 1 {
         let problem = "sets several things at once, which would be equally random: give the other direction, or the other \
                        links, values of their own";
         return Err(event.refuse("set", problem));
     }
-    Ok(found)
+    Ok(changes)
 }
 
 /// The place of what is changed among the keys of a link.

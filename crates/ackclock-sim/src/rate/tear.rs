@@ -204,14 +204,14 @@ impl TearReceiver {
         {
             self.missing.add((highest + 1, sequence, 1));
         }
-        let mut found = false;
+        let mut begins = false;
         while let Some((_, end, later)) = self.missing.front().copied()
             && later >= REORDERING
         {
             self.missing.pop_front();
-            found |= end > self.recovery_point;
+            begins |= end > self.recovery_point;
         }
-        found
+        begins
     }
 }
 

@@ -52,7 +52,7 @@ impl QuicDialer {
         };
         let (endpoint, _) = socket::endpoint((any, 0).into(), None)?;
         let mut endpoints = self.endpoints.lock().unwrap_or_else(PoisonError::into_inner);
-        endpoints.retain(|one| one.open_connections() > 0);
+        endpoints.retain(|endpoint| endpoint.open_connections() > 0);
         endpoints.push(endpoint.clone());
         Ok(endpoint)
     }

@@ -42,7 +42,7 @@ impl FromStr for Fingerprint {
     /// Reads 64 hexadecimal digits, with colons or without, as printed by this program and by
     /// `openssl x509 -fingerprint -sha256`.
     fn from_str(text: &str) -> Result<Fingerprint, String> {
-        let digits: String = text.chars().filter(|one| *one != ':').collect();
+        let digits: String = text.chars().filter(|character| *character != ':').collect();
         let bytes = hex::decode(digits).ok().and_then(|bytes| bytes.try_into().ok());
         bytes.map(Fingerprint).ok_or_else(|| "a fingerprint has 64 hexadecimal digits".to_owned())
     }
@@ -94,7 +94,7 @@ fn make(file: &Path) -> Result<(), String> {
     draft.push(format!(".{}", std::process::id()));
     let mut open = OpenOptions::new();
     let text = certificate.pem() + &key.serialize_pem();
-    let made = open
+    let outcome = open
         .write(true)
         .create_new(true)
         .mode(0o600)
@@ -106,7 +106,7 @@ fn make(file: &Path) -> Result<(), String> {
         })
         .map_err(|error| error.to_string());
     let _ = fs::remove_file(&draft);
-    made
+    outcome
 }
 
 /// Accepts the server with one fingerprint, or any server while none is known: then the token has to authenticate it.

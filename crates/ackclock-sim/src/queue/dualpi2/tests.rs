@@ -105,8 +105,8 @@ fn the_coupling_is_a_square() {
 #[test]
 fn evenly_spaced_packets() {
     let mut side = SubQueue::new();
-    let found: Vec<_> = (1..=14).filter(|_| side.recurs(0.375)).collect();
-    assert_eq!(found, [3, 6, 9, 11, 14]);
+    let numbers: Vec<_> = (1..=14).filter(|_| side.recurs(0.375)).collect();
+    assert_eq!(numbers, [3, 6, 9, 11, 14]);
 }
 
 /// At 0.8 ms nothing, at 1 ms half, from 1.2 ms on all, as long as another packet waits. With both ends at 1 ms: a step.

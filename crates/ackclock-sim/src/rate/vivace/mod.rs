@@ -170,7 +170,8 @@ impl Vivace {
 
     /// Records a packet's fate.
     fn settle(&mut self, rtt: Option<(Time, Span)>) {
-        let open = self.intervals.iter_mut().find(|one| one.acknowledged + one.lost < one.sent);
+        let open =
+            self.intervals.iter_mut().find(|interval| interval.acknowledged + interval.lost < interval.sent);
         let Some(interval) = open else { return };
         if let Some((now, rtt)) = rtt {
             interval.acknowledged += 1;

@@ -156,7 +156,7 @@ impl Rack {
 
     fn detect_older(&mut self, now: Time) -> bool {
         let patience = self.rtt + self.reordering_window();
-        let mut found = false;
+        let mut has_lost = false;
         while let Some((at, sequence)) = self.sent.first() {
             if Some((at, sequence)) >= self.newest {
                 break;
@@ -166,9 +166,9 @@ impl Rack {
                 break;
             }
             self.lose(sequence);
-            found = true;
+            has_lost = true;
         }
-        found
+        has_lost
     }
 
     fn lose(&mut self, sequence: u64) {

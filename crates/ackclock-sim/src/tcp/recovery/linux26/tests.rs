@@ -152,7 +152,7 @@ proptest! {
                     }
                     marks.retain(|sequence, _| *sequence >= cumulative);
                     flight.oldest = cumulative;
-                    let mut found = false;
+                    let mut has_lost = false;
                     for (sequence, mark) in &mut marks {
                         let lost = match mark {
                             Mark::Out => sequence + 4 < highest,
@@ -160,13 +160,13 @@ proptest! {
                             _ => false,
                         };
                         if lost {
-                            (*mark, found) = (Mark::Lost, true);
+                            (*mark, has_lost) = (Mark::Lost, true);
                         }
                     }
                     if point.is_some_and(|(point, _)| cumulative >= point) {
                         marks.values_mut().for_each(|mark| *mark = Mark::Out);
                         (highest, place, delivered, point) = (0, 0, 0, None);
-                    } else if found && point.is_none_or(|(_, after_timeout)| after_timeout) {
+                    } else if has_lost && point.is_none_or(|(_, after_timeout)| after_timeout) {
                         point = Some((flight.next, false));
                     }
                 }
