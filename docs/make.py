@@ -204,9 +204,9 @@ def write_reproduction(results: Path) -> None:
         "# Five papers reproduced",
         "",
         "Made by `make reproduction` (`ackclock reproduce --full`, then `--undecided --runs 20` "
-        "for three papers whose runs take seconds), with the settings "
+        "for three papers whose runs take seconds), at the settings "
         "that `make inference` found (`ackclock reproduce --infer`). The page with pictures, "
-        "numbers, scenarios and what every claim gave at every setting is `results/index.html`; a "
+        "numbers, scenarios and the outcome of every claim at every setting is `results/index.html`; a "
         "claim's tolerance is stated there, too. The verdict of an artefact is the worst of "
         "its claims. Intervals are 95 %, over five seeds, over up to "
         f"{max(most)} in {more} artefacts that these left undecided, or by batches within a run "
@@ -240,8 +240,8 @@ def claims() -> str:
         "Made by `docs/make.py claims`, which `make docs` runs, from "
         "`python/ackclock_papers/PAPER/sentences.toml`: every sentence of the five papers with a "
         "number or an order that could be checked, in our words, with the claims of the "
-        "artefacts that check it. Whether a claim holds, [reproduction.md](reproduction.md) says. "
-        "*Elsewhere* is a test or a study that is not a claim, a *gap* what a claim should check; "
+        "artefacts that check it. [reproduction.md](reproduction.md) says whether a claim holds. "
+        "*Elsewhere* is a test or a study that is not a claim, a *gap* a sentence that lacks a claim; "
         "the rest has nothing to run: settings, definitions, measurements of their time, "
         "repetitions. Claims that are *ours* judge what no sentence of the paper states.",
         "",

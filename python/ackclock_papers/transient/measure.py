@@ -1,4 +1,4 @@
-"""What is measured of a run: it is counted in round trips, as the study does."""
+"""Measurements of a run, counted in round trips as in the study."""
 
 from __future__ import annotations
 
