@@ -388,7 +388,7 @@ def test_a_paper_that_says_nothing_of_inference_is_refused(paper):
     with pytest.raises(LookupError, match="figure-9"):
         infer.infer(replace(paper, inference=wrong))
     both = Inference({"figure-1": ["*"]}, {"figure-1": ["queue"]})
-    with pytest.raises(LookupError, match="fitted and held out"):
+    with pytest.raises(LookupError, match="in both fit and held_out"):
         infer.infer(replace(paper, inference=both))
 
 
