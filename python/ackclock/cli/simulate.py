@@ -96,7 +96,7 @@ def simulate(
     if pcap is not None and str(pcap) == "-":
         if as_json or metrics:
             raise click.ClickException(
-                "--pcap - leaves standard output to the packets; leave out --json and --metrics"
+                "--pcap - writes packets to standard output, nothing else; leave out --json and --metrics"
             )
         # A special file is written directly; tables would end up among the packets.
         pcap, quiet = Path("/dev/stdout"), True
