@@ -10,7 +10,7 @@ import pytest
 from ackclock import engine
 from ackclock.reproduction import make, quoted
 from ackclock.reproduction.judge import Asked, judge
-from ackclock.reproduction.numbers import QUICK
+from ackclock.reproduction.numbers import QUICK, Numbers
 from ackclock.runs import Store
 from ackclock_papers import PAPERS
 from ackclock_papers.fit import figures_4_and_5
@@ -103,3 +103,20 @@ def test_the_noise_of_figure_5_bounds_the_sessions_of_fit():
     key = figures_4_and_5.NoisyPath("FIT", 50, 0.01)
     run = engine.simulate(figures_4_and_5.FIGURE_5.cases(QUICK.at(PAPERS["fit"].setting))[key].scenario)
     assert 28 <= run.windows["rtt_ms"].min() < 30
+
+
+def test_the_explanation_of_figure_5_goes_when_fit_has_more_than_it_allows():
+    # A mean RTT of twice the least, R/2 + 3 ms: N is at most 2. FAST has three times Reno's goodput.
+    def explained(fit_mbps):
+        mbps = {"FIT": fit_mbps, "FAST": 3.0}
+        rows = {
+            key: [{key.variant: mbps.get(key.variant, 1.0), "rtt_ms": key.rtt_ms + 6.0}]
+            for key in figures_4_and_5.FIGURE_5.cases(QUICK.at(PAPERS["fit"].setting))
+        }
+        return FINDINGS["fit/rtt-noise-raises-n"].sentence(Numbers(rows))
+
+    # Equation 18: 1.25 times Reno's goodput at N = 1.25. Much more than the others' 1 is 1.3.
+    assert "at most 2.00 to 2.00" in explained(1.25)
+    assert "1.25 to 1.25 times, 1.25 on average" in explained(1.25)
+    assert "1.30 times would be much more" in explained(1.25)
+    assert explained(2.1) == ""
