@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import polars as pl
 
@@ -37,7 +37,10 @@ def _highest(name: str) -> Claim:
     # Where several variants fill the emulated path, none is visibly ahead.
     fills = name == "LA wired"
     margin, rank = (-0.05, "highest or within 5 % of it") if fills else (0, "highest")
-    pair = [("FIT", mean(name, "FIT")), ("the best other", best)]
+    pair: list[tuple[str, Callable[[Numbers], Estimate]]] = [
+        ("FIT", mean(name, "FIT")),
+        ("the best other", best),
+    ]
     claim = ordered(
         slug(name, "fit", rank), f"{name}: FIT is {rank}", pair, margin=margin, unit="Mbit/s", paper="highest"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
@@ -89,7 +90,7 @@ def _four_illinois(_numbers: Numbers) -> Evidence:
     return Evidence(abs(mu) <= MOST_MU, {**values, "overhead": NS_2.of(case, "overhead_us") / 1000})
 
 
-def _listed(values: list[float], form: str) -> str:
+def _listed(values: Iterable[float], form: str) -> str:
     *first, last = (format(value, form) for value in values)
     return f"{', '.join(first)} and {last}"
 
@@ -97,7 +98,7 @@ def _listed(values: list[float], form: str) -> str:
 def _rise(law: laws.Law, top: float) -> float:
     """Return by what share the increase grows from the beginning of an epoch to its end."""
     ends = np.array([top, top * (1 - float(law.cut(np.asarray(top))))])
-    last, first = law.increase(ends, top)
+    last, first = np.broadcast_to(law.increase(ends, top), 2)
     return float(last / first) - 1
 
 
