@@ -12,7 +12,7 @@ from ackclock_papers.fit.figures_4_and_5 import DELAYS_5, LOSSES_5, RATE_5_MBPS,
 from ackclock_papers.fit.setting import PACKET_BITS
 
 POINTS = [(rtt_ms, loss) for rtt_ms in DELAYS_5 for loss in LOSSES_5]
-"""Of figure 5."""
+"""RTTs and loss rates of the points of figure 5."""
 
 
 def most_sessions(rtt_ms: float, mean_rtt_ms: float) -> float:

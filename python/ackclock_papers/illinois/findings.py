@@ -97,7 +97,7 @@ def _listed(values: Iterable[float], form: str) -> str:
 
 def _rise(law: laws.Law, top: float) -> float:
     """Return by what share the increase grows from the beginning of an epoch to its end."""
-    ends = np.array([top, top * (1 - float(law.cut(np.asarray(top))))])
+    ends = np.array([top, top * (1 - float(law.cut(top)))])
     last, first = np.broadcast_to(law.increase(ends, top), 2)
     return float(last / first) - 1
 
