@@ -1,0 +1,321 @@
+"""A scenario run by ns-2 instead of by the engine, as a run like any other."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import subprocess
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ackclock import engine
+from ackclock.engine import Run, quantity
+
+SCRIPT = Path(__file__).with_name("run.tcl")
+COLUMNS = ("window", "ssthresh", "acked", "sent", "cuts", "timeouts")
+"""What the script writes of every flow at a poll."""
+UNLIMITED = 10_000_000
+"""Packets; ns-2's own agents count windows in whole numbers of 32 bits."""
+FASTEST = "100000Mb"
+"""Rate of access links that limit nothing."""
+MODULES = {
+    "illinois": "illinois",
+    "bic": "bic",
+    "bic-linux": "bic",
+    "compound-linux": "compound",
+    "cubic-8312": "cubic",
+    "htcp": "htcp",
+    "scalable": "scalable",
+}
+"""Modules of TCP-Linux, which has controls of Linux 2.6.22, by the engine's names of the controls."""
+APPROXIMATE = {
+    "illinois": "alpha and beta as in Linux",
+    "bic": "as in Linux, not as printed",
+    "tfrc-2000": "as in 2.35",
+    "cubic-8312": "before RFC 8312",
+}
+"""How what ns-2 has differs from what the scenario asks for."""
+BASES = {"reno": "Reno", "newreno": "Newreno", "sack": "Sack1"}
+"""ns-2's own agents by the name of the recovery."""
+RED_VARIABLES = {
+    "min_threshold": "thresh_",
+    "max_threshold": "maxthresh_",
+    "weight": "q_weight_",
+    "least_max_p": "bottom_",
+}
+"""Variables of ns-2's RED by the keys of a queue; a threshold or weight of 0 is computed there."""
+WINDOW_LAWS = ("reno", "gaimd", "aimd", "hstcp")
+"""Controls that ns-2's own agents have, whatever their recovery."""
+
+
+class Missing(Exception):
+    """ns-2 lacks what the scenario asks for."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A flow with its own settings and those of ``[tcp]``, and the words for what ns-2 runs."""
+
+    table: Mapping[str, Any]
+    keys: Mapping[str, Any]
+    ran: str
+
+
+def check_installed() -> None:
+    """Leave with one line that says what to do if ns-2 is not installed."""
+    if shutil.which("ns") is None:
+        raise SystemExit("ns-2 is missing: apt-get install ns2")
+
+
+def version() -> str:
+    """Return the version that ns-2 states."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "version.tcl"
+        script.write_text("puts [ns-version]", encoding="utf-8")
+        return subprocess.run(["ns", script], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def seconds(text: str) -> float:
+    """Read a time."""
+    return quantity(text, "time_s")
+
+
+def mbit(text: str) -> str:
+    """Write a rate as ns-2 reads it."""
+    return FASTEST if text == "unlimited" else f"{quantity(text, 'rate_bps') / 1e6:.10g}Mb"
+
+
+def tcl(value: object) -> str:
+    """Write a value as a word of Tcl."""
+    if isinstance(value, Mapping):
+        value = [part for pair in value.items() for part in pair]
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return "{" + " ".join(tcl(part) for part in value) + "}"
+    return f"{{{str(value).lower() if isinstance(value, bool) else value}}}"
+
+
+def agent(table: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return the keys of a flow that say which agent it has, and words for them."""
+    control, recovery, params = table["controller"], table["recovery"], table["params"]
+    known = {"sink": "Agent/TCPSink/Sack1", "algorithm": "", "parameters": {}}
+    if control in ("tfrc", "tfrc-2000"):
+        if not params.get("discounting", True):
+            raise Missing("TFRC without discounting")
+        variables = {"packetSize_": size(table["packet"]), "overhead_": seconds(table["overhead"])}
+        ran = f"TFRC {APPROXIMATE['tfrc-2000']}" if control == "tfrc-2000" else "TFRC"
+        return known | {"agent": "Agent/TFRC", "sink": "Agent/TFRCSink", "variables": variables}, ran
+    variables = of_sender(table)
+    if control == "vegas":
+        variables |= {f"v_{key}_": params[key] for key in ("alpha", "beta", "gamma")}
+        return known | {"agent": "Agent/TCP/Vegas", "sink": "Agent/TCPSink", "variables": variables}, "Vegas"
+    if control == "hstcp" and recovery == "linux-2.6" or control == "reno" and recovery == "linux-2.6":
+        module = {"hstcp": "highspeed", "reno": "reno"}[control]
+    elif control in MODULES:
+        module = MODULES[control]
+    elif control in WINDOW_LAWS and recovery in BASES:
+        variables |= law(control, params)
+        base = BASES[recovery]
+        sink = "Agent/TCPSink/Sack1" if base == "Sack1" else "Agent/TCPSink"
+        name = {"reno": base, "hstcp": f"{base} with windowOption_ 8"}.get(control, f"{base}, {control}")
+        return known | {"agent": f"Agent/TCP/{base}", "sink": sink, "variables": variables}, name
+    else:
+        raise Missing(f"the control {control} ({recovery})")
+    known |= {"agent": "Agent/TCP/Linux", "algorithm": module, "variables": variables}
+    note = APPROXIMATE.get(control)
+    return known, f"TCP-Linux {module}" + (f" ({note})" if note else "")
+
+
+def law(control: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the variables of a window's law in ns-2's own agents."""
+    if control == "gaimd":
+        kept = {"increase_num_": params["alpha"], "decrease_num_": params["beta"]}
+        return kept | {"precisionReduce_": not params["whole_windows"]}
+    if control == "aimd":
+        return {"increase_num_": params["alpha"], "decrease_num_": 1 - params["beta"]}
+    if control == "hstcp":
+        return {
+            "windowOption_": 8,
+            "low_window_": params["low_window"],
+            "high_window_": params["high_window"],
+            "high_p_": params["high_p"],
+            "high_decrease_": params["high_decrease"],
+            "hstcp_fix_": 1,
+            "max_ssthresh_": 0,
+        }
+    return {}
+
+
+def of_sender(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the variables of a TCP agent that do not depend on its control."""
+    window = table["receive_window"]
+    return {
+        "packetSize_": size(table["packet"]),
+        "window_": UNLIMITED if window == "unlimited" else window,
+        "windowInit_": table["initial_window"],
+        "overhead_": seconds(table["overhead"]),
+        "minrto_": seconds(table["min_rto"]),
+        "maxrto_": seconds(table["max_rto"]),
+        "rtxcur_init_": seconds(table["initial_rto"]),
+        "tcpTick_": seconds(table["clock"]),
+        "timestamps_": table["rtt_sampling"] == "every_ack",
+        "ts_resetRTO_": table["rtt_sampling"] == "every_ack",
+        "singledup_": int(table["limited_transmit"]),
+        "maxburst_": table["max_burst"],
+        "slow_start_restart_": False,
+    }
+
+
+def size(text: str) -> int:
+    """Read a size in bytes."""
+    return int(quantity(text, "size_bytes"))
+
+
+UNTRANSLATED = ("pacing", "ecn", "hystart")
+"""Settings of a sender that ns-2's agents do not have."""
+
+
+def flows_of(scenario: Mapping[str, Any], run: int) -> Iterator[Flow]:
+    """Yield the flows of a scenario with every default filled in, one by one."""
+    delay_s = seconds(scenario["dumbbell"]["delay"])
+    # Only times of starts and stops are drawn here; ns-2 draws the rest.
+    drawn = random.Random(run)  # noqa: S311
+    for given in scenario["flow"]:
+        table = dict(scenario["tcp"]) | given
+        for key in UNTRANSLATED:
+            if table.get(key):
+                raise Missing(key)
+        if seconds(table.get("rtt_noise", "0 s")):
+            raise Missing("noise in the measured RTT")
+        if table["transport"] != "tcp" or table.get("source", "web") != "web" or "bytes" in table:
+            raise Missing(f"traffic of the kind {table.get('source', table['transport'])}")
+        keys, ran = agent(table)
+        keys["ack"] = size(table["ack"])
+        keys["ssthresh"] = table["initial_ssthresh"]
+        keys["access"] = mbit(table["access"])
+        keys["access_ms"] = 1e3 * (seconds(table["rtt"]) / 2 - delay_s) / 2
+        keys["direction"] = table["direction"]
+        keys["pages"] = []
+        if "source" in table:
+            object_packets = size(table["object"]) / size(table["packet"])
+            keys["pages"] = [seconds(table["think"]), table["objects"], object_packets, table["shape"]]
+        for _ in range(table.get("count", 1)):
+            start = time_of(table["start"], drawn)
+            stop = time_of(table["stop"], drawn, start) if "stop" in table else ""
+            yield Flow(table, keys | {"start": start, "stop": stop}, ran)
+
+
+def time_of(given: Any, drawn: random.Random, least: float = 0.0) -> float:
+    """Read a time, or draw it."""
+    if isinstance(given, str):
+        return seconds(given)
+    low, high = (seconds(text) for text in given["uniform"])
+    return drawn.uniform(max(low, least), high)
+
+
+def queue_of(table: Mapping[str, Any], rate: float) -> dict[str, Any]:
+    """Return the discipline of a queue as the script reads it."""
+    limit, unit = engine.scenario.limit(table["limit"])
+    if unit != "packets":
+        raise Missing("a queue in bytes")
+    if table["kind"] == "droptail":
+        return {"kind": "DropTail", "limit": limit}
+    if table["kind"] not in ("red", "ared"):
+        raise Missing(f"the queue {table['kind']}")
+    variables: dict[str, Any] = {
+        "bytes_": False,
+        "queue_in_bytes_": False,
+        "gentle_": table["gentle"],
+        "wait_": table["spacing"] == "wait",
+        "mean_pktsize_": size(table["mean_packet"]),
+        "adaptive_": int(table["kind"] == "ared"),
+    }
+    # What the scenario leaves out ns-2 computes from the link's rate, as the engine does.
+    if "max_p" in table:
+        variables["linterm_"] = 1 / table["max_p"]
+    for key, variable in RED_VARIABLES.items():
+        if key in table:
+            variables[variable] = table[key]
+    return {"kind": "RED", "limit": limit, "variables": variables}
+
+
+def describe(scenario: Mapping[str, Any], flows: Sequence[Flow], seed: int, poll_s: float) -> str:
+    """Write the description of a scenario that the script reads."""
+    link = scenario["dumbbell"]
+    rate = quantity(link["rate"], "rate_bps")
+    loss = link["loss"]
+    if loss["kind"] not in ("none", "bernoulli", "periodic"):
+        raise Missing(f"{loss['kind']} loss")
+    share = loss.get("rate") or (1 / loss["every"] if "every" in loss else 0)
+    bottleneck = {
+        "rate": mbit(link["rate"]),
+        "delay": f"{1e3 * seconds(link['delay']):g}ms",
+        "queue": queue_of(link["queue"], rate),
+        "reverse": queue_of(link["reverse"]["queue"], rate),
+        "loss": [loss["kind"], fraction(share)],
+    }
+    lines = [f"bottleneck {tcl(bottleneck)}", *(f"flow {tcl(flow.keys)}" for flow in flows)]
+    for event in scenario.get("event", ()):
+        if event["set"] != "dumbbell.loss.rate":
+            raise Missing(f"a change of {event['set']}")
+        lines.append(f"change {seconds(event['at'])} {loss['kind']} {fraction(event['to'])}")
+    lines.append(f"go {seed} {seconds(scenario['run']['duration'])} {poll_s}")
+    return "\n".join(lines) + "\n"
+
+
+def fraction(value: float | str) -> float:
+    """Read a share, which is a number or in per cent."""
+    return quantity(value, "fraction") if isinstance(value, str) else float(value)
+
+
+def polled_s(sample_s: float) -> float:
+    """Return the time between two polls: the shortest queue of a sample is found among several."""
+    return sample_s / 4 if sample_s <= 0.1 else sample_s / round(sample_s / 0.1)
+
+
+def simulate(given: engine.Scenario, run: int) -> Run:
+    """Run a scenario in ns-2; `run` is the seed, less 1. Missing says what ns-2 lacks."""
+    scenario = tomllib.loads(given.toml())
+    if "dumbbell" not in scenario:
+        raise Missing("several bottlenecks")
+    poll_s = polled_s(seconds(scenario["run"]["sample"]))
+    flows = list(flows_of(scenario, run))
+    with tempfile.TemporaryDirectory() as folder:
+        description, output = Path(folder) / "scenario.tcl", Path(folder) / "polls.csv"
+        description.write_text(describe(scenario, flows, run + 1, poll_s), encoding="utf-8")
+        done = subprocess.run(["ns", SCRIPT, description, output], capture_output=True, text=True)
+        words = [line for line in done.stderr.splitlines() if line.strip()]
+        if done.returncode or not output.exists():
+            raise RuntimeError(f"ns-2 failed: {' '.join(words[:3])}")
+        return read(output, scenario, flows)
+
+
+def ran(given: engine.Scenario) -> list[str]:
+    """Return words for the flows of a scenario as ns-2 has them, without background in other groups."""
+    scenario = tomllib.loads(given.toml())
+    if "dumbbell" not in scenario:
+        raise Missing("several bottlenecks")
+    flows = list(flows_of(scenario, 0))
+    describe(scenario, flows, 1, 1.0)
+    return list(dict.fromkeys(flow.ran for flow in flows if not re.match("(web|small|long) ", name(flow))))
+
+
+def name(flow: Flow) -> str:
+    """Return the name of a flow."""
+    return str(flow.table.get("name", flow.table["controller"]))
+
+
+def read(output: Path, scenario: Mapping[str, Any], flows: Sequence[Flow]) -> Run:
+    """Build the run from what the script has polled."""
+    from record import Polls
+
+    table = pl.read_csv(output, has_header=False, infer_schema_length=None).to_numpy().astype(float)
+    of_flows = table[:, 4:].reshape(len(table), len(flows), len(COLUMNS))
+    return Polls(np.ascontiguousarray(table[:, :4]), of_flows, scenario, flows).run()
