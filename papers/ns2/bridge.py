@@ -24,8 +24,6 @@ COLUMNS = ("window", "ssthresh", "acked", "sent", "cuts", "timeouts")
 """What the script writes of every flow at a poll."""
 UNLIMITED = 10_000_000
 """Packets; ns-2's own agents count windows in whole numbers of 32 bits."""
-FASTEST = "100000Mb"
-"""Rate of access links that limit nothing."""
 MODULES = {
     "illinois": "illinois",
     "bic": "bic",
@@ -36,6 +34,8 @@ MODULES = {
     "scalable": "scalable",
 }
 """Modules of TCP-Linux, which has controls of Linux 2.6.22, by the engine's names of the controls."""
+LINUX = {("reno", "linux-2.6"): "reno", ("hstcp", "linux-2.6"): "highspeed"}
+"""The same for controls that ns-2's own agents have, too: the recovery decides."""
 APPROXIMATE = {
     "illinois": "alpha and beta as in Linux",
     "bic": "as in Linux, not as printed",
@@ -56,7 +56,11 @@ WINDOW_LAWS = ("reno", "gaimd", "aimd", "hstcp")
 """Controls that ns-2's own agents have, whatever their recovery."""
 
 
-class Missing(Exception):
+BACKGROUND = re.compile("(web|small|long) ")
+"""Names of flows that a paper has around those that it is about."""
+
+
+class MissingError(Exception):
     """ns-2 lacks what the scenario asks for."""
 
 
@@ -90,7 +94,7 @@ def seconds(text: str) -> float:
 
 def mbit(text: str) -> str:
     """Write a rate as ns-2 reads it."""
-    return FASTEST if text == "unlimited" else f"{quantity(text, 'rate_bps') / 1e6:.10g}Mb"
+    return text if text == "unlimited" else f"{quantity(text, 'rate_bps') / 1e6:.10g}Mb"
 
 
 def tcl(value: object) -> str:
@@ -108,7 +112,7 @@ def agent(table: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     known = {"sink": "Agent/TCPSink/Sack1", "algorithm": "", "parameters": {}}
     if control in ("tfrc", "tfrc-2000"):
         if not params.get("discounting", True):
-            raise Missing("TFRC without discounting")
+            raise MissingError("TFRC without discounting")
         variables = {"packetSize_": size(table["packet"]), "overhead_": seconds(table["overhead"])}
         ran = f"TFRC {APPROXIMATE['tfrc-2000']}" if control == "tfrc-2000" else "TFRC"
         return known | {"agent": "Agent/TFRC", "sink": "Agent/TFRCSink", "variables": variables}, ran
@@ -116,8 +120,8 @@ def agent(table: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     if control == "vegas":
         variables |= {f"v_{key}_": params[key] for key in ("alpha", "beta", "gamma")}
         return known | {"agent": "Agent/TCP/Vegas", "sink": "Agent/TCPSink", "variables": variables}, "Vegas"
-    if control == "hstcp" and recovery == "linux-2.6" or control == "reno" and recovery == "linux-2.6":
-        module = {"hstcp": "highspeed", "reno": "reno"}[control]
+    if (control, recovery) in LINUX:
+        module = LINUX[control, recovery]
     elif control in MODULES:
         module = MODULES[control]
     elif control in WINDOW_LAWS and recovery in BASES:
@@ -127,7 +131,7 @@ def agent(table: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
         name = {"reno": base, "hstcp": f"{base} with windowOption_ 8"}.get(control, f"{base}, {control}")
         return known | {"agent": f"Agent/TCP/{base}", "sink": sink, "variables": variables}, name
     else:
-        raise Missing(f"the control {control} ({recovery})")
+        raise MissingError(f"the control {control} ({recovery})")
     known |= {"agent": "Agent/TCP/Linux", "algorithm": module, "variables": variables}
     note = APPROXIMATE.get(control)
     return known, f"TCP-Linux {module}" + (f" ({note})" if note else "")
@@ -191,11 +195,11 @@ def flows_of(scenario: Mapping[str, Any], run: int) -> Iterator[Flow]:
         table = dict(scenario["tcp"]) | given
         for key in UNTRANSLATED:
             if table.get(key):
-                raise Missing(key)
+                raise MissingError(key)
         if seconds(table.get("rtt_noise", "0 s")):
-            raise Missing("noise in the measured RTT")
+            raise MissingError("noise in the measured RTT")
         if table["transport"] != "tcp" or table.get("source", "web") != "web" or "bytes" in table:
-            raise Missing(f"traffic of the kind {table.get('source', table['transport'])}")
+            raise MissingError(f"traffic of the kind {table.get('source', table['transport'])}")
         keys, ran = agent(table)
         keys["ack"] = size(table["ack"])
         keys["ssthresh"] = table["initial_ssthresh"]
@@ -220,15 +224,15 @@ def time_of(given: Any, drawn: random.Random, least: float = 0.0) -> float:
     return drawn.uniform(max(low, least), high)
 
 
-def queue_of(table: Mapping[str, Any], rate: float) -> dict[str, Any]:
+def queue_of(table: Mapping[str, Any]) -> dict[str, Any]:
     """Return the discipline of a queue as the script reads it."""
     limit, unit = engine.scenario.limit(table["limit"])
     if unit != "packets":
-        raise Missing("a queue in bytes")
+        raise MissingError("a queue in bytes")
     if table["kind"] == "droptail":
         return {"kind": "DropTail", "limit": limit}
     if table["kind"] not in ("red", "ared"):
-        raise Missing(f"the queue {table['kind']}")
+        raise MissingError(f"the queue {table['kind']}")
     variables: dict[str, Any] = {
         "bytes_": False,
         "queue_in_bytes_": False,
@@ -249,22 +253,21 @@ def queue_of(table: Mapping[str, Any], rate: float) -> dict[str, Any]:
 def describe(scenario: Mapping[str, Any], flows: Sequence[Flow], seed: int, poll_s: float) -> str:
     """Write the description of a scenario that the script reads."""
     link = scenario["dumbbell"]
-    rate = quantity(link["rate"], "rate_bps")
     loss = link["loss"]
     if loss["kind"] not in ("none", "bernoulli", "periodic"):
-        raise Missing(f"{loss['kind']} loss")
+        raise MissingError(f"{loss['kind']} loss")
     share = loss.get("rate") or (1 / loss["every"] if "every" in loss else 0)
     bottleneck = {
         "rate": mbit(link["rate"]),
         "delay": f"{1e3 * seconds(link['delay']):g}ms",
-        "queue": queue_of(link["queue"], rate),
-        "reverse": queue_of(link["reverse"]["queue"], rate),
+        "queue": queue_of(link["queue"]),
+        "reverse": queue_of(link["reverse"]["queue"]),
         "loss": [loss["kind"], fraction(share)],
     }
     lines = [f"bottleneck {tcl(bottleneck)}", *(f"flow {tcl(flow.keys)}" for flow in flows)]
     for event in scenario.get("event", ()):
         if event["set"] != "dumbbell.loss.rate":
-            raise Missing(f"a change of {event['set']}")
+            raise MissingError(f"a change of {event['set']}")
         lines.append(f"change {seconds(event['at'])} {loss['kind']} {fraction(event['to'])}")
     lines.append(f"go {seed} {seconds(scenario['run']['duration'])} {poll_s}")
     return "\n".join(lines) + "\n"
@@ -276,15 +279,15 @@ def fraction(value: float | str) -> float:
 
 
 def polled_s(sample_s: float) -> float:
-    """Return the time between two polls: the shortest queue of a sample is found among several."""
-    return sample_s / 4 if sample_s <= 0.1 else sample_s / round(sample_s / 0.1)
+    """Return the time between two polls: those of a short sample find its shortest queue."""
+    return sample_s / 4 if sample_s <= 0.1 else sample_s
 
 
 def simulate(given: engine.Scenario, run: int) -> Run:
-    """Run a scenario in ns-2; `run` is the seed, less 1. Missing says what ns-2 lacks."""
+    """Run a scenario in ns-2; `run` is the seed, less 1. MissingError says what ns-2 lacks."""
     scenario = tomllib.loads(given.toml())
     if "dumbbell" not in scenario:
-        raise Missing("several bottlenecks")
+        raise MissingError("several bottlenecks")
     poll_s = polled_s(seconds(scenario["run"]["sample"]))
     flows = list(flows_of(scenario, run))
     with tempfile.TemporaryDirectory() as folder:
@@ -297,19 +300,15 @@ def simulate(given: engine.Scenario, run: int) -> Run:
         return read(output, scenario, flows)
 
 
-def ran(given: engine.Scenario) -> list[str]:
+def ran(given: engine.Scenario) -> tuple[str, ...]:
     """Return words for the flows of a scenario as ns-2 has them, without background in other groups."""
     scenario = tomllib.loads(given.toml())
     if "dumbbell" not in scenario:
-        raise Missing("several bottlenecks")
+        raise MissingError("several bottlenecks")
     flows = list(flows_of(scenario, 0))
     describe(scenario, flows, 1, 1.0)
-    return list(dict.fromkeys(flow.ran for flow in flows if not re.match("(web|small|long) ", name(flow))))
-
-
-def name(flow: Flow) -> str:
-    """Return the name of a flow."""
-    return str(flow.table.get("name", flow.table["controller"]))
+    shown = [flow.ran for flow in flows if not BACKGROUND.match(str(flow.table.get("name", "")))]
+    return tuple(dict.fromkeys(shown))
 
 
 def read(output: Path, scenario: Mapping[str, Any], flows: Sequence[Flow]) -> Run:

@@ -25,7 +25,6 @@ proc discipline {from to queue} {
 proc bottleneck {description} {
     global ns link near far monitor
     set link $description
-    $ns use-scheduler Calendar
     set near [$ns node]; set far [$ns node]
     dict with description {
         $ns simplex-link $near $far $rate $delay [dict get $queue kind]
@@ -64,18 +63,32 @@ proc change {at kind rate} {
     foreach model $losses {$ns at $at [list set_loss $model $kind $rate]}
 }
 
-# Agents of TCP: `agent` and `sink` are classes, `algorithm` is a module of TCP-Linux, `variables` are those of the
-# agent. `pages` makes it a web session instead of a bulk transfer: mean thinking time, mean packets and shape.
-proc flow {description} {
-    global ns flows near far UNLIMITED
-    dict with description {}
+# The nodes at the ends of a flow's path. Flows with equal delays share them, because ns-2's routes take long to
+# compute for many nodes, unless a limit or a loss must be each flow's own.
+proc ends {access access_ms direction} {
+    global ns near far link shared UNLIMITED
+    set key [list $access_ms $direction]
+    if {[info exists shared($key)]} {return $shared($key)}
     set from [$ns node]; set to [$ns node]
     lassign [expr {$direction eq "forward" ? [list $near $far] : [list $far $near]}] first last
+    set rate [expr {$access eq "unlimited" ? "100000Mb" : $access}]
     foreach {a b} [list $from $first $last $to] {
-        $ns duplex-link $a $b $access ${access_ms}ms DropTail
+        $ns duplex-link $a $b $rate ${access_ms}ms DropTail
         foreach {x y} [list $a $b $b $a] {$ns queue-limit $x $y $UNLIMITED}
     }
     lose $from $first
+    if {$access eq "unlimited" && [lindex [dict get $link loss] 0] eq "none"} {
+        set shared($key) [list $from $to]
+    }
+    return [list $from $to]
+}
+
+# Agents of TCP: `agent` and `sink` are classes, `algorithm` is a module of TCP-Linux, `variables` are those of the
+# agent. `pages` makes it a web session instead of a bulk transfer: mean thinking time, mean packets and shape.
+proc flow {description} {
+    global ns flows
+    dict with description {}
+    lassign [ends $access $access_ms $direction] from to
     set index [llength $flows]
     set sender [new $agent]
     set receiver [new $sink]

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ackclock import engine
-from ackclock.reproduction import main_claims, sentences
+from ackclock.reproduction import main_claims, ns2, sentences
 from ackclock.reproduction.judge import Asked
 from ackclock.runs import sources
 
@@ -51,7 +51,7 @@ def fingerprint(asked: Asked, paper: str, parts: Sequence[str] = SHOWING) -> str
 def _sources(parts: tuple[str, ...], inferred: bool = True) -> str:
     """Return a digest of code and data.
 
-    `SAID` is left out, and so is what was inferred where it makes no difference.
+    `SAID` is left out, and so is what was inferred and what ns-2 gives where they make no difference.
     """
     root = Path(__file__).parents[2]
     digest = hashlib.sha256()
@@ -61,6 +61,7 @@ def _sources(parts: tuple[str, ...], inferred: bool = True) -> str:
         files = [place.with_suffix(".py"), *sorted(place.rglob("*"))]
         for file in filter(Path.is_file, files):
             known = file.suffix in DATA and file.name not in SAID
-            if known and (inferred or file.parent.name != "inferred"):
+            shown = file.parent.name == "inferred" or file.name == ns2.NAME
+            if known and (inferred or not shown):
                 digest.update(sources.of_file(file).encode() if file.suffix == ".py" else file.read_bytes())
     return digest.hexdigest()

@@ -207,6 +207,7 @@ def _claim(
         "paper": claim.paper,
         "tolerance": claim.tolerance,
         "measured": judged.measured,
+        "ns2": paper.ns2.get((artefact.name, claim.name), ""),
         "holds": judged.holds,
         "single_runs": None
         if single_runs is None

@@ -232,7 +232,8 @@ def _failing(claims: Sequence[ClaimRecord]) -> list[str]:
     """List claims that do not hold; what is found about several of them stands once, above them."""
     by_finding: dict[str, list[str]] = {}
     for claim in claims:
-        words = f"{claim['claim']}: {claim['measured']} ({claim['paper']}). {_robustness(claim)}"
+        ns2 = f"; ns-2: {claim['ns2']}" if claim.get("ns2") else ""
+        words = f"{claim['claim']}: {claim['measured']} ({claim['paper']}{ns2}). {_robustness(claim)}"
         by_finding.setdefault(claim["finding"], []).append(f"- {words}".rstrip())
     lines = by_finding.pop("", [])
     for finding, several in by_finding.items():

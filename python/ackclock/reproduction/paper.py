@@ -18,14 +18,15 @@ hold, each a `Finding`.
 The artefact called ``conditions``, if there is one, has what the paper states of its simulations
 and what can be measured in them: it is checked before any setting is tried, and is not a figure or
 table.
-What `ackclock reproduce --infer` has found is next to the data file, in ``inferred``.
+What `ackclock reproduce --infer` has found is next to the data file, in ``inferred``; what ns-2 gives
+for claims is in ``ns2.csv`` (`ackclock.reproduction.ns2`).
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module, resources
 from importlib.resources.abc import Traversable
@@ -34,7 +35,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from ackclock.engine.names import NAME
-from ackclock.reproduction import tried
+from ackclock.reproduction import ns2, tried
 from ackclock.reproduction.artefact import Artefact, Finding, Simulated
 from ackclock.reproduction.numbers import QUICK, SHARE, SIGNED, Bounds
 from ackclock.reproduction.settings import Item, Setting, declared
@@ -92,7 +93,8 @@ class Paper:
     simulations with all plausible values, and `artefacts` are in the order of the paper. `changes` are
     claims and tolerances that changed after they had been run, each with its reason. `inference` names
     the claims that choose the setting and those that test it, `conditions` is what the paper states of
-    its simulations and runs can confirm, and `inferred` is the result of trying settings. Raises
+    its simulations and runs can confirm, `inferred` is the result of trying settings, and `ns2` has what
+    ns-2 measures, in words, by artefact and claim. Raises
     LookupError when a claim asks for a number that its artefact does not supply, the chosen value is not
     one of its item's, or an artefact that is left out does not exist.
     """
@@ -105,6 +107,7 @@ class Paper:
     inference: Inference | None = None
     conditions: Artefact | None = None
     inferred: Chosen | None = None
+    ns2: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         left_out = set(self.inference.left_out) if self.inference else set()
@@ -201,6 +204,7 @@ def load(package: str) -> Paper:
         conditions=next((artefact for artefact in explained if artefact.name == CONDITIONS), None),
         inference=None if inference is None else Inference(**inference),
         inferred=_inferred(resources.files(module) / "inferred"),
+        ns2=ns2.read(resources.files(module)),
         **data,
     )
 

@@ -33,6 +33,7 @@ class ClaimRecord(TypedDict):
     paper: str
     tolerance: str
     measured: str
+    ns2: NotRequired[str]
     holds: bool
     single_runs: NotRequired[SingleRuns | None]
     wrong_probability: NotRequired[float | None]

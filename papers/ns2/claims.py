@@ -1,0 +1,193 @@
+"""Claims of the papers that used ns-2, judged by runs of ns-2.35 in place of ours: a table per paper.
+
+It runs the scenarios that a claim reads, at the paper's setting, measures them by the claim's own artefact,
+and has the claim judge the numbers. Without arguments it makes every table again: for the claims that
+tests/verdicts.txt lists, and for those that a table has already. Arguments are papers, artefacts or claims.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import sys
+import tomllib
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import bridge
+import polars as pl
+
+from ackclock import engine
+from ackclock.reproduction.artefact import Artefact, Claim, Simulated
+from ackclock.reproduction.ns2 import COLUMNS, NAME
+from ackclock.reproduction.numbers import FULL, QUICK, Effort, Numbers, Row
+from ackclock.reproduction.paper import Paper
+from ackclock_papers import PAPERS
+
+ROOT = Path(__file__).parents[2]
+VERDICTS = ROOT / "tests" / "verdicts.txt"
+EFFORTS = {"africa": QUICK, "bic": QUICK, "illinois": FULL, "transient": FULL}
+"""The papers that used ns-2, and how long their runs are here: in full where the link is slow enough."""
+VARIANTS: Mapping[str, Sequence[Mapping[str, Any]]] = {"illinois": ({}, {"overhead": "0 s"})}
+"""Changes of the setting that are run, too: TCP-Linux stops most growth when an overhead is set."""
+
+
+def wanted(names: Sequence[str]) -> list[tuple[Paper, Artefact, Claim]]:
+    """Return the claims that are to be judged: those listed, those that have a row, and those named."""
+    chosen: set[str] = set()
+    listed = [line.split(" | ")[0] for line in VERDICTS.read_text(encoding="utf-8").splitlines()]
+    for name in EFFORTS:
+        known = [f"{name}/{row['artefact']}/{row['claim']}" for row in rows_of(name)]
+        chosen |= {claim for claim in (*listed, *known) if claim.startswith(f"{name}/")}
+    every = {
+        f"{paper}/{artefact.name}/{claim.name}": (PAPERS[paper], artefact, claim)
+        for paper in EFFORTS
+        for artefact in PAPERS[paper].artefacts
+        for claim in artefact.claims
+    }
+    if names:
+        chosen = {claim for claim in chosen if any(claim.startswith(f"{name}/") for name in names)}
+        chosen |= {name for name in names if name.count("/") == 2}
+    unknown = chosen - set(every)
+    if unknown:
+        raise SystemExit(f"there is no claim {min(unknown)}")
+    return [claim for name, claim in every.items() if name in chosen]
+
+
+def rows_of(paper: str) -> list[dict[str, str]]:
+    """Return the rows of a paper's table."""
+    file = table_of(paper)
+    if not file.exists():
+        return []
+    with file.open(encoding="utf-8", newline="") as text:
+        return list(csv.DictReader(text))
+
+
+def table_of(paper: str) -> Path:
+    """Return the file of a paper's table."""
+    return ROOT / "python" / "ackclock_papers" / paper / NAME
+
+
+class Watched(dict[Any, Any]):
+    """Rows by case that remember which cases were asked for."""
+
+    def __init__(self, rows: Mapping[Any, Any]) -> None:
+        super().__init__(rows)
+        self.asked: dict[Any, None] = {}
+
+    def __getitem__(self, case: Any) -> Any:
+        self.asked[case] = None
+        return super().__getitem__(case)
+
+
+def cases_of(artefact: Artefact, claim: Claim, effort: Effort) -> list[Any]:
+    """Return the cases whose numbers a claim reads, by letting it judge invented ones."""
+    supplied = artefact.supplied(effort)
+    rows = Watched(
+        {
+            case: [{key: 1 + 0.1 * k for k, key in enumerate(sorted(keys, key=str))}] * 2
+            for case, keys in supplied
+        }
+    )
+    claim.judge(Numbers(rows, effort.setting))
+    return list(rows.asked)
+
+
+@dataclass(frozen=True)
+class Laboratory:
+    """A paper at a setting, whose scenarios ns-2 runs: a run that several artefacts need is made once."""
+
+    paper: Paper
+    effort: Effort
+    rows: dict[tuple[str, str, int], Row] = field(default_factory=dict)
+    """Numbers by artefact, digest of the scenario, and run."""
+
+    @cached_property
+    def users(self) -> Mapping[str, Sequence[tuple[Simulated[Any], Any]]]:
+        """Artefacts and cases by the digest of their scenario."""
+        users = defaultdict(list)
+        for artefact in self.paper.artefacts:
+            if isinstance(artefact, Simulated):
+                for case, needed in artefact.cases(self.effort).items():
+                    users[engine.read(needed.scenario).digest].append((artefact, case))
+        return users
+
+    def measure(self, artefact: Artefact, scenario: engine.Scenario, run: int) -> Row:
+        """Return the numbers that an artefact takes from a run of a scenario."""
+        key = (artefact.name, scenario.digest, run)
+        if key not in self.rows:
+            result = bridge.simulate(scenario, run)
+            for other, case in self.users[scenario.digest]:
+                # What other artefacts measure may ask for more than ns-2 was asked for.
+                with contextlib.suppress(KeyError, ValueError, TypeError, pl.exceptions.PolarsError):
+                    row = other.probe_of(case, self.effort).measure(result)
+                    self.rows[other.name, scenario.digest, run] = row
+        return self.rows[key]
+
+    def judge(self, artefact: Artefact, claim: Claim) -> dict[str, str]:
+        """Return what a row says of a claim."""
+        if not isinstance(artefact, Simulated):
+            return {"why": "a formula, without runs"}
+        cases = artefact.cases(self.effort)
+        cases = {case: cases[case] for case in cases_of(artefact, claim, self.effort)}
+        scenarios = {case: engine.read(needed.scenario) for case, needed in cases.items()}
+        try:
+            agents = [bridge.ran(scenario) for scenario in scenarios.values()]
+        except bridge.MissingError as missing:
+            return {"why": f"ns-2 does not have {missing}"}
+        rows = {
+            case: [self.measure(artefact, scenarios[case], run) for run in range(cases[case].runs)]
+            for case in cases
+        }
+        numbers = Numbers(rows, self.effort.setting, artefact.bounds)
+        result = claim.judge(numbers)
+        seeds = min(needed.runs for needed in cases.values())
+        durations = {tomllib.loads(scenario.toml())["run"]["duration"] for scenario in scenarios.values()}
+        return {
+            "measured": result.measured,
+            "holds": "undecided" if result.undecided else "yes" if result.holds else "no",
+            "seeds": str(seeds),
+            "by_seed": "; ".join(claim.judge(numbers.only(run)).measured for run in range(seeds)),
+            "seconds": " ".join(f"{bridge.seconds(text):g}" for text in sorted(durations)),
+            "ran": "; ".join(dict.fromkeys(" + ".join(words) for words in agents)),
+            "ns2": bridge.version(),
+        }
+
+
+def put(paper: Paper, artefact: Artefact, claim: Claim, new: Sequence[Mapping[str, str]]) -> None:
+    """Put the rows of a claim into the table of its paper, in the order of the paper."""
+    order = [(some.name, other.name) for some in paper.artefacts for other in some.claims]
+    own = (artefact.name, claim.name)
+    kept = [row for row in rows_of(paper.name) if (row["artefact"], row["claim"]) != own]
+    rows = sorted([*kept, *new], key=lambda row: order.index((row["artefact"], row["claim"])))
+    with table_of(paper.name).open("w", encoding="utf-8", newline="") as text:
+        writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def main() -> None:
+    """Judge claims, and put their rows into the tables."""
+    bridge.check_installed()
+    laboratories: dict[tuple[str, str], Laboratory] = {}
+    for paper, artefact, claim in wanted(sys.argv[1:]):
+        new: list[dict[str, str]] = []
+        for change in VARIANTS.get(paper.name, ({},)):
+            words = ", ".join(f"{key} {value}" for key, value in change.items())
+            at = EFFORTS[paper.name].at(dict(paper.setting) | change)
+            laboratory = laboratories.setdefault((paper.name, words), Laboratory(paper, at))
+            row = {"artefact": artefact.name, "claim": claim.name, "change": words}
+            new.append(row | laboratory.judge(artefact, claim))
+            print(f"{paper.name}/{artefact.name}/{claim.name}", new[-1].get("why") or new[-1], flush=True)
+            if "why" in new[-1]:
+                # Why there is no number does not depend on the setting.
+                break
+        put(paper, artefact, claim, new)
+
+
+if __name__ == "__main__":
+    main()
