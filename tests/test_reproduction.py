@@ -294,8 +294,8 @@ def test_a_reproduction_on_a_failing_disk_is_whole_or_told(tmp_path, failing):
         ("paper.toml", True, True),
         ("sentences.toml", False, False),
         ("main_claims.toml", False, False),
-        ("ns2.csv", True, False),
         ("inferred/settings.csv", True, False),
+        ("ns2.csv", True, False),
     ],
 )
 def test_what_a_paper_has_changed_is_judged_again(tmp_path, monkeypatch, file, shown, measured):
