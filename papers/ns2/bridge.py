@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from record import Polls
 
 from ackclock import engine
 from ackclock.engine import Run, quantity
@@ -108,11 +109,18 @@ def tcl(value: object) -> str:
 
 def agent(table: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     """Return the keys of a flow that say which agent it has, and words for them."""
+    if table.get("source") == "poisson":
+        # Packets one by one, with exponential times between them.
+        bytes_ = size(table["packet"])
+        gap_s = 8 * bytes_ / quantity(table["rate"], "rate_bps")
+        variables = {"packetSize_": bytes_, "burst_time_": 0, "idle_time_": gap_s, "rate_": "1000000Mb"}
+        udp = {"agent": "Agent/UDP", "sink": "Agent/Null", "sink_variables": {}, "algorithm": ""}
+        return udp | {"variables": variables}, "Poisson"
     control, recovery, params = table["controller"], table["recovery"], table["params"]
-    known = {"sink": "Agent/TCPSink/Sack1", "algorithm": "", "parameters": {}}
+    known: dict[str, Any] = {"sink": "Agent/TCPSink/Sack1", "algorithm": ""}
+    known["sink_variables"] = {"packetSize_": size(table["ack"]), "ts_echo_rfc1323_": True}
     if control in ("tfrc", "tfrc-2000"):
-        if not params.get("discounting", True):
-            raise MissingError("TFRC without discounting")
+        known |= {"sink_variables": {"discount_": int(params.get("discounting", True))}}
         variables = {"packetSize_": size(table["packet"]), "overhead_": seconds(table["overhead"])}
         ran = f"TFRC {APPROXIMATE['tfrc-2000']}" if control == "tfrc-2000" else "TFRC"
         return known | {"agent": "Agent/TFRC", "sink": "Agent/TFRCSink", "variables": variables}, ran
@@ -131,7 +139,7 @@ def agent(table: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
         name = {"reno": base, "hstcp": f"{base} with windowOption_ 8"}.get(control, f"{base}, {control}")
         return known | {"agent": f"Agent/TCP/{base}", "sink": sink, "variables": variables}, name
     else:
-        raise MissingError(f"the control {control} ({recovery})")
+        raise MissingError(f"the control {control}")
     known |= {"agent": "Agent/TCP/Linux", "algorithm": module, "variables": variables}
     note = APPROXIMATE.get(control)
     return known, f"TCP-Linux {module}" + (f" ({note})" if note else "")
@@ -198,16 +206,16 @@ def flows_of(scenario: Mapping[str, Any], run: int) -> Iterator[Flow]:
                 raise MissingError(key)
         if seconds(table.get("rtt_noise", "0 s")):
             raise MissingError("noise in the measured RTT")
-        if table["transport"] != "tcp" or table.get("source", "web") != "web" or "bytes" in table:
-            raise MissingError(f"traffic of the kind {table.get('source', table['transport'])}")
+        source = table.get("source", "bulk")
+        if source not in ("bulk", "web", "poisson") or "bytes" in table:
+            raise MissingError(f"traffic of the kind {source}")
         keys, ran = agent(table)
-        keys["ack"] = size(table["ack"])
         keys["ssthresh"] = table["initial_ssthresh"]
         keys["access"] = mbit(table["access"])
         keys["access_ms"] = 1e3 * (seconds(table["rtt"]) / 2 - delay_s) / 2
         keys["direction"] = table["direction"]
         keys["pages"] = []
-        if "source" in table:
+        if source == "web":
             object_packets = size(table["object"]) / size(table["packet"])
             keys["pages"] = [seconds(table["think"]), table["objects"], object_packets, table["shape"]]
         for _ in range(table.get("count", 1)):
@@ -269,7 +277,8 @@ def describe(scenario: Mapping[str, Any], flows: Sequence[Flow], seed: int, poll
         if event["set"] != "dumbbell.loss.rate":
             raise MissingError(f"a change of {event['set']}")
         lines.append(f"change {seconds(event['at'])} {loss['kind']} {fraction(event['to'])}")
-    lines.append(f"go {seed} {seconds(scenario['run']['duration'])} {poll_s}")
+    run = scenario["run"]
+    lines.append(f"go {seed} {seconds(run['warmup'])} {seconds(run['duration'])} {poll_s}")
     return "\n".join(lines) + "\n"
 
 
@@ -297,7 +306,7 @@ def simulate(given: engine.Scenario, run: int) -> Run:
         words = [line for line in done.stderr.splitlines() if line.strip()]
         if done.returncode or not output.exists():
             raise RuntimeError(f"ns-2 failed: {' '.join(words[:3])}")
-        return read(output, scenario, flows)
+        return read(output, done.stdout, scenario, flows)
 
 
 def ran(given: engine.Scenario) -> tuple[str, ...]:
@@ -311,10 +320,11 @@ def ran(given: engine.Scenario) -> tuple[str, ...]:
     return tuple(dict.fromkeys(shown))
 
 
-def read(output: Path, scenario: Mapping[str, Any], flows: Sequence[Flow]) -> Run:
-    """Build the run from what the script has polled."""
-    from record import Polls
-
+def read(output: Path, said: str, scenario: Mapping[str, Any], flows: Sequence[Flow]) -> Run:
+    """Build the run from what the script has polled, and from what it said of drops by flow."""
     table = pl.read_csv(output, has_header=False, infer_schema_length=None).to_numpy().astype(float)
     of_flows = table[:, 4:].reshape(len(table), len(flows), len(COLUMNS))
-    return Polls(np.ascontiguousarray(table[:, :4]), of_flows, scenario, flows).run()
+    dropped = np.zeros(len(flows))
+    for sign, flow, count in re.findall(r"^dropped ([-+]) (\d+) (\d+)$", said, re.MULTILINE):
+        dropped[int(flow)] += float(f"{sign}{count}")
+    return Polls(np.ascontiguousarray(table[:, :4]), of_flows, dropped, scenario, flows).run()

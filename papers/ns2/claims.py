@@ -132,8 +132,10 @@ class Laboratory:
         """Return what a row says of a claim."""
         if not isinstance(artefact, Simulated):
             return {"why": "a formula, without runs"}
-        cases = artefact.cases(self.effort)
-        cases = {case: cases[case] for case in cases_of(artefact, claim, self.effort)}
+        read, cases = cases_of(artefact, claim, self.effort), artefact.cases(self.effort)
+        if not read:
+            return {"why": "a formula, without runs"}
+        cases = {case: cases[case] for case in read}
         scenarios = {case: engine.read(needed.scenario) for case, needed in cases.items()}
         try:
             agents = [bridge.ran(scenario) for scenario in scenarios.values()]

@@ -17,6 +17,8 @@ from ackclock.engine import Run, Summary, quantity
 if TYPE_CHECKING:
     from bridge import Flow
 
+KINDS = {"web": "web", "poisson": "datagrams"}
+"""Kinds of flows by their source."""
 Array = npt.NDArray[np.float64]
 
 
@@ -26,11 +28,12 @@ class Polls:
 
     `link` has a row per poll: time, waiting packets, drops and departed packets of the bottleneck.
     `of_flows` has window, ssthresh, packets acknowledged in order, packets sent, window cuts and timeouts,
-    by poll and flow.
+    by poll and flow, `dropped` the packets of each flow that the bottleneck's queue drops after the warm-up.
     """
 
     link: Array
     of_flows: Array
+    dropped: Array
     scenario: Mapping[str, Any]
     flows: Sequence[Flow]
 
@@ -190,12 +193,12 @@ class Polls:
         bits = grown["acked"] * packet_bytes(flow) * 8
         window = self.of_flows[of_polls, index, 0]
         known = window.size > 0 and not np.isnan(window).any()
-        controlled = flow.table["controller"] not in ("tfrc", "tfrc-2000")
+        controlled = flow.keys["agent"].startswith("Agent/TCP/")
         return {
             "id": index,
             "name": name_of(self.flows, index),
-            "controller": flow.table["controller"],
-            "kind": "web" if "source" in flow.table else "window" if controlled else "rate",
+            "controller": controller_of(flow),
+            "kind": KINDS.get(flow.table.get("source"), "window" if controlled else "rate"),
             "rtt_ms": 1e3 * quantity(flow.table["rtt"], "time_s"),
             "goodput_mbps": bits / span_s * 1e-6 if span_s > 0 else None,
             "arrived_mbps": bits / span_s * 1e-6 if span_s > 0 else None,
@@ -203,6 +206,7 @@ class Polls:
             "max_window": float(window.max()) if known else None,
             "mean_rtt_ms": 1e3 * float(self.rtt_s[inside, index].mean()) if inside.any() else None,
             "sent_packets": grown["sent"],
+            "dropped_packets": float(self.dropped[index]),
             "loss_events": max(grown["cuts"] - grown["timeouts"], 0) if controlled else None,
             "timeouts": grown["timeouts"],
             "start_s": flow.keys["start"],
@@ -224,10 +228,15 @@ def packet_bytes(flow: Flow) -> float:
     return quantity(flow.table["packet"], "size_bytes")
 
 
+def controller_of(flow: Flow) -> str:
+    """Return the engine's name of a flow's control, or that of its source."""
+    return str(flow.table.get("controller", flow.table.get("source")))
+
+
 def name_of(flows: Sequence[Flow], index: int) -> str:
     """Return the name of a flow as the engine forms it."""
     table = flows[index].table
     first = next(number for number, flow in enumerate(flows) if flow.table is table)
     if "name" not in table:
-        return f"{table['controller']}-{index}"
+        return f"{controller_of(flows[index])}-{index}"
     return f"{table['name']}-{index - first}" if table.get("count", 1) > 1 else str(table["name"])

@@ -9,7 +9,6 @@ set flows {}
 set losses {}
 
 Agent/TCP set useHeaders_ false
-Agent/TCPSink set ts_echo_rfc1323_ true
 Agent/TFRC set useHeaders_ false
 Queue/DropTail set limit_ $UNLIMITED
 
@@ -83,8 +82,7 @@ proc ends {access access_ms direction} {
     return [list $from $to]
 }
 
-# Agents of TCP: `agent` and `sink` are classes, `algorithm` is a module of TCP-Linux, `variables` are those of the
-# agent. `pages` makes it a web session instead of a bulk transfer: mean thinking time, mean packets and shape.
+# `agent` and `sink` are classes with their variables, `algorithm` is a module of TCP-Linux, and `pages` makes it a web session instead of a bulk transfer: mean thinking time, mean packets and shape.
 proc flow {description} {
     global ns flows
     dict with description {}
@@ -92,25 +90,20 @@ proc flow {description} {
     set index [llength $flows]
     set sender [new $agent]
     set receiver [new $sink]
+    foreach {variable value} $sink_variables {$receiver set $variable $value}
     if {$agent eq "Agent/UDP"} {
         set source [new Application/Traffic/Exponential]
-        # Times without length make its packets a Poisson process.
-        foreach {variable value} $variables {$source set $variable $value}
         $source attach-agent $sender
     } else {
-        foreach {variable value} $variables {$sender set $variable $value}
         set source $sender
     }
+    foreach {variable value} $variables {$source set $variable $value}
     $ns attach-agent $from $sender
     $ns attach-agent $to $receiver
     $ns connect $sender $receiver
     $sender set fid_ $index
     if {[string match Agent/TCP/* $agent]} {
-        $receiver set packetSize_ $ack
-        if {$algorithm ne ""} {
-            $ns at 0.0 "$sender select_ca $algorithm"
-            foreach {parameter value} $parameters {$ns at 0.0 "$sender set_ca_param $algorithm $parameter $value"}
-        }
+        if {$algorithm ne ""} {$ns at 0.0 "$sender select_ca $algorithm"}
         if {$ssthresh ne "unlimited"} {$ns at 0.0 "$sender set ssthresh_ $ssthresh"}
         set source [new Application/FTP]
         $source attach-agent $sender
@@ -119,7 +112,7 @@ proc flow {description} {
             $ns at $start [list next_page $sender $pages]
         }
     }
-    if {![info exists pages] || ![llength $pages]} {
+    if {![llength $pages]} {
         $ns at $start "$source start"
         if {$stop ne ""} {$ns at $stop "$source stop"}
     }
@@ -165,14 +158,23 @@ proc poll {} {
     $ns at [expr {$number*$every}] poll
 }
 
-proc go {seed duration interval} {
-    global ns defaultRNG number every output argv
+# Say how many packets of each flow the bottleneck's queue has dropped, with a sign for a difference.
+proc drops {sign} {
+    global counts
+    foreach flow [$counts flows] {puts "dropped $sign [$flow set flowid_] [$flow set pdrops_]"}
+}
+
+proc go {seed warmup duration interval} {
+    global ns near far defaultRNG number every output counts argv
     $defaultRNG seed $seed
     set every $interval
     set number 1
     set output [open [lindex $argv 1] w]
+    set counts [$ns makeflowmon Fid]
+    $ns attach-fmon [$ns link $near $far] $counts 0
+    $ns at $warmup "drops -"
     $ns at $every poll
-    $ns at [expr {$duration + $interval/2.0}] "close $output; exit 0"
+    $ns at [expr {$duration + $interval/2.0}] "drops +; close $output; exit 0"
     $ns run
 }
 
