@@ -1,15 +1,23 @@
 """What ns-2 gives for claims: every row names a claim, and no claim that fails lacks its row."""
 
 import csv
+import shutil
+import sys
+import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from ackclock import engine
 from ackclock.reproduction import ns2
 from ackclock.reproduction.artefact import Computed
+from ackclock.reproduction.numbers import QUICK
 from ackclock_papers import PAPERS
 
 TESTS = Path(__file__).parent
+sys.path.append(str(TESTS.parent / "papers" / "ns2"))
+bridge = pytest.importorskip("bridge")
 USED_NS2 = ("africa", "bic", "illinois", "transient")
 """Papers whose authors ran ns-2; TCP-FIT was measured on real and emulated paths."""
 
@@ -65,3 +73,73 @@ def test_a_number_is_read_with_what_differs_from_the_setting(tmp_path):
     ]
     (tmp_path / ns2.NAME).write_text("\n".join([head, *values]), encoding="utf-8")
     assert ns2.read(tmp_path) == {("figure-11", "share"): "0.27; 0.11 (overhead 0 s)"}
+
+
+def scenario(**flow):
+    """Return two packets' time per millisecond: 1000 B on 8 Mbit/s take 1 ms."""
+    return engine.read(
+        {
+            "run": {"duration": "2 s", "warmup": "1 s", "sample": "1 s"},
+            "dumbbell": {
+                "rate": "8 Mbit/s",
+                "delay": "10 ms",
+                "queue": {"kind": "droptail", "limit": "9 packets"},
+            },
+            "flow": [{"controller": "reno", "recovery": "reno", "rtt": "40 ms"} | flow],
+        }
+    )
+
+
+def test_polls_become_a_run():
+    """Two samples of 1000 ms and a packet of 1 ms: 500 and 800 packets depart, and 3 wait in the second.
+
+    The link is busy half of the first sample and 0.8 of the second, whose queue is thus 3.8 packets and whose
+    RTT is 40 ms and 3.8 ms. Of 4 cuts in the second one is a timeout, so 3 are loss events.
+    """
+    table = tomllib.loads(scenario().toml())
+    flows = list(bridge.flows_of(table, 0))
+    link = np.array([[1.0, 0, 0, 500], [2.0, 3, 7, 1300]])
+    of_flows = np.array([[[10.0, 20, 480, 500, 0, 0]], [[12.0, 6, 1230, 1310, 4, 1]]])
+    run = bridge.Polls(link, of_flows, np.array([7.0]), table, flows).run()
+    (flow,) = run.summary["flows"]
+    # 750 packets of 8000 bits in the measured second.
+    assert flow["goodput_mbps"] == pytest.approx(6.0)
+    assert (flow["sent_packets"], flow["loss_events"], flow["timeouts"], flow["dropped_packets"]) == (
+        810,
+        3,
+        1,
+        7,
+    )
+    assert flow["mean_window"] == 12
+    assert flow["mean_rtt_ms"] == pytest.approx(43.8)
+    assert run.queues["mean_packets"].to_list() == pytest.approx([0.5, 3.8])
+    assert run.queues["drops"].to_list() == [0, 7]
+    assert run.summary["links"][0]["utilisation"] == pytest.approx(0.8)
+    assert run.windows["sent_bytes"].to_list() == [500_000, 810_000]
+    assert run.events["kind"].to_list() == ["start", "loss", "loss", "loss", "timeout"]
+    # It grows from 10 to 12 packets in 1 s, which has 1/0.0438 round trips.
+    assert run.windows["alpha"].to_list() == pytest.approx([0, 2 * 0.0438])
+
+
+@pytest.mark.parametrize(
+    ("flow", "lacks"),
+    [
+        ({"controller": "tear"}, "the control tear"),
+        ({"controller": "illinois", "rtt_noise": "1 ms"}, "noise in the measured RTT"),
+        ({"pacing": True}, "pacing"),
+    ],
+)
+def test_what_ns2_lacks_is_named(flow, lacks):
+    with pytest.raises(bridge.MissingError, match=lacks):
+        bridge.ran(scenario(**flow))
+
+
+@pytest.mark.skipif(shutil.which("ns") is None, reason="needs ns-2: apt-get install ns2")
+def test_a_flow_is_the_same_in_ns2_and_here():
+    """One GAIMD flow of figure 11 for 250 s, in another implementation: queue and goodput within 2 %."""
+    artefact, setting = PAPERS["transient"]["figure-11"], PAPERS["transient"].setting
+    key, case = next((key, case) for key, case in artefact.cases(QUICK.at(setting)).items() if key == "GAIMD")
+    given = engine.read(case.scenario)
+    theirs, ours = (artefact.measure(key, run) for run in (bridge.simulate(given, 0), engine.simulate(given)))
+    for name in ("rate", "queue", "largest_window", "queue_period"):
+        assert theirs[name] == pytest.approx(ours[name], rel=0.02), name

@@ -30,7 +30,7 @@ from ackclock_papers import PAPERS
 
 ROOT = Path(__file__).parents[2]
 VERDICTS = ROOT / "tests" / "verdicts.txt"
-EFFORTS = {"africa": QUICK, "bic": QUICK, "illinois": FULL, "transient": FULL}
+EFFORTS = {"africa": QUICK, "bic": QUICK, "illinois": QUICK, "transient": FULL}
 """The papers that used ns-2, and how long their runs are here: in full where the link is slow enough."""
 VARIANTS: Mapping[str, Sequence[Mapping[str, Any]]] = {"illinois": ({}, {"overhead": "0 s"})}
 """Changes of the setting that are run, too: TCP-Linux stops most growth when an overhead is set."""
