@@ -2,11 +2,10 @@
 
 import pytest
 
-from ackclock.reproduction import main_claims
 from ackclock.reproduction.main_claims import MainClaim
 from ackclock_papers import PAPERS
 
-MAIN = {name: main_claims.load(f"ackclock_papers.{name}") for name in PAPERS}
+MAIN = {name: paper.main_claims for name, paper in PAPERS.items()}
 NAMES = pytest.mark.parametrize("name", PAPERS)
 
 

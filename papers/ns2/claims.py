@@ -72,29 +72,14 @@ def table_of(paper: str) -> Path:
     return ROOT / "python" / "ackclock_papers" / paper / NAME
 
 
-class Watched(dict[Any, Any]):
-    """Rows by case that remember which cases were asked for."""
-
-    def __init__(self, rows: Mapping[Any, Any]) -> None:
-        super().__init__(rows)
-        self.asked: dict[Any, None] = {}
-
-    def __getitem__(self, case: Any) -> Any:
-        self.asked[case] = None
-        return super().__getitem__(case)
-
-
 def cases_of(artefact: Artefact, claim: Claim, effort: Effort) -> list[Any]:
     """Return the cases whose numbers a claim reads, by letting it judge invented ones."""
     supplied = artefact.supplied(effort)
-    rows = Watched(
-        {
-            case: [{key: 1 + 0.1 * k for k, key in enumerate(sorted(keys, key=str))}] * 2
-            for case, keys in supplied
-        }
-    )
-    claim.judge(Numbers(rows, effort.setting))
-    return list(rows.asked)
+    rows = {
+        case: [{key: 1 + 0.1 * k for k, key in enumerate(sorted(keys, key=str))}] * 2
+        for case, keys in supplied
+    }
+    return Numbers(rows, effort.setting).read_by(claim.judge)
 
 
 @dataclass(frozen=True)

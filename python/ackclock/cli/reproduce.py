@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib.util
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from ackclock.cli import options
 
 if TYPE_CHECKING:
     from ackclock.reproduction.paper import Paper
+    from ackclock.reproduction.record import ArtefactRecord
 
 
 @click.command()
@@ -116,11 +117,26 @@ def reproduce(
             chosen, output, effort, jobs, tell, papers.values(), cluster, page, pictures=pictures
         )
     if as_json:
-        print(json.dumps(records, indent=2, ensure_ascii=False))
+        described = [_described(record, papers, records) for record in records]
+        print(json.dumps(described, indent=2, ensure_ascii=False))
     else:
-        tables.print_verdicts(records)
+        tables.print_verdicts(records, papers)
     if any(record["verdict"] == "failed" for record in records):
         raise click.exceptions.Exit(1)
+
+
+def _described(
+    record: ArtefactRecord, papers: Mapping[str, Paper], records: Sequence[ArtefactRecord]
+) -> dict[str, object]:
+    """Return a record with its class, and with its main claim as the records decide it."""
+    from ackclock.reproduction import classes
+
+    classified = classes.classify(papers[record["paper"]], records)[record["name"]]
+    main = None
+    if classified.main is not None:
+        ids = [claim["id"] for claim in classified.stated]
+        main = {"claim": classified.main.claim, "ids": ids, "holds": classified.holds}
+    return {**record, "class": classified.name, "main_claim": main}
 
 
 def _refuse_unknown(targets: tuple[str, ...]) -> None:

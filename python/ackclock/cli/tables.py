@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -143,16 +143,18 @@ def print_runs(summaries: Sequence[Summary]) -> None:
     _print(table)
 
 
-def print_verdicts(records: Iterable[ArtefactRecord]) -> None:
-    """Print the verdicts of artefacts, and every claim that does not hold."""
-    table = _table(None, ["artefact", "verdict", "claims", "what differs"], texts=4, fold=True)
-    count: Counter[str] = Counter()
+def print_verdicts(records: Sequence[ArtefactRecord], papers: Mapping[str, Paper]) -> None:
+    """Print the classes of artefacts, and every claim that does not hold."""
+    from ackclock.reproduction import classes
+
+    table = _table(None, ["artefact", "class", "claims", "what differs"], texts=4, fold=True)
+    classified = {name: classes.classify(paper, records) for name, paper in papers.items()}
+    of_artefacts = [classified[record["paper"]][record["name"]] for record in records]
     of_claims: Counter[str] = Counter()
     wrong = 0.0
     for record in records:
         wrong += record.get("expected_wrong_claims", 0.0)
         claims = record["claims"]
-        count[record["verdict"]] += 1
         of_claims.update(claim["verdict"] for claim in claims)
         different = [
             f"{claim['claim']}: {claim['measured']} ({claim['paper']}): {claim['verdict']}"
@@ -161,13 +163,16 @@ def print_verdicts(records: Iterable[ArtefactRecord]) -> None:
         ]
         table.add_row(
             f"{record['paper']}/{record['name']}",
-            record["verdict"],
+            classified[record["paper"]][record["name"]].name,
             f"{len(claims) - len(different)} of {len(claims)}",
             "; ".join(different) or record["error"],
         )
     _print(table)
-    for name, counts in (("artefacts", count), ("claims", of_claims)):
-        print(f"{name}: " + ", ".join(f"{number} {kind}" for kind, number in counts.most_common()))
+    by_class = classes.counts(of_artefacts)
+    print("artefacts by main claim: " + ", ".join(f"{number} {name}" for name, number in by_class.items()))
+    whole = sum(map(classes.holds_throughout, records))
+    print(f"artefacts of which every claim holds: {whole} of {len(records)}")
+    print("claims: " + ", ".join(f"{number} {kind}" for kind, number in of_claims.most_common()))
     decided = of_claims.total() - of_claims["undecided"]
     if decided:
         print(f"About {wrong:.1f} of the {decided} decided claims are expected to be decided wrongly.")

@@ -82,6 +82,12 @@ def findings(numbers: Numbers, claims: Sequence[Claim]) -> dict[str, str]:
     return {name: sentence for name, sentence in sentences.items() if sentence}
 
 
+def controls_of(asked: Asked, numbers: Numbers, claim: Claim) -> list[str]:
+    """Return the controls of the flows in the runs that a claim reads."""
+    jobs = [asked.jobs[case][0] for case in numbers.read_by(claim.judge) if case in asked.jobs]
+    return sorted({control for job in jobs for control in job.scenario.controls})
+
+
 class _Work:
     """What has been measured for one artefact so far."""
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
+from importlib.resources.abc import Traversable
 from types import MappingProxyType
 from typing import Any
 
@@ -80,13 +80,14 @@ class MainClaim:
         return list(claims.values())
 
 
-def load(package: str) -> dict[str, MainClaim]:
-    """Read the main claims of the paper of a package, by artefact, in the order of the file.
+def load(directory: Traversable) -> dict[str, MainClaim]:
+    """Read the main claims of a paper, by artefact, in the order of the file; none where it has no file.
 
-    Raises TypeError or TOMLDecodeError when the file has unknown keys or is not TOML, and ValueError
-    as `MainClaim` does.
+    `directory` is that of the paper's package. Raises TypeError or TOMLDecodeError when the file has
+    unknown keys or is not TOML, and ValueError as `MainClaim` does.
     """
-    text = (resources.files(package) / FILE).read_text(encoding="utf-8")
+    file = directory / FILE
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
     return {name: _read(entry) for name, entry in tomllib.loads(text).items()}
 
 

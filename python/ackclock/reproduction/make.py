@@ -21,7 +21,7 @@ from ackclock.reproduction import page, tried
 from ackclock.reproduction.artefact import Artefact, Claim, Judged
 from ackclock.reproduction.figures import with_paper
 from ackclock.reproduction.fingerprint import fingerprint
-from ackclock.reproduction.judge import Asked, Judgement, judge
+from ackclock.reproduction.judge import Asked, Judgement, controls_of, judge
 from ackclock.reproduction.numbers import Effort, Row
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, FormerCheck
@@ -163,7 +163,7 @@ def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> Ar
             str(key): {"file": f"scenarios/{slug(str(key))}.toml", "runs": len(jobs)}
             for key, jobs in asked.jobs.items()
         },
-        "claims": [_claim(paper, artefact, claim, judged, judgement) for claim, judged in judgement.claims],
+        "claims": [_claim(paper, asked, claim, judged, judgement) for claim, judged in judgement.claims],
         "expected_wrong_claims": expected_wrong(judged.wrong_probability for _, judged in judgement.claims),
         "verdict": "",
         "error": judgement.error,
@@ -185,12 +185,12 @@ def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> Ar
     return record
 
 
-def _claim(
-    paper: Paper, artefact: Artefact, claim: Claim, judged: Judged, judgement: Judgement
-) -> ClaimRecord:
+def _claim(paper: Paper, asked: Asked, claim: Claim, judged: Judged, judgement: Judgement) -> ClaimRecord:
     """Record a claim, what was measured, and what is known of it from other settings."""
+    artefact = asked.artefact
     single_runs = judgement.single_runs.get(claim.name)
     finding = claim.finding if claim.finding and claim.finding.name in judgement.findings else None
+    in_ns2 = paper.ns2.get((artefact.name, claim.name))
     verdict = tried.judge(
         (artefact.name, claim.name),
         judged.holds,
@@ -207,8 +207,9 @@ def _claim(
         "paper": claim.paper,
         "tolerance": claim.tolerance,
         "measured": judged.measured,
-        "ns2": paper.ns2.get((artefact.name, claim.name), ""),
+        "ns2": None if in_ns2 is None else {"measured": in_ns2.measured, "holds": in_ns2.holds},
         "holds": judged.holds,
+        "controls": controls_of(asked, judgement.numbers, claim),
         "single_runs": None
         if single_runs is None
         else {

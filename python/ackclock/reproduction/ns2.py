@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources.abc import Traversable
+from typing import NamedTuple
 
 NAME = "ns2.csv"
 COLUMNS = (
@@ -14,15 +15,29 @@ COLUMNS = (
 each run, `ran` names the agents, `ns2` is the version, and `why` tells why there is no number."""
 
 
-def read(directory: Traversable) -> Mapping[tuple[str, str], str]:
-    """Return what ns-2 measures, in words, by artefact and claim; nothing where there is no table."""
+class InNs2(NamedTuple):
+    """What ns-2 measures for a claim, in words, and whether the claim holds there."""
+
+    measured: str
+    holds: bool | None
+    """None where ns-2 does not decide, or says different things with and without a change of the setting."""
+
+
+def read(directory: Traversable) -> Mapping[tuple[str, str], InNs2]:
+    """Return what ns-2 measures, by artefact and claim; nothing where there is no table."""
     file = directory / NAME
     if not file.is_file():
         return {}
-    words: dict[tuple[str, str], list[str]] = {}
+    rows: dict[tuple[str, str], list[dict[str, str]]] = {}
     for row in csv.DictReader(file.read_text(encoding="utf-8").splitlines()):
         if row["measured"]:
-            changed = f" ({row['change']})" if row["change"] else ""
-            said = words.setdefault((row["artefact"], row["claim"]), [])
-            said.append(f"{row['measured']}{changed}")
-    return {claim: "; ".join(said) for claim, said in words.items()}
+            rows.setdefault((row["artefact"], row["claim"]), []).append(row)
+    return {claim: _of_rows(of_claim) for claim, of_claim in rows.items()}
+
+
+def _of_rows(rows: Sequence[Mapping[str, str]]) -> InNs2:
+    said = (f"{row['measured']} ({row['change']})" if row["change"] else row["measured"] for row in rows)
+    answers = {row["holds"] for row in rows}
+    return InNs2(
+        "; ".join(said), {"yes": True, "no": False}.get(answers.pop()) if len(answers) == 1 else None
+    )

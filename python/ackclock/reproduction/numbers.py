@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -83,6 +83,18 @@ SIGNED: Bounds = (-math.inf, math.inf)
 EDGE = 1e-3
 """Largest excess of a measured number over a bound: a packet that is in transit when the measurement
 begins or ends counts in full."""
+
+
+class _Watched(dict[Any, Sequence[Row]]):
+    """Rows by case that remember which cases were asked for."""
+
+    def __init__(self, rows: Mapping[Any, Sequence[Row]]) -> None:
+        super().__init__(rows)
+        self.asked: dict[Any, None] = {}
+
+    def __getitem__(self, case: Any) -> Sequence[Row]:
+        self.asked[case] = None
+        return super().__getitem__(case)
 
 
 @dataclass(frozen=True)
@@ -169,6 +181,23 @@ class Numbers:
         """
         above, below = zip(*zip(self.each(*first), self.each(*second), strict=False), strict=True)
         return ratio_of_means(above, below)
+
+    def read_by(self, judge: Callable[[Numbers], object]) -> list[Key]:
+        """Return the cases whose numbers a function reads.
+
+        Parameters
+        ----------
+        judge : callable
+            A function of numbers, such as the `judge` of a claim.
+
+        Returns
+        -------
+        list of hashable
+            The cases, in the order in which they are read.
+        """
+        watched = _Watched(self.rows)
+        judge(replace(self, rows=watched))
+        return list(watched.asked)
 
     def only(self, run: int) -> Numbers:
         """Keep one run of each case, the last of those that have fewer."""

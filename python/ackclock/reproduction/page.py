@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import tomllib
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from ackclock.draw.figure import Drawing, Group
 from ackclock.draw.markdown import table
 from ackclock.draw.page import from_here, html
 from ackclock.engine import integrity, storage
-from ackclock.reproduction import strips, tried
+from ackclock.reproduction import classes, strips, tried
 from ackclock.reproduction.artefact import Artefact
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, ClaimRecord
@@ -30,6 +29,18 @@ PAIRS = 10
 """Pairs of claims that never hold together: those that hold most often."""
 NEWEST = 3
 """Figures in the live view."""
+NOT_RUN, OLD_RULE = "not run", "(old rule)"
+"""Rows of the table of classes that are no classes."""
+TONES = {
+    "reproduced": "reproduced",
+    "verified": "reproduced",
+    "setting": "not-stated",
+    "analogue": "not-stated",
+    "undecided": "undecided",
+    "possible as one run": "undecided",
+    "not checked": "undecided",
+}
+"""The style of a class on the page; of the others it is that of a failure."""
 FIGURE = "figure.json"
 """The figure of an artefact."""
 SHOWN_ROWS = 60
@@ -67,7 +78,10 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
             if artefacts
         ],
         version=engine.__version__,
-        count=Counter(artefact["verdict"] for artefact in every),
+        count=classes.counts(artefact["class"] for artefact in every),
+        classes=classes.CLASSES,
+        tone=TONES,
+        old_rule=sum(classes.holds_throughout(artefact) for artefact in every),
         artefacts=len(every),
         of_claims=strips.counts(every),
         quick=any(artefact["quick"] for artefact in every),
@@ -124,7 +138,8 @@ def _artefacts(directory: Path, paper: Paper) -> list[dict[str, Any]]:
                 )
                 continue
             artefacts.append(_shown(json.loads(record.read_text(encoding="utf-8")), artefact, paper, place))
-    return artefacts
+    classified = classes.classify(paper, artefacts)
+    return [artefact | {"class": classified[artefact["name"]]} for artefact in artefacts]
 
 
 def _figure(place: Path) -> Drawing | None:
@@ -232,7 +247,8 @@ def _failing(claims: Sequence[ClaimRecord]) -> list[str]:
     """List claims that do not hold; what is found about several of them stands once, above them."""
     by_finding: dict[str, list[str]] = {}
     for claim in claims:
-        ns2 = f"; ns-2: {claim['ns2']}" if claim.get("ns2") else ""
+        in_ns2 = claim.get("ns2")
+        ns2 = f"; ns-2: {in_ns2['measured']}" if in_ns2 else ""
         words = f"{claim['claim']}: {claim['measured']} ({claim['paper']}{ns2}). {_robustness(claim)}"
         by_finding.setdefault(claim["finding"], []).append(f"- {words}".rstrip())
     lines = by_finding.pop("", [])
@@ -244,31 +260,50 @@ def _failing(claims: Sequence[ClaimRecord]) -> list[str]:
     return lines
 
 
+def _by_class(every: Sequence[Mapping[str, Any]], asked: Sequence[Artefact]) -> list[str]:
+    """Return a table of the numbers of artefacts by class, and by the old rule; `asked` are all artefacts."""
+
+    def numbers(is_counted: Callable[[str], bool]) -> dict[str, int]:
+        shown = [artefact for artefact in every if is_counted(artefact["name"])]
+        missing = sum(is_counted(artefact.name) for artefact in asked) - len(shown)
+        whole = sum(map(classes.holds_throughout, shown))
+        return classes.counts(artefact["class"] for artefact in shown) | {NOT_RUN: missing, OLD_RULE: whole}
+
+    all_of_them, printed = numbers(lambda _: True), numbers(lambda name: not name.startswith("section-"))
+    meaning = {
+        **classes.CLASSES,
+        NOT_RUN: "there is no result",
+        OLD_RULE: "every claim of the artefact holds",
+    }
+    rows = [[name, meaning[name], str(all_of_them[name]), str(printed.get(name, 0))] for name in all_of_them]
+    return table(["class", "meaning", "artefacts", "of them figures and tables"], rows)
+
+
 def markdown(output: Path, papers: Iterable[Paper]) -> str:
     """Return the summary of all verdicts as tables of Markdown, one row per artefact of every paper.
 
     An artefact that `output` lacks is listed as *not run*.
     """
     lines: list[str] = []
-    count, printed = Counter[str](), Counter[str]()
     every: list[dict[str, Any]] = []
+    asked: list[Artefact] = []
     for paper in papers:
+        asked += paper.artefacts
         records = {record["name"]: record for record in _artefacts(output / paper.name, paper)}
         every += records.values()
         rows, failing = [], list[str]()
         for artefact in paper.artefacts:
-            record = records.get(artefact.name, {"verdict": "not run", "claims": []})
-            claims = record["claims"]
-            count[record["verdict"]] += 1
-            if not artefact.name.startswith("section-"):
-                printed[record["verdict"]] += 1
+            record = records.get(artefact.name)
+            claims = record["claims"] if record else []
             holding = sum(claim["holds"] for claim in claims)
+            main = paper.main_claims.get(artefact.name)
+            name = record["class"].name if record else NOT_RUN
             shares = f"{holding} of {len(claims)}"
-            rows.append([artefact.name, artefact.caption, record["verdict"], shares])
+            rows.append([artefact.name, artefact.caption, name, main.claim if main else "", shares])
             if holding < len(claims):
                 failing += ["", f"**{artefact.name}**, {artefact.caption}:", ""]
                 failing += _failing([claim for claim in claims if not claim["holds"]])
-        heads = ["artefact", "what", "verdict", "claims that hold"]
+        heads = ["artefact", "what", "class", "main claim", "claims that hold"]
         lines += ["", f"## {paper.title}", *table(heads, rows)]
         lines += ["", "### What does not hold", *failing[1:]] if failing else []
         changed = [
@@ -284,13 +319,8 @@ def markdown(output: Path, papers: Iterable[Paper]) -> str:
         if pairs:
             lines += ["", "Claims that hold often, but never at the same setting:", ""]
             lines += [f"- {first[0]}: {first[1]}; {second[0]}: {second[1]}" for first, second in pairs]
-    words = ". ".join(
-        f"{verdicts.total()} {what}: "
-        + ", ".join(f"{number} {verdict}" for verdict, number in verdicts.most_common())
-        for what, verdicts in (("artefacts", count), ("of them figures and tables", printed))
-    )
     heads = ["claims", "what is known of them"]
     of_claims = [
         [str(number), strips.MEANING[kind]] for kind, number in strips.counts(every).items() if number
     ]
-    return "\n".join([f"{words}.", "", *table(heads, of_claims), *lines]) + "\n"
+    return "\n".join([*_by_class(every, asked), *table(heads, of_claims), *lines]).lstrip() + "\n"

@@ -35,8 +35,10 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from ackclock.engine.names import NAME
-from ackclock.reproduction import ns2, tried
+from ackclock.reproduction import main_claims, ns2, tried
 from ackclock.reproduction.artefact import Artefact, Finding, Simulated
+from ackclock.reproduction.main_claims import MainClaim
+from ackclock.reproduction.ns2 import InNs2
 from ackclock.reproduction.numbers import QUICK, SHARE, SIGNED, Bounds
 from ackclock.reproduction.settings import Item, Setting, declared
 from ackclock.reproduction.tried import Trial
@@ -94,9 +96,10 @@ class Paper:
     claims and tolerances that changed after they had been run, each with its reason. `inference` names
     the claims that choose the setting and those that test it, `conditions` is what the paper states of
     its simulations and runs can confirm, `inferred` is the result of trying settings, and `ns2` has what
-    ns-2 measures, in words, by artefact and claim. Raises
-    LookupError when a claim asks for a number that its artefact does not supply, the chosen value is not
-    one of its item's, or an artefact that is left out does not exist.
+    ns-2 measures by artefact and claim. `main_claims` has the main claim of each artefact, and
+    `unknown_code` the controls that the paper does not describe completely and whose code is not public.
+    Raises LookupError when a claim asks for a number that its artefact does not supply, the chosen value
+    is not one of its item's, or an artefact that is left out does not exist.
     """
 
     name: str
@@ -107,7 +110,9 @@ class Paper:
     inference: Inference | None = None
     conditions: Artefact | None = None
     inferred: Chosen | None = None
-    ns2: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    ns2: Mapping[tuple[str, str], InNs2] = field(default_factory=dict)
+    main_claims: Mapping[str, MainClaim] = field(default_factory=dict)
+    unknown_code: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         left_out = set(self.inference.left_out) if self.inference else set()
@@ -205,6 +210,7 @@ def load(package: str) -> Paper:
         inference=None if inference is None else Inference(**inference),
         inferred=_inferred(resources.files(module) / "inferred"),
         ns2=ns2.read(resources.files(module)),
+        main_claims=main_claims.load(resources.files(module)),
         **data,
     )
 

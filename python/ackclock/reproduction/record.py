@@ -25,6 +25,13 @@ class FormerCheck(TypedDict):
     undecided: bool
 
 
+class Ns2Record(TypedDict):
+    """What ns-2 measures for a claim, and whether the claim holds there; None where that is not decided."""
+
+    measured: str
+    holds: bool | None
+
+
 class ClaimRecord(TypedDict):
     """A claim, its numbers at the paper's setting, and its verdict."""
 
@@ -33,7 +40,8 @@ class ClaimRecord(TypedDict):
     paper: str
     tolerance: str
     measured: str
-    ns2: NotRequired[str]
+    ns2: NotRequired[Ns2Record | None]
+    controls: NotRequired[list[str]]
     holds: bool
     single_runs: NotRequired[SingleRuns | None]
     wrong_probability: NotRequired[float | None]

@@ -18,10 +18,13 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
+from typing import TYPE_CHECKING
 
 from ackclock.draw.markdown import table
 from ackclock.reproduction.artefact import Artefact, Claim
-from ackclock.reproduction.paper import Paper
+
+if TYPE_CHECKING:
+    from ackclock.reproduction.paper import Paper
 
 FILE = "sentences.toml"
 """In the package of a paper."""

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 import scipy
-from ackclock.reproduction.traces import window_trace
 from numpy.typing import ArrayLike, NDArray
 
 from ackclock.draw import figure
@@ -21,6 +20,7 @@ from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Computed, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, holds, mean, near, ordered, ratio, times
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
+from ackclock.reproduction.traces import window_trace
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import case
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from ackclock.reproduction.traces import window_trace
 
 from ackclock.draw.figure import Group
 from ackclock.engine.names import slug
@@ -14,6 +13,7 @@ from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio
 from ackclock.reproduction.numbers import Effort, Numbers
+from ackclock.reproduction.traces import window_trace
 from ackclock.runs import Case
 from ackclock_papers.illinois import figures_8_and_10
 from ackclock_papers.illinois.setting import scenario, seeds_alone

@@ -1,0 +1,118 @@
+"""The class of an artefact: what became of the one claim that a reader of the paper would name for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from types import MappingProxyType
+from typing import Any
+
+from ackclock.reproduction.main_claims import MainClaim
+from ackclock.reproduction.paper import Paper
+from ackclock.reproduction.record import ClaimRecord
+
+CLASSES: Mapping[str, str] = MappingProxyType(
+    {
+        "reproduced": "the main claim holds, in packets",
+        "verified": "the main claim holds, and is a formula",
+        "setting": "a drawing or a table that defines something and shows no result",
+        "analogue": "measured on the Internet by the paper, and simulated here",
+        "undecided": "the 95 % interval of the main claim's number holds both answers",
+        "possible as one run": "the main claim does not hold on average, but in one run of twenty or more",
+        "depends on a setting": "the main claim holds at another setting or reading than the chosen one",
+        "unknown code": "the paper leaves open how its control works, and its code is not public",
+        "ns-2 contradicts the text": "the main claim does not hold in ns-2 either",
+        "the paper contradicts itself": "the main claim cannot hold together with the rest of the paper",
+        "not found": "the main claim holds at no setting and no reading that was tried",
+        "differs": "the main claim does not hold, and nothing else was tried",
+        "not checked": "no claim states the main claim, or the artefact whose claims state it was not run",
+        "failed": "a run failed",
+    }
+)
+"""The classes and what they mean. Where several claims state a main claim, the last class here counts."""
+POSSIBLE = 0.05
+"""Share of single runs in which a claim must hold to be possible as one run."""
+
+
+@dataclass(frozen=True)
+class Classified:
+    """The class of an artefact, its main claim, and the records of the claims that state it."""
+
+    name: str
+    main: MainClaim | None
+    stated: Sequence[ClaimRecord]
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the main claim holds; None when that is not known."""
+        if not self.stated or self.name in ("undecided", "not checked", "failed"):
+            return None
+        return all(claim["holds"] for claim in self.stated)
+
+
+def classify(paper: Paper, records: Iterable[Mapping[str, Any]]) -> dict[str, Classified]:
+    """Return the class of every artefact of a paper that has a record, by its name.
+
+    `records` are those of ``artefact.json``, or contain them. A main claim that another artefact's claims
+    state needs the record of that artefact, too.
+    """
+    known = {record["name"]: record for record in records if record["paper"] == paper.name}
+    claims = {claim["id"]: claim for record in known.values() for claim in record["claims"]}
+    return {name: _classified(paper, record, claims) for name, record in known.items()}
+
+
+def _classified(paper: Paper, record: Mapping[str, Any], claims: Mapping[str, ClaimRecord]) -> Classified:
+    main = paper.main_claims.get(record["name"])
+    if record["error"]:
+        return Classified("failed", main, ())
+    if main is None:
+        return Classified("not checked", None, ())
+    stated: list[ClaimRecord] = []
+    is_complete = bool(main.ids)
+    for name in main.ids:
+        pattern = f"{paper.name}/{name}" if "/" in name else f"{paper.name}/{record['name']}/{name}"
+        named = [claim for claim_id, claim in claims.items() if fnmatchcase(claim_id, pattern)]
+        stated += named
+        is_complete &= bool(named)
+    fixed = {"setting": "setting", "live": "analogue"}.get(main.kind)
+    if fixed:
+        return Classified(fixed, main, stated)
+    if not is_complete:
+        return Classified("not checked", main, ())
+    holds = "verified" if main.kind == "formula" else "reproduced"
+    order = list(CLASSES)
+    unknown = set(paper.unknown_code)
+    kinds = [_class_of_claim(claim, holds, unknown) for claim in stated]
+    return Classified(max(kinds, key=order.index), main, stated)
+
+
+def _class_of_claim(claim: ClaimRecord, holds: str, unknown: set[str]) -> str:
+    kind = claim["verdict"]
+    if kind == "reproduced":
+        return holds
+    if kind in ("undecided", "contradicted"):
+        return "undecided" if kind == "undecided" else "the paper contradicts itself"
+    in_ns2 = claim.get("ns2")
+    if in_ns2 and in_ns2["holds"] is False:
+        return "ns-2 contradicts the text"
+    if kind == "depends":
+        return "depends on a setting"
+    if unknown & set(claim.get("controls", ())):
+        return "unknown code"
+    alone = claim.get("single_runs")
+    if alone is not None and alone["hold"] and alone["hold"] >= POSSIBLE * alone["runs"]:
+        return "possible as one run"
+    return kind
+
+
+def counts(classified: Iterable[Classified]) -> dict[str, int]:
+    """Return the number of artefacts by class, in the order of `CLASSES`."""
+    count = Counter(each.name for each in classified)
+    return {name: count[name] for name in CLASSES if count[name]}
+
+
+def holds_throughout(record: Mapping[str, Any]) -> bool:
+    """Return whether an artefact is reproduced by the old rule: every one of its claims holds."""
+    return record["verdict"] in ("reproduced", "not stated")

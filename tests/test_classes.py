@@ -1,0 +1,98 @@
+"""The class of an artefact follows from its main claim alone, and is computed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ackclock.reproduction import classes
+from ackclock.reproduction.classes import CLASSES, classify, counts
+from ackclock.reproduction.main_claims import MainClaim
+from ackclock.reproduction.paper import Paper
+from ackclock_papers import PAPERS
+
+MAIN = MainClaim("words", "abstract", "simulation", "Reno is slow.", ("slow*",))
+
+
+def claim(name="slow", verdict="reproduced", holds=None, hold=0, ns2=None, controls=("reno",)):
+    return {
+        "id": f"tiny/figure-1/{name}",
+        "verdict": verdict,
+        "holds": verdict == "reproduced" if holds is None else holds,
+        "single_runs": {"hold": hold, "runs": 20, "low": 0.0, "high": 1.0},
+        "ns2": None if ns2 is None else {"measured": "1", "holds": ns2},
+        "controls": list(controls),
+    }
+
+
+def record(*claims, name="figure-1", error=""):
+    return {"paper": "tiny", "name": name, "claims": list(claims), "error": error, "verdict": "reproduced"}
+
+
+def class_of(*claims, main=MAIN, error="", unknown=()):
+    paper = Paper("tiny", "Tiny", (), (), main_claims={"figure-1": main}, unknown_code=unknown)
+    return classify(paper, [record(*claims, error=error)])["figure-1"]
+
+
+@pytest.mark.parametrize(
+    ("of_claim", "name", "holds"),
+    [
+        ({}, "reproduced", True),
+        ({"verdict": "undecided"}, "undecided", None),
+        ({"verdict": "contradicted"}, "the paper contradicts itself", False),
+        ({"verdict": "depends"}, "depends on a setting", False),
+        ({"verdict": "depends", "ns2": False}, "ns-2 contradicts the text", False),
+        ({"verdict": "not found", "ns2": True}, "not found", False),
+        # 1 of 20 single runs is 5 %.
+        ({"verdict": "not found", "hold": 1}, "possible as one run", False),
+        ({"verdict": "not found", "hold": 0}, "not found", False),
+        ({"verdict": "differs"}, "differs", False),
+        ({"verdict": "differs", "controls": ("reno", "tear")}, "unknown code", False),
+    ],
+)
+def test_a_main_claim_has_a_class(of_claim, name, holds):
+    classified = class_of(claim(**of_claim), unknown=("tear",))
+    assert (classified.name, classified.holds) == (name, holds)
+
+
+def test_other_claims_of_an_artefact_do_not_count():
+    assert class_of(claim(), claim("other", "not found")).name == "reproduced"
+
+
+def test_of_several_claims_the_worst_counts():
+    assert class_of(claim("slow-1"), claim("slow-2", "undecided")).name == "undecided"
+    assert class_of(claim("slow-1", "undecided"), claim("slow-2", "not found")).name == "not found"
+
+
+def test_formulas_settings_and_measurements_are_apart():
+    assert class_of(claim(), main=replace(MAIN, kind="formula")).name == "verified"
+    assert class_of(claim(), main=replace(MAIN, kind="setting", claim="", ids=())).name == "setting"
+    # What was measured in 2010 and is simulated here is never reproduced, whatever its claims say.
+    assert class_of(claim(), main=replace(MAIN, kind="live")).name == "analogue"
+
+
+def test_what_failed_or_was_not_run_is_said():
+    assert class_of(claim(), error="KeyError").name == "failed"
+    assert class_of(claim("fast")).name == "not checked"
+    main = replace(MAIN, ids=("figure-2/slow",))
+    paper = Paper("tiny", "Tiny", (), (), main_claims={"figure-1": main})
+    other = {**claim(), "id": "tiny/figure-2/slow"}
+    assert classify(paper, [record()])["figure-1"].name == "not checked"
+    assert classify(paper, [record(), record(other, name="figure-2")])["figure-1"].name == "reproduced"
+
+
+def test_counts_are_in_the_order_of_the_classes():
+    every = [class_of(claim(verdict=verdict)) for verdict in ("differs", "reproduced", "reproduced")]
+    assert list(counts(every).items()) == [("reproduced", 2), ("differs", 1)]
+
+
+def test_every_class_is_explained_in_a_sentence_and_no_artefact_lacks_a_kind():
+    assert all(len(meaning.split()) > 2 for meaning in CLASSES.values())
+    assert {
+        artefact.name
+        for paper in PAPERS.values()
+        for artefact in paper.artefacts
+        if artefact.name not in paper.main_claims
+    } == set()
+    assert classes.POSSIBLE == 1 / 20
