@@ -13,6 +13,9 @@
 //!
 //! In addition, X rises by about a packet per round trip at most, `t_RTO` is TCP's with a coarse clock, and the
 //! smoothed RTT gains 0.05 of each sample. X and R are the letters of RFC 5348.
+//!
+//! ns-2 can also space packets by the square root of the last RTT over its mean (`ca_`, on by default in ns-2.35; RFC
+//! 5348, section 4.5), which damps the oscillation of a queue. Whether the code of 2000 did is not known: `damping` is off.
 
 use ackclock_units::{Span, Time};
 
@@ -33,6 +36,8 @@ ackclock_cc::parameters! {
         discounting: bool = true, Domain::Flag;
         /// smallest weight that discounting gives old intervals
         discount_floor: f64 = 0.5, Domain::Number { minimum: 0.0, maximum: 1.0 };
+        /// damp oscillations by the square root of the round-trip time (ns-2's ca_)
+        damping: bool = false, Domain::Flag;
         /// packets that a TCP acknowledges at once (b of the equation)
         b: f64 = 1.0, Domain::Number { minimum: 1.0, maximum: 2.0 };
     }
@@ -61,6 +66,8 @@ pub struct Tfrc2000 {
     params: Tfrc2000Params,
     rate: f64,
     rtt: Option<f64>,
+    /// Root of the last sample, and the mean of roots, for damping.
+    roots: (f64, f64),
     clock: RetransmissionClock,
     p: f64,
     slow_start: bool,
@@ -115,6 +122,7 @@ impl Law for Tfrc2000 {
             params,
             rate: INITIAL_BYTES_PER_S / f64::from(packet_bytes),
             rtt: None,
+            roots: (0.0, 0.0),
             clock: RetransmissionClock::default(),
             p: 0.0,
             slow_start: true,
@@ -135,7 +143,9 @@ impl Law for Tfrc2000 {
         // The age of the time stamp: nobody subtracts how long the receiver held it.
         let sample = (measured + report.delay).as_seconds().max(1e-9);
         let rtt = self.rtt.map_or(sample, |old| old + GAIN * (sample - old));
-        self.rtt = Some(rtt);
+        let root = libm::sqrt(sample);
+        let mean = if self.rtt.is_none() { root } else { self.roots.1 + GAIN * (root - self.roots.1) };
+        (self.rtt, self.roots) = (Some(rtt), (root, mean));
         self.clock.measure(sample);
         self.p = report.verdict;
         self.round += 1;
@@ -171,6 +181,11 @@ impl Law for Tfrc2000 {
 
     fn rate(&self) -> f64 {
         self.rate
+    }
+
+    fn spacing(&self) -> f64 {
+        let (last, mean) = self.roots;
+        if self.params.damping && last > 0.0 { last / mean / self.rate } else { 1.0 / self.rate }
     }
 
     fn rtt(&self) -> Option<Span> {

@@ -69,6 +69,23 @@ fn the_hold_time_is_not_subtracted() {
     near(law.rtt().unwrap().as_seconds(), 0.1075);
 }
 
+/// With damping, samples of 100 ms and 250 ms: the mean root is 0.316228 + 0.05 (0.5 - 0.316228) = 0.325416, so that
+/// spacings are 0.5/0.325416 = 1.536495 times 1/X. Without it they are 1/X.
+#[test]
+fn damping_spaces_by_the_root_of_the_last_sample() {
+    for (damping, factor) in [(true, 1.536_495), (false, 1.0)] {
+        let mut law = Tfrc2000::new(Tfrc2000Params { damping, ..Tfrc2000Params::default() }, 1000);
+        report(&mut law, 100, 100.0, 0.01);
+        near(law.spacing() * law.rate(), 1.0);
+        law.on_report(
+            at(200),
+            Some(Span::from_millis(250)),
+            Report { received: 100.0, verdict: 0.01, ..Report::default() },
+        );
+        near(law.spacing() * law.rate(), factor);
+    }
+}
+
 /// A report of 1 packet per second allows 2, although the equation allows 114.7 and half of the way there is 59.9.
 #[test]
 fn an_empty_report_leaves_two_packets_per_second() {
