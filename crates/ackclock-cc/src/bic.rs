@@ -3,13 +3,15 @@
 //! Below the window of the last loss a binary search, capped at S_max per round trip; beyond it steps that
 //! double up to S_max ("BI-TCP slow start"). Per loss event `W -= beta*W`. Below low_window it is Reno.
 //!
-//! The pseudo-code is followed with these repairs:
-//! 1. The increment never falls below S_min per round trip; as printed the window freezes below max_win.
-//! 2. The maximum for fast convergence is kept apart from the default that max_win takes beyond it; as
+//! The pseudo-code is followed with four repairs, each of which is a parameter; without all of them the control is
+//! exactly as printed:
+//! 1. `least_increase`: the increment never falls below S_min per round trip; as printed the window freezes below
+//!    max_win.
+//! 2. `kept_maximum`: the maximum for fast convergence is kept apart from the default that max_win takes beyond it; as
 //!    printed fast convergence fires at every loss.
-//! 3. A loss event ends BI-TCP slow start and resets its counters.
-//! 4. The target is recomputed when BI-TCP slow start ends; as printed the first acknowledgement after it
-//!    would shrink the window.
+//! 3. `loss_ends_probing`: a loss event ends BI-TCP slow start and resets its counters.
+//! 4. `new_target`: the target is recomputed when BI-TCP slow start ends; as printed the first acknowledgement after
+//!    it shrinks the window.
 //!
 //! As printed the gap to the target shrinks by e^(-1/2) per round trip, because the target moves with every
 //! acknowledgement; `search = "per_rtt"` halves it once per round trip, as the paper's analysis does.
@@ -42,6 +44,14 @@ crate::parameters! {
         low_window: f64 = 14.0, Domain::Number { minimum: 1.0, maximum: 1e9 };
         /// how often the target of the binary search moves
         search: Search = Search::PerAck, Domain::Choice(Search::WORDS);
+        /// the window grows by s_min per round trip at least; as printed the search has no least step
+        least_increase: bool = true, Domain::Flag;
+        /// fast convergence compares with the last known maximum; as printed with max_win, which may be its default
+        kept_maximum: bool = true, Domain::Flag;
+        /// a loss event ends BI-TCP slow start; as printed it continues
+        loss_ends_probing: bool = true, Domain::Flag;
+        /// the target is computed anew after BI-TCP slow start; as printed it is the last one before it
+        new_target: bool = true, Domain::Flag;
     }
     require |p| { p.s_min <= p.s_max => "s_min must not exceed s_max" }
 }
@@ -76,7 +86,9 @@ pub struct Bic {
 impl Bic {
     /// The increase towards the target, packets per round trip, of a window of `w` packets.
     fn increment(&self, w: f64) -> f64 {
-        (self.target_win - w).max(self.params.s_min).min(self.params.s_max)
+        let distance = self.target_win - w;
+        let step = if self.params.least_increase { distance.max(self.params.s_min) } else { distance };
+        step.min(self.params.s_max)
     }
 
     fn aim(&mut self) {
@@ -114,7 +126,7 @@ impl Bic {
             probing.target = self.base.window() + probing.step;
         }
         self.probing = (probing.step < self.params.s_max).then_some(probing);
-        if self.probing.is_none() {
+        if self.probing.is_none() && self.params.new_target {
             self.aim();
             self.step = self.increment(self.base.window());
         }
@@ -128,11 +140,14 @@ impl Bic {
         }
         self.base.cut_to(w * (1.0 - self.params.beta));
         let min_win = self.base.window();
-        self.max_win = if self.last_max > w { f64::midpoint(w, min_win) } else { w };
+        let last_max = if self.params.kept_maximum { self.last_max } else { self.max_win };
+        self.max_win = if last_max > w { f64::midpoint(w, min_win) } else { w };
         self.last_max = self.max_win;
         self.aim();
         self.step = self.increment(min_win);
-        self.probing = None;
+        if self.params.loss_ends_probing {
+            self.probing = None;
+        }
     }
 }
 

@@ -178,6 +178,75 @@ fn bic_doubles_at_its_targets() {
     assert_eq!(internal(&least, "probing"), 0.0, "a step of s_max ends it");
 }
 
+/// BI-TCP as printed from a loss at 16 packets on: 14, with the maximum at 16 and the target at 15.
+fn as_printed() -> BicParams {
+    BicParams {
+        s_min: 2.0,
+        least_increase: false,
+        kept_maximum: false,
+        loss_ends_probing: false,
+        new_target: false,
+        ..BicParams::default()
+    }
+}
+
+/// Without a least increase the gap of 2 to the maximum is halved by ten round trips to 2/1024, and never closed; with
+/// S_min = 2 it is closed at once.
+#[test]
+fn bic_as_printed_never_reaches_its_maximum() {
+    for (least_increase, reached) in [(false, 16.0 - 2.0 / 1024.0), (true, 16.0)] {
+        let params = BicParams { least_increase, kept_maximum: true, ..as_printed() };
+        let mut bic = Bic::new(params, at(16.0));
+        let mut window = tell(&mut bic, LOSS);
+        for _ in 0..if least_increase { 1 } else { 10 } {
+            window = tell(&mut bic, credit(window, 0));
+        }
+        near(window, reached, 1e-12);
+    }
+}
+
+/// At the first loss max_win is its default, which is larger than any window: (1000 + 875)/2. The repair knows that there
+/// was no maximum.
+#[test]
+fn bic_as_printed_converges_fast_at_every_loss() {
+    for (kept_maximum, maximum) in [(false, 937.5), (true, 1000.0)] {
+        let mut bic = Bic::new(BicParams { kept_maximum, ..BicParams::default() }, at(1000.0));
+        tell(&mut bic, LOSS);
+        assert_eq!(internal(&bic, "max_win"), maximum);
+    }
+}
+
+/// Beyond 16 packets with a step of 1; the loss leaves 14. As printed the next round trip adds the same step of 1, and with
+/// the repair S_min = 2.
+#[test]
+fn bic_as_printed_probes_on_after_a_loss() {
+    for (loss_ends_probing, next) in [(false, 15.0), (true, 16.0)] {
+        let params = BicParams { s_min: 2.0, loss_ends_probing, ..BicParams::default() };
+        let mut bic = Bic::new(params, at(16.0));
+        tell(&mut bic, LOSS);
+        tell(&mut bic, credit(14.0, 0));
+        assert_eq!(internal(&bic, "probing"), 1.0);
+        assert_eq!(tell(&mut bic, LOSS), 14.0);
+        near(tell(&mut bic, credit(14.0, 0)), next, 1e-12);
+    }
+}
+
+/// The target of 15 is reached twice over by 28 acknowledgements, which is the maximum. Probing from 16 ends at 17 with a
+/// step of S_max = 2. The target is still 15, so that as printed the next round trip takes 2 packets away; computed anew
+/// it is the largest, so that S_max is added.
+#[test]
+fn bic_as_printed_shrinks_after_probing() {
+    for (new_target, next) in [(false, 15.0), (true, 19.0)] {
+        let params = BicParams { s_max: 2.0, kept_maximum: true, new_target, ..as_printed() };
+        let mut bic = Bic::new(params, at(16.0));
+        tell(&mut bic, LOSS);
+        assert_eq!(tell(&mut bic, credit(28.0, 0)), 16.0);
+        assert_eq!(tell(&mut bic, credit(16.0, 0)), 17.0);
+        assert_eq!(internal(&bic, "probing"), 0.0);
+        near(tell(&mut bic, credit(17.0, 0)), next, 1e-12);
+    }
+}
+
 /// 4, 30 and 60 packets beyond the maximum of 2000: floor(2004 * 3/4), 2030 * 3/30, and from 48 on floor(2060/16).
 #[test]
 fn bic_linux_counts_beyond_its_maximum() {
