@@ -2,8 +2,9 @@
 //!
 //! Two modes. While fewer than alpha packets are queued, `W (aRTT - minRTT) < alpha*aRTT`, it grows as
 //! HighSpeed TCP does (`fast = "hstcp"`, a(W)/W per acknowledgement) or as Scalable TCP (`fast =
-//! "scalable"`, 0.01, and at least as Reno); otherwise as Reno. Per loss event it takes HighSpeed TCP's decrease b(W) in both
-//! modes (inferred from section V-B). aRTT is smoothed with gain 1/8, which the paper leaves open.
+//! "scalable"`, 0.01, and at least as Reno); otherwise as Reno. Per loss event it takes HighSpeed TCP's decrease b(W).
+//! The paper leaves open whether it does so in slow mode too (section V-B suggests it; `slow_decrease`), and the gain of
+//! the smoothed aRTT (1/8 here; `gain`).
 //! a and b are re-evaluated when the whole part of W changes.
 
 use ackclock_units::Time;
@@ -22,6 +23,16 @@ crate::choice! {
     }
 }
 
+crate::choice! {
+    /// How far the window falls at a loss event in slow mode.
+    pub enum SlowDecrease {
+        /// By HighSpeed TCP's b(W), as in fast mode.
+        Hstcp = "hstcp",
+        /// To a half, as Reno's.
+        Reno = "reno",
+    }
+}
+
 crate::parameters! {
     /// Parameters of TCP-Africa.
     pub struct AfricaParams {
@@ -29,11 +40,15 @@ crate::parameters! {
         alpha: f64 = 1.65, Domain::Number { minimum: 0.0, maximum: 1e6 };
         /// how the window grows in fast mode
         fast: Fast = Fast::Hstcp, Domain::Choice(Fast::WORDS);
+        /// weight of a sample in the smoothed RTT
+        gain: f64 = 0.125, Domain::Number { minimum: 1e-6, maximum: 1.0 };
+        /// how far the window falls at a loss event in slow mode
+        slow_decrease: SlowDecrease = SlowDecrease::Hstcp, Domain::Choice(SlowDecrease::WORDS);
     }
 }
 
-/// Gain of the smoothed RTT.
-const GAIN: f64 = 1.0 / 8.0;
+/// Fraction of the window that Reno keeps at a loss event.
+const RENO_KEEPS: f64 = 0.5;
 /// Increase per acknowledgement of Scalable TCP, packets.
 const SCALABLE: f64 = 0.01;
 
@@ -58,7 +73,7 @@ impl Africa {
     fn measure(&mut self, ack: &Ack) {
         if let Some(sample) = ack.rtt.map(|rtt| rtt.as_seconds()) {
             let (smoothed, least) = self.rtt.unwrap_or((sample, sample));
-            self.rtt = Some((smoothed + GAIN * (sample - smoothed), least.min(sample)));
+            self.rtt = Some((smoothed + self.params.gain * (sample - smoothed), least.min(sample)));
         }
         let w = self.base.window();
         self.fast = self.rtt.is_none_or(|(smoothed, least)| is_fast(w, smoothed, least, self.params.alpha));
@@ -96,7 +111,11 @@ impl Controller for Africa {
             }
             _ => {
                 self.hstcp.follow(self.base.window());
-                self.base.react(signal, 1.0 - self.hstcp.b);
+                let keep = match (self.fast, self.params.slow_decrease) {
+                    (false, SlowDecrease::Reno) => RENO_KEEPS,
+                    _ => 1.0 - self.hstcp.b,
+                };
+                self.base.react(signal, keep);
             }
         }
     }

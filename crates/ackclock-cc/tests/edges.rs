@@ -1,6 +1,6 @@
 //! The papers' controls and their kin at the edges of their rules, by hand.
 
-use ackclock_cc::africa::{Africa, AfricaParams, Fast};
+use ackclock_cc::africa::{Africa, AfricaParams, Fast, SlowDecrease};
 use ackclock_cc::bic::{Bic, BicParams, Search};
 use ackclock_cc::bic_linux::{BicLinux, BicLinuxParams};
 use ackclock_cc::compound::{Compound, CompoundParams};
@@ -127,6 +127,33 @@ fn africa_smooths_the_rtt() {
     }
     let mut africa = Africa::new(AfricaParams { fast: Fast::Scalable, ..Default::default() }, at(50.0));
     near(tell(&mut africa, plain()), 50.02, 1e-9);
+}
+
+/// With a gain of 1 aRTT is the last sample, 200 ms: 3 * 100 < 1.65 * 200 = 330 is fast, 3.5 * 100 is not.
+#[test]
+fn africa_may_smooth_less() {
+    for (window, fast) in [(3.0, 1.0), (3.5, 0.0)] {
+        let mut africa = Africa::new(AfricaParams { gain: 1.0, ..Default::default() }, at(window));
+        tell(&mut africa, measured(100, 0));
+        tell(&mut africa, measured(200, 0));
+        assert_eq!(internal(&africa, "fast"), fast);
+    }
+}
+
+/// 1000 packets: b(W) = 0.5 - 0.4 ln(1000/38)/ln(83000/38) = 0.3299, in both modes or only in fast mode.
+#[test]
+fn africa_may_halve_in_slow_mode() {
+    for (rtt, slow_decrease, cut) in [
+        (100, SlowDecrease::Hstcp, 0.3299),
+        (200, SlowDecrease::Hstcp, 0.3299),
+        (100, SlowDecrease::Reno, 0.3299),
+        (200, SlowDecrease::Reno, 0.5),
+    ] {
+        let mut africa = Africa::new(AfricaParams { slow_decrease, ..Default::default() }, at(1000.0));
+        tell(&mut africa, measured(100, 0));
+        let before = tell(&mut africa, measured(rtt, 0));
+        near(1.0 - tell(&mut africa, LOSS) / before, cut, 1e-4);
+    }
 }
 
 /// Below 14 packets BI-TCP is Reno, from 14 on it keeps 7/8. A second loss event at that window is not a sign of others.
