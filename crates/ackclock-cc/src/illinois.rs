@@ -9,6 +9,16 @@
 //! beta(da)  = beta_min if da <= d2, k3 + k4*da between, beta_max if da >= d3
 //! ```
 //!
+//! Section 3 calls every control with alpha = f1(da) falling and beta = f2(da) rising C-AIMD; these two curves make it
+//! TCP-Illinois. With `f1 = "power"` and powers other than 1 they are other members of that class, between the same ends:
+//!
+//! ```text
+//! f1(da) = alpha_min + (alpha_max - alpha_min) ((dm - da)/(dm - d1))^f1_power
+//! f2(da) = beta_min + (beta_max - beta_min) ((da - d2)/(d3 - d2))^f2_power
+//! ```
+//!
+//! A large power makes a curve fall (rise) at once (late), a small one late (at once); 1 is a straight line.
+//!
 //! Left open by the paper: while alpha waits theta round trips it keeps its last value, as in Linux; the wait
 //! is over when the flow itself backs off, because the low delay that follows is not a coincidence, and the
 //! paper's own cycles have no such wait. `illinois-linux` waits then too, takes the extremes of single RTT
@@ -26,6 +36,16 @@ crate::choice! {
         Mean = "mean",
         /// Single samples.
         Sample = "sample",
+    }
+}
+
+crate::choice! {
+    /// How alpha falls with the queueing delay.
+    pub enum F1 {
+        /// As k1/(k2 + da), which is TCP-Illinois.
+        Hyperbola = "hyperbola",
+        /// As a power of the distance to the largest delay.
+        Power = "power",
     }
 }
 
@@ -52,6 +72,14 @@ crate::parameters! {
         theta: f64 = 5.0, Domain::Number { minimum: 0.0, maximum: 1e6 };
         /// largest and smallest RTT of round-trip means or of single samples
         extremes: Extremes = Extremes::Mean, Domain::Choice(Extremes::WORDS);
+        /// a backoff of the flow itself ends the wait of theta round trips; Linux continues to wait
+        backoff_ends_wait: bool = true, Domain::Flag;
+        /// how alpha falls with the queueing delay
+        f1: F1 = F1::Hyperbola, Domain::Choice(F1::WORDS);
+        /// power of the distance to the largest queueing delay with which alpha falls, where f1 = "power"
+        f1_power: f64 = 1.0, Domain::Number { minimum: 0.01, maximum: 100.0 };
+        /// power of the queueing delay with which beta rises from beta_min to beta_max
+        f2_power: f64 = 1.0, Domain::Number { minimum: 0.01, maximum: 100.0 };
     }
     require |p| {
         p.beta_min <= p.beta_max => "beta_min must not exceed beta_max",
@@ -79,12 +107,16 @@ crate::parameters! {
 }
 
 impl IllinoisParams {
-    /// alpha(da), packets per round trip, for queueing delays `da` and `dm` in seconds (paper, eq. 2).
+    /// alpha(da), packets per round trip, for queueing delays `da` and `dm` in seconds (paper, eq. 2, or another f1).
     #[must_use]
     pub fn alpha(&self, da: f64, dm: f64) -> f64 {
         let d1 = self.eta1 * dm;
         if da <= d1 || self.alpha_max <= self.alpha_min {
             return self.alpha_max;
+        }
+        if self.f1 == F1::Power {
+            let left = ((dm - da) / (dm - d1)).max(0.0);
+            return self.alpha_min + (self.alpha_max - self.alpha_min) * libm::pow(left, self.f1_power);
         }
         let scale = (dm - d1) * self.alpha_min / (self.alpha_max - self.alpha_min);
         let k1 = scale * self.alpha_max;
@@ -92,7 +124,7 @@ impl IllinoisParams {
         k1 / (k2 + da)
     }
 
-    /// beta(da), for queueing delays `da` and `dm` in seconds (paper, eq. 3).
+    /// beta(da), for queueing delays `da` and `dm` in seconds (paper, eq. 3, or another f2).
     #[must_use]
     pub fn beta(&self, da: f64, dm: f64) -> f64 {
         let (d2, d3) = (self.eta2 * dm, self.eta3 * dm);
@@ -101,6 +133,10 @@ impl IllinoisParams {
         }
         if da >= d3 {
             return self.beta_max;
+        }
+        if self.f2_power != 1.0 {
+            let part = (da - d2) / (d3 - d2);
+            return self.beta_min + (self.beta_max - self.beta_min) * libm::pow(part, self.f2_power);
         }
         let k3 = (self.beta_min * d3 - self.beta_max * d2) / (d3 - d2);
         let k4 = (self.beta_max - self.beta_min) / (d3 - d2);
@@ -122,8 +158,6 @@ pub trait Source: Clone + core::fmt::Debug + Send + Sync + 'static {
         let _ = beta;
         0.5
     }
-    /// The wait of theta round trips continues after the flow's own backoff.
-    const WAITS_AFTER_BACKOFF: bool;
 }
 
 /// As in the paper.
@@ -132,7 +166,6 @@ pub struct Paper;
 
 impl Source for Paper {
     type Params = IllinoisParams;
-    const WAITS_AFTER_BACKOFF: bool = false;
     fn params(params: IllinoisParams) -> IllinoisParams {
         params
     }
@@ -144,7 +177,6 @@ pub struct Linux;
 
 impl Source for Linux {
     type Params = IllinoisLinuxParams;
-    const WAITS_AFTER_BACKOFF: bool = true;
     fn params(p: IllinoisLinuxParams) -> IllinoisParams {
         IllinoisParams {
             alpha_max: p.alpha_max,
@@ -154,6 +186,7 @@ impl Source for Linux {
             w_thresh: p.w_thresh,
             theta: p.theta,
             extremes: Extremes::Sample,
+            backoff_ends_wait: false,
             ..IllinoisParams::default()
         }
     }
@@ -291,7 +324,7 @@ impl<S: Source> Controller for Illinois<S> {
             }
             Signal::Loss { .. } => {
                 self.base.react(signal, 1.0 - self.in_force().1);
-                if !S::WAITS_AFTER_BACKOFF {
+                if self.params.backoff_ends_wait {
                     self.above = false;
                     self.echo_until = self.round + 1;
                 }

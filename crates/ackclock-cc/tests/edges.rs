@@ -9,7 +9,7 @@ use ackclock_cc::copa::{Copa, CopaParams};
 use ackclock_cc::cubic::{Cubic, CubicParams, Rfc9438};
 use ackclock_cc::dctcp::{Dctcp, DctcpParams};
 use ackclock_cc::hstcp::{ClosedForm, Hstcp, HstcpParams, HstcpTableParams, Rule, Table};
-use ackclock_cc::illinois::{Illinois, IllinoisLinuxParams, IllinoisParams, Linux, Paper};
+use ackclock_cc::illinois::{F1, Illinois, IllinoisLinuxParams, IllinoisParams, Linux, Paper};
 use ackclock_cc::scalable::{Scalable, ScalableParams};
 use ackclock_cc::{Ack, Controller, Signal, Start};
 use ackclock_units::{Packets, Span, Time};
@@ -153,6 +153,42 @@ fn africa_may_halve_in_slow_mode() {
         tell(&mut africa, measured(100, 0));
         let before = tell(&mut africa, measured(rtt, 0));
         near(1.0 - tell(&mut africa, LOSS) / before, cut, 1e-4);
+    }
+}
+
+/// At the largest delay alpha is alpha_min. The low delay that follows the flow's own loss event restores alpha_max at
+/// once, or, as in Linux, only after theta round trips.
+#[test]
+fn illinois_may_wait_after_its_own_backoff() {
+    for (backoff_ends_wait, alpha) in [(true, 10.0), (false, 0.1)] {
+        let params = IllinoisParams { backoff_ends_wait, ..Default::default() };
+        let (mut illinois, mut round) = (Illinois::<Paper>::new(params, at(100.0)), 0);
+        all_near(&alphas(&mut illinois, &[100, 200], &mut round), &[10.0, 0.1]);
+        tell(&mut illinois, LOSS);
+        all_near(&alphas(&mut illinois, &[100], &mut round), &[alpha]);
+    }
+}
+
+/// Half of the way from d1 = 0 to dm: 0.1 + 9.9/2 = 5.05 with the power 1, 0.1 + 9.9/4 = 2.575 with 2; half of the way
+/// from d2 = 0 to d3 = dm: 0.125 + 0.375/4 = 0.21875 with 2, and (0.125 + 0.5)/2 with 1. The ends are the same for all.
+#[test]
+fn illinois_is_one_of_its_class() {
+    let params = |f1_power, f2_power| IllinoisParams {
+        f1: F1::Power,
+        f1_power,
+        f2_power,
+        eta1: 0.0,
+        eta2: 0.0,
+        eta3: 1.0,
+        ..IllinoisParams::default()
+    };
+    for (power, alpha, beta) in [(1.0, 5.05, 0.3125), (2.0, 2.575, 0.21875)] {
+        let class = params(power, power);
+        near(class.alpha(0.05, 0.1), alpha, 1e-12);
+        near(class.beta(0.05, 0.1), beta, 1e-12);
+        assert_eq!((class.alpha(0.0, 0.1), class.beta(0.0, 0.1)), (10.0, 0.125));
+        near(class.alpha(0.1, 0.1), 0.1, 1e-12);
+        near(class.beta(0.1, 0.1), 0.5, 1e-12);
     }
 }
 
