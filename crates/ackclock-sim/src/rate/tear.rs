@@ -6,8 +6,10 @@
 //! 1/6, 1/6, 1/6, 2/15, 1/10, 1/15, 1/30, the newest first. The receiver reports that mean,
 //! and the sender sends it per round-trip time.
 //!
-//! Left open by the source, chosen here: the silence that is a timeout is max(4 RTT, 200 ms) beyond two spacings of the
-//! packets, doubled with each one up to 64 times; reports go once per round trip and at each decrease.
+//! Left open by the source, and parameters here: the silence that is a timeout is max(`silence_rtts` RTT,
+//! `least_silence_s`) beyond two spacings of the packets, doubled with each one up to 64 times; reports go once in
+//! `feedback_rtts` round trips and at each decrease; `running_epoch` is the part that the epoch that has not ended takes
+//! in the mean.
 
 use std::collections::VecDeque;
 
@@ -21,11 +23,31 @@ use crate::memory::Grow as _;
 use crate::packet::Packet;
 use crate::payload::Report;
 
+ackclock_cc::choice! {
+    /// How the epoch that has not ended counts in the mean window.
+    pub enum RunningEpoch {
+        /// As the newest, once it has lasted a round trip.
+        Newest = "newest",
+        /// As the newest, but only where the mean becomes larger by it, as TFRC's current loss interval.
+        IfLarger = "if_larger",
+        /// Not at all.
+        LeftOut = "left_out",
+    }
+}
+
 ackclock_cc::parameters! {
     /// Parameters of TEAR.
     pub struct TearParams {
         /// emulate TCP's retransmission timeout
         timeout: bool = true, Domain::Flag;
+        /// silence that is a timeout, round trips
+        silence_rtts: f64 = 4.0, Domain::Number { minimum: 0.0, maximum: 1000.0 };
+        /// shortest silence that is a timeout, seconds
+        least_silence_s: f64 = 0.2, Domain::Number { minimum: 0.0, maximum: 1000.0 };
+        /// round trips between two reports without a decrease
+        feedback_rtts: f64 = 1.0, Domain::Number { minimum: 0.01, maximum: 1000.0 };
+        /// how the epoch that has not ended counts in the mean window
+        running_epoch: RunningEpoch = RunningEpoch::Newest, Domain::Choice(RunningEpoch::WORDS);
     }
 }
 
@@ -34,8 +56,6 @@ pub const WEIGHTS: [f64; 8] =
     [1.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0, 1.0 / 6.0, 2.0 / 15.0, 0.1, 1.0 / 15.0, 1.0 / 30.0];
 /// Packets after a missing one that make it lost.
 const REORDERING: u64 = 3;
-/// The shortest silence that is a timeout.
-const SHORTEST_TIMEOUT: Span = Span::from_millis(200);
 /// How often a timeout doubles.
 const DOUBLINGS: u32 = 6;
 /// Initial window, packets.
@@ -95,16 +115,27 @@ impl Emulation {
     }
 
     /// The weighted mean window, packets. While fewer than eight epochs are complete, their weights are scaled to add up to 1. The
-    /// current epoch counts once it has lasted a round trip.
+    /// current epoch counts as `running` says, once it has lasted a round trip.
     #[must_use]
-    pub fn mean(&self) -> f64 {
+    pub fn mean(&self, running: RunningEpoch) -> f64 {
+        if self.epochs.is_empty() {
+            return self.window;
+        }
         let current = (self.rounds >= 1.0).then(|| self.area / self.rounds);
+        match running {
+            RunningEpoch::Newest => self.mean_with(current),
+            RunningEpoch::IfLarger => self.mean_with(current).max(self.mean_with(None)),
+            RunningEpoch::LeftOut => self.mean_with(None),
+        }
+    }
+
+    fn mean_with(&self, current: Option<f64>) -> f64 {
         let (mut total, mut weights) = (0.0, 0.0);
         for (mean, weight) in current.iter().chain(&self.epochs).zip(WEIGHTS) {
             total += mean * weight;
             weights += weight;
         }
-        if self.epochs.is_empty() || weights == 0.0 { self.window } else { total / weights }
+        total / weights
     }
 }
 
@@ -189,7 +220,8 @@ impl TearReceiver {
     fn set_silence(&mut self, now: Time) {
         let header = self.intake.header;
         if self.params.timeout && header.rtt > Span::ZERO {
-            let timeout = header.rtt.saturating_mul(4).max(SHORTEST_TIMEOUT);
+            let rtts = Span::from_seconds_f64(self.params.silence_rtts * header.rtt.as_seconds());
+            let timeout = rtts.max(Span::from_seconds_f64(self.params.least_silence_s));
             let spacings = Span::from_seconds_f64(2.0 / header.rate.max(SLOWEST));
             self.silence_ends = now + (timeout + spacings).saturating_mul(1 << self.doublings);
         }
@@ -223,7 +255,8 @@ impl Endpoint for TearReceiver {
         self.set_silence(now);
         if self.report_at == Time::NEVER {
             self.reports = self.reports.or(if self.highest.is_none() { Some(false) } else { None });
-            self.report_at = now + self.intake.report_interval();
+            let interval = self.params.feedback_rtts * self.intake.report_interval().as_seconds();
+            self.report_at = now + Span::from_seconds_f64(interval);
         }
         if self.highest.is_some_and(|highest| packet.sequence <= highest) {
             self.missing.retain(|(first, end, _)| !(*first..*end).contains(&packet.sequence));
@@ -257,7 +290,7 @@ impl Endpoint for TearReceiver {
 
     fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet> {
         let stale = self.reports.take()?;
-        let (verdict, loss_events) = (self.emulation.mean(), self.loss_events);
+        let (verdict, loss_events) = (self.emulation.mean(self.params.running_epoch), self.loss_events);
         let report = Report { verdict, loss_events, stale, ..Report::default() };
         self.intake.report(context, self.highest, report)
     }
@@ -276,6 +309,8 @@ impl ReceivingEnd for TearReceiver {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::{Kind, Slab};
+    use crate::payload::{Header, Payload};
 
     /// From 100 packets with ssthresh there: 100 arrivals are a little less than a round trip of growth 1, mean 100. A loss
     /// ends the epoch at 101/2.
@@ -298,8 +333,48 @@ mod tests {
         let epochs = VecDeque::from(vec![60.0; 8]);
         let mut emulation =
             Emulation { window: 120.0, epochs, rounds: 0.5, area: 60.0, ..Emulation::default() };
-        assert!((emulation.mean() - 60.0).abs() < 1e-9);
+        assert!((emulation.mean(RunningEpoch::Newest) - 60.0).abs() < 1e-9);
         (emulation.rounds, emulation.area) = (2.0, 240.0);
-        assert!((emulation.mean() - 70.0).abs() < 1e-9);
+        assert!((emulation.mean(RunningEpoch::Newest) - 70.0).abs() < 1e-9);
+    }
+
+    /// The same eight epochs: with a current one of 120 packets 70 if it counts where it is larger, 60 if it is left out;
+    /// with one of 30 packets 60 - 30/6 = 55 if it counts, and 60 otherwise.
+    #[test]
+    fn the_running_epoch_counts_as_it_is_read() {
+        let epochs = VecDeque::from(vec![60.0; 8]);
+        let emulation =
+            |area| Emulation { epochs: epochs.clone(), rounds: 2.0, area, ..Emulation::default() };
+        for (running, higher, lower) in [
+            (RunningEpoch::Newest, 70.0, 55.0),
+            (RunningEpoch::IfLarger, 70.0, 60.0),
+            (RunningEpoch::LeftOut, 60.0, 60.0),
+        ] {
+            assert!((emulation(240.0).mean(running) - higher).abs() < 1e-9);
+            assert!((emulation(60.0).mean(running) - lower).abs() < 1e-9);
+        }
+    }
+
+    /// A packet at 1 s of a sender with an RTT of 100 ms and 100 packets per second. The next report is due a round trip
+    /// later, or two; silence is max(4 RTT, 200 ms) = 400 ms and two spacings of 10 ms, or max(1 RTT, 150 ms) and these.
+    #[test]
+    fn silence_and_feedback_can_be_chosen() {
+        let other = TearParams {
+            silence_rtts: 1.0,
+            least_silence_s: 0.15,
+            feedback_rtts: 2.0,
+            ..TearParams::default()
+        };
+        for (params, report, silence) in [(TearParams::default(), 1100, 1420), (other, 1200, 1170)] {
+            let mut receiver = TearReceiver::new(params, Intake::new(0, 0, 40, u64::MAX));
+            let mut payloads = Slab::default();
+            let header = Header { rtt: Span::from_millis(100), rate: 100.0, ..Header::default() };
+            let handle = payloads.insert(Payload::Header(header));
+            let packet = Packet::new(Kind::Data, 0, 0, 0, Time::ZERO, 1000).with_handle(handle);
+            let now = Time::ZERO + Span::from_seconds(1);
+            receiver.on_packet(&packet, &mut Context { now, payloads: &mut payloads, journal: None });
+            let at = |milliseconds| Time::ZERO + Span::from_millis(milliseconds);
+            assert_eq!((receiver.report_at, receiver.silence_ends), (at(report), at(silence)));
+        }
     }
 }
