@@ -18,7 +18,7 @@ from PIL import Image
 from ackclock import predictions
 from ackclock.draw import markdown, plots, printed
 from ackclock.predictions import Prediction, Simulation
-from ackclock.reproduction import numbers, page, sentences
+from ackclock.reproduction import numbers, page, readings, sentences, tried
 from ackclock_papers import PAPERS
 
 DOCS = Path(__file__).resolve().parent
@@ -254,6 +254,8 @@ def claims() -> str:
 
 ARTEFACTS = "<!-- artefacts: made by docs/make.py papers -->", "<!-- end of artefacts -->"
 """The marks around the table in the page of a paper."""
+READINGS = "<!-- readings: made by docs/make.py papers -->", "<!-- end of readings -->"
+"""The marks around the matrix of readings in the page of a paper."""
 PACKAGES = Path("python") / "ackclock_papers"
 
 
@@ -270,8 +272,14 @@ def held(module: str) -> list[str]:
     return [f"{kind}-{number}" for number in numbers]
 
 
+def _between(text: str, marks: tuple[str, str], lines: Sequence[str]) -> str:
+    """Replace what stands between two marks."""
+    before, rest = text.split(marks[0], 1)
+    return before + "\n".join([marks[0], *lines, marks[1]]) + rest.split(marks[1], 1)[1]
+
+
 def papers() -> dict[Path, str]:
-    """Return the text of every paper's page with a new table; this needs no run."""
+    """Return the text of every paper's page with its tables made again; this needs no run."""
     verdicts = (DOCS / "reproduction.md").read_text(encoding="utf-8")
     pages = {}
     for name, paper in PAPERS.items():
@@ -297,9 +305,10 @@ def papers() -> dict[Path, str]:
             rows.append([name_in_print, caption, code, f"`ackclock reproduce {target}`", picture, link])
         heads = ["", "what it shows", "code", "command", "figure after the run", "verdict"]
         file = DOCS.parent / "papers" / name / "README.md"
-        before, rest = file.read_text(encoding="utf-8").split(ARTEFACTS[0], 1)
-        table = "\n".join([ARTEFACTS[0], *markdown.table(heads, rows), ARTEFACTS[1]])
-        pages[file] = before + table + rest.split(ARTEFACTS[1], 1)[1]
+        text = _between(file.read_text(encoding="utf-8"), ARTEFACTS, markdown.table(heads, rows))
+        cells = readings.read(DOCS.parent / PACKAGES / name / tried.READINGS)
+        matrix = readings.tables(paper, cells) or ["None has been judged yet."]
+        pages[file] = _between(text, READINGS, matrix)
     return pages
 
 

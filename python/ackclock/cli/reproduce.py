@@ -15,6 +15,7 @@ import click
 from ackclock.cli import options
 
 if TYPE_CHECKING:
+    from ackclock.reproduction.artefact import Artefact
     from ackclock.reproduction.paper import Paper
     from ackclock.reproduction.record import ArtefactRecord
 
@@ -46,6 +47,11 @@ if TYPE_CHECKING:
     metavar="N",
     help="With --infer: number of settings to draw; by default 16.",
 )
+@click.option(
+    "--readings",
+    is_flag=True,
+    help="Instead judge the claims at every other value of every open item, one at a time.",
+)
 @options.cluster
 @options.jobs
 @options.pictures
@@ -59,6 +65,7 @@ def reproduce(
     undecided: bool,
     infer: bool,
     settings: int | None,
+    readings: bool,
     cluster: str | None,
     jobs: int | None,
     pictures: bool,
@@ -72,6 +79,9 @@ def reproduce(
     With --infer, search the plausible settings of a paper: some claims select one, held-out claims
     test it. The selected setting and tables of all trials are written to DIR/PAPER/inferred.
 
+    With --readings, judge the claims at the paper's setting and where one open item has another value.
+    The table is written to DIR/PAPER/readings.csv; rows of artefacts that were not judged are kept.
+
     \b
     Examples:
       ackclock reproduce --quick --live
@@ -79,6 +89,7 @@ def reproduce(
       ackclock reproduce illinois/figure-8 --pictures
       ackclock reproduce --full --undecided --runs 20
       ackclock reproduce --infer bic --settings 32
+      ackclock reproduce --readings transient/figure-11
     """
     _refuse_unknown(targets)
     from ackclock.cli import tables
@@ -92,14 +103,23 @@ def reproduce(
         raise click.UsageError(
             "--infer cannot be combined with --runs or --undecided", click.get_current_context()
         )
-    if live and infer:
-        raise click.UsageError("--live cannot be combined with --infer", click.get_current_context())
+    if readings and (infer or undecided):
+        raise click.UsageError(
+            "--readings cannot be combined with --infer or --undecided", click.get_current_context()
+        )
+    if live and (infer or readings):
+        raise click.UsageError(
+            "--live cannot be combined with --infer or --readings", click.get_current_context()
+        )
     try:
         if infer:
             chosen_papers = [papers[name] for name in make.papers(papers, targets)]
             _infer(chosen_papers, output, jobs, tell, settings, cluster, as_json)
             return
         chosen = make.select(papers, targets, headlines=quick)
+        if readings:
+            _readings(chosen, output, jobs, tell, runs, cluster)
+            return
         if undecided:
             chosen = make.undecided(chosen, output)
             if not chosen:
@@ -185,3 +205,31 @@ def _infer(
             tables.print_setting(paper, result)
     if as_json:
         print(json.dumps(inferred, indent=2, ensure_ascii=False))
+
+
+def _readings(
+    chosen: list[tuple[Paper, Artefact]],
+    output: Path,
+    jobs: int | None,
+    tell: Callable[[str], None],
+    runs: int | None,
+    cluster: str | None,
+) -> None:
+    from ackclock.engine import storage
+    from ackclock.reproduction import readings, tried
+    from ackclock.reproduction.search import Search
+    from ackclock.runs import Store
+    from ackclock.runs.store import CACHE
+
+    with Store(output / CACHE).opened() as store:
+        for name in dict.fromkeys(paper.name for paper, _ in chosen):
+            paper = next(paper for paper, _ in chosen if paper.name == name)
+            artefacts = [artefact for of, artefact in chosen if of.name == name]
+            cells = readings.judged(
+                Search(paper, store, jobs, tell, cluster), artefacts, runs or readings.RUNS
+            )
+            file = output / name / tried.READINGS
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with storage.new_file(file) as place:
+                readings.write(place, readings.merge(readings.read(file), cells))
+            print("\n".join(readings.tables(paper, cells)).strip())

@@ -10,12 +10,12 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ackclock import engine
-from ackclock.reproduction import main_claims, ns2, sentences
+from ackclock.reproduction import main_claims, ns2, sentences, tried
 from ackclock.reproduction.judge import Asked
 from ackclock.runs import sources
 
 DATA = (".py", ".toml", ".json", ".csv")
-SAID = (sentences.FILE, main_claims.FILE)
+SAID = (sentences.FILE, main_claims.FILE, tried.READINGS)
 """What a paper says, which changes no number and no verdict of a claim."""
 MEASURING = (
     *(f"ackclock.{name}" for name in ("engine", "metrics", "models", "predictions", "runs")),

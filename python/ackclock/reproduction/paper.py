@@ -18,8 +18,11 @@ hold, each a `Finding`.
 The artefact called ``conditions``, if there is one, has what the paper states of its simulations
 and what can be measured in them: it is checked before any setting is tried, and is not a figure or
 table.
-What `ackclock reproduce --infer` has found is next to the data file, in ``inferred``; what ns-2 gives
-for claims is in ``ns2.csv`` (`ackclock.reproduction.ns2`).
+
+What `ackclock reproduce --infer` has found is next to the data file, in ``inferred``, and what
+`ackclock reproduce --readings` has, in ``readings.csv``. The first value of an item that is declared after
+a search is the one that the search had without it. What ns-2 gives for claims is in ``ns2.csv``
+(`ackclock.reproduction.ns2`).
 """
 
 from __future__ import annotations
@@ -202,13 +205,14 @@ def load(package: str) -> Paper:
     artefacts = [replace(artefact, bounds=bounds) for artefact in artefacts]
     explained = with_findings(artefacts, _by_claim(findings))
     inference = data.pop("inference", None)
+    items = [Item.read(table) for table in data.pop("setting")]
     return Paper(
         name=package.rpartition(".")[2],
-        items=[Item.read(table) for table in data.pop("setting")],
+        items=items,
         artefacts=[artefact for artefact in explained if artefact.name != CONDITIONS],
         conditions=next((artefact for artefact in explained if artefact.name == CONDITIONS), None),
         inference=None if inference is None else Inference(**inference),
-        inferred=_inferred(resources.files(module) / "inferred"),
+        inferred=_inferred(resources.files(module) / "inferred", items),
         ns2=ns2.read(resources.files(module)),
         main_claims=main_claims.load(resources.files(module)),
         **data,
@@ -223,11 +227,17 @@ def _bounds(declared: Mapping[str, Sequence[str]]) -> dict[str, Bounds]:
     return dict.fromkeys(shares, SHARE) | dict.fromkeys(signed, SIGNED)
 
 
-def _inferred(directory: Traversable) -> Chosen | None:
+def _inferred(directory: Traversable, items: Sequence[Item]) -> Chosen | None:
     chosen = tried.setting_of(directory)
     if not chosen:
         return None
-    return Chosen(chosen["setting"], chosen["accepted"], chosen["scores"], lambda: tried.read(directory))
+
+    def trials() -> Sequence[Trial]:
+        # An item that was declared later had its first value until then.
+        first = declared(items)
+        return [replace(trial, setting=first | dict(trial.setting)) for trial in tried.read(directory)]
+
+    return Chosen(chosen["setting"], chosen["accepted"], chosen["scores"], trials)
 
 
 def _artefacts(modules: Sequence[ModuleType]) -> Iterator[Artefact]:

@@ -105,7 +105,7 @@ class Search:
             for name in stated
         )
         outcomes = {
-            (name, sentence): Outcome(said.holds, said.value)
+            (name, sentence): Outcome(said.holds, said.value, said.undecided)
             for name, outcome in seen.items()
             for sentence, said in outcome.claims.items()
             if name not in stated
@@ -123,12 +123,13 @@ class Search:
 class SeenClaim(NamedTuple):
     """The outcome of a claim: whether it holds, its number, and logarithms of likelihoods.
 
-    The first logarithm is for all runs together; one for each run follows.
+    The first logarithm is for all runs together; one for each run follows. `undecided` is as in `Judged`.
     """
 
     holds: bool
     value: float
     likelihoods: list[float]
+    undecided: bool
 
 
 class Seen(NamedTuple):
@@ -145,7 +146,7 @@ class Seen(NamedTuple):
         for claim, said in judgement.claims:
             chances = [likelihood(claim.target, claim.judge(run)) for run in numbers]
             holds, value = bool(said.holds), float(said.value)
-            claims[claim.name] = SeenClaim(holds, value, list(map(math.log, chances)))
+            claims[claim.name] = SeenClaim(holds, value, list(map(math.log, chances)), bool(said.undecided))
         return cls(judgement.error, claims)
 
 

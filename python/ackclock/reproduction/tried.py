@@ -20,6 +20,8 @@ from ackclock.reproduction.settings import Item, Setting
 SETTINGS = "settings.csv"
 CLAIMS = "claims.csv"
 SETTING = "setting.json"
+READINGS = "readings.csv"
+"""Name of the table of `ackclock.reproduction.readings`, next to a paper's data file."""
 DESIGN = "design"
 """Stage of settings drawn evenly from all plausible ones, and judged by every claim."""
 ROBUST = 0.8
@@ -30,10 +32,14 @@ ClaimKey = tuple[str, str]
 
 
 class Outcome(NamedTuple):
-    """The outcome of a claim at a setting; `value` is NaN where the claim has no number."""
+    """The outcome of a claim at a setting; `value` is NaN where the claim has no number.
+
+    `undecided` is kept while a search lasts, and not in its tables.
+    """
 
     holds: bool
     value: float
+    undecided: bool = False
 
 
 @dataclass(frozen=True)

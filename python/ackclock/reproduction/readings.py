@@ -1,0 +1,193 @@
+"""The matrix of readings by claims: every value of every open item alone, the others as chosen."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import NamedTuple
+
+from ackclock.draw import markdown
+from ackclock.reproduction.artefact import Artefact
+from ackclock.reproduction.paper import Paper
+from ackclock.reproduction.search import Search
+from ackclock.reproduction.settings import Item, Setting
+
+RUNS = 3
+"""Seeds of each scenario unless told otherwise."""
+STAGE = "readings"
+HEADS = ("artefact", "claim", "item", "value", "runs", "possible", "holds", "undecided", "measured")
+CHOSEN = ""
+"""In place of an item: the row is of the chosen setting, and its value is that setting."""
+
+
+class Cell(NamedTuple):
+    """The outcome of a claim where an item has a value and the others are as chosen.
+
+    `item` is `CHOSEN`, and `value` the whole setting, where nothing differs. `measured` is NaN where the
+    claim has no number.
+    """
+
+    artefact: str
+    claim: str
+    item: str
+    value: object
+    runs: int
+    possible: bool
+    holds: bool
+    undecided: bool
+    measured: float
+
+    @property
+    def word(self) -> str:
+        """The outcome in a word."""
+        return "undecided" if self.undecided else "yes" if self.holds else "no"
+
+
+def judged(search: Search, artefacts: Sequence[Artefact], runs: int = RUNS) -> list[Cell]:
+    """Judge the claims of artefacts at the chosen setting and where one item has another value.
+
+    An artefact is judged only for items that change its scenarios or its claims.
+    """
+    paper = search.paper
+    cells = _look(search, [(CHOSEN, paper.setting)], artefacts, runs)
+    changing = {artefact.name: paper.relevant(artefact) for artefact in artefacts}
+    for item in paper.items:
+        affected = [artefact for artefact in artefacts if item in changing[artefact.name]]
+        others = [value.value for value in item.values if value.value != paper.setting.get(item.name)]
+        if affected and others:
+            settings = [(item.name, dict(paper.setting) | {item.name: value}) for value in others]
+            cells += _look(search, settings, affected, runs)
+    return cells
+
+
+def _look(
+    search: Search, settings: Sequence[tuple[str, Setting]], artefacts: Sequence[Artefact], runs: int
+) -> list[Cell]:
+    trials = search.look([setting for _, setting in settings], artefacts, STAGE, runs)
+    return [
+        Cell(
+            artefact,
+            claim,
+            item,
+            dict(setting) if item == CHOSEN else setting[item],
+            runs,
+            trial.possible,
+            outcome.holds,
+            outcome.undecided,
+            outcome.value,
+        )
+        for (item, setting), trial in zip(settings, trials, strict=True)
+        for (artefact, claim), outcome in trial.outcomes.items()
+    ]
+
+
+def merge(known: Iterable[Cell], new: Sequence[Cell]) -> list[Cell]:
+    """Replace what is known of the artefacts that were judged anew."""
+    judged_anew = {cell.artefact for cell in new}
+    cells = [*(cell for cell in known if cell.artefact not in judged_anew), *new]
+    return sorted(cells, key=lambda cell: cell.artefact)
+
+
+def write(file: Path, cells: Iterable[Cell]) -> None:
+    """Write cells as a table, a row each."""
+    with file.open("w", encoding="utf-8", newline="") as out:
+        table = csv.writer(out, lineterminator="\n")
+        table.writerow(HEADS)
+        for cell in cells:
+            number = "" if math.isnan(cell.measured) else f"{cell.measured:.4g}"
+            words = [("no", "yes")[flag] for flag in (cell.possible, cell.holds, cell.undecided)]
+            table.writerow([*cell[:3], json.dumps(cell.value), cell.runs, *words, number])
+
+
+def read(file: Traversable) -> list[Cell]:
+    """Read the table of `write`; there are no cells without one."""
+    if not file.is_file():
+        return []
+    _, *rows = csv.reader(io.StringIO(file.read_text(encoding="utf-8")))
+    cells = []
+    for artefact, claim, item, value, runs, possible, holds, undecided, measured in rows:
+        flags = possible == "yes", holds == "yes", undecided == "yes"
+        number = float(measured or math.nan)
+        cells.append(Cell(artefact, claim, item, json.loads(value), int(runs), *flags, number))
+    return cells
+
+
+def is_of(paper: Paper, cell: Cell) -> bool:
+    """Return whether a cell is of the paper as it is: its claims, its items and its chosen setting."""
+    known = {(artefact.name, claim.name) for artefact in paper.artefacts for claim in artefact.claims}
+    if (cell.artefact, cell.claim) not in known:
+        return False
+    if cell.item == CHOSEN:
+        # An item that came later had its first value until then.
+        return isinstance(cell.value, Mapping) and all(
+            paper.setting.get(name) == value for name, value in cell.value.items()
+        )
+    item = _item(paper, cell.item)
+    return item is not None and any(value.value == cell.value for value in item.values)
+
+
+def _item(paper: Paper, name: str) -> Item | None:
+    return next((item for item in paper.items if item.name == name), None)
+
+
+def tables(paper: Paper, cells: Sequence[Cell]) -> list[str]:
+    """Return a table per artefact: the claims that some value turns, and the values that turn any.
+
+    A line in front says how many claims were judged and how many no value turns.
+    """
+    lines: list[str] = []
+    for artefact in paper.artefacts:
+        own = [cell for cell in cells if cell.artefact == artefact.name]
+        if own:
+            lines += ["", f"### {artefact.title}", "", *_table(paper, artefact, own)]
+    return lines
+
+
+def _table(paper: Paper, artefact: Artefact, cells: Sequence[Cell]) -> list[str]:
+    chosen = {cell.claim: cell for cell in cells if cell.item == CHOSEN}
+    others: dict[tuple[str, str], dict[str, Cell]] = {}
+    for cell in cells:
+        item = _item(paper, cell.item)
+        if item is not None:
+            others.setdefault((item.quantity, item.words(cell.value)), {})[cell.claim] = cell
+    turns = [
+        (column, claim)
+        for column, of_value in others.items()
+        for claim, cell in of_value.items()
+        if claim in chosen and cell.word != chosen[claim].word
+    ]
+    claims = [claim for claim in artefact.claims if any(name == claim.name for _, name in turns)]
+    columns = [column for column in others if any(turned == column for turned, _ in turns)]
+    still = [claim for claim in artefact.claims if claim not in claims and claim.name in chosen]
+    fail = [f"*{claim.sentence}*" for claim in still if chosen[claim.name].word == "no"]
+    lines = [
+        f"{len(chosen)} claims at the chosen setting and at {len(others)} others, {cells[0].runs} quick runs "
+        f"each; {len(still)} have the same outcome at all of them."
+    ]
+    if fail:
+        lines += ["", f"At none of them hold: {'; '.join(fail)}."]
+    if claims:
+        heads = ["claim", "chosen", *(_head(*column, others[column]) for column in columns)]
+        rows = [
+            [claim.sentence, _words(chosen[claim.name])]
+            + [_words(others[column].get(claim.name)) for column in columns]
+            for claim in claims
+        ]
+        lines += ["", *markdown.table(heads, rows)]
+    return lines
+
+
+def _head(quantity: str, words: str, cells: Mapping[str, Cell]) -> str:
+    impossible = "" if all(cell.possible for cell in cells.values()) else " (against a stated condition)"
+    return f"{quantity}: {words}{impossible}"
+
+
+def _words(cell: Cell | None) -> str:
+    if cell is None:
+        return ""
+    return cell.word if math.isnan(cell.measured) else f"{cell.word} ({cell.measured:.3g})"

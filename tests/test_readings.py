@@ -1,0 +1,163 @@
+"""The matrix of readings by claims, with an artificial paper whose runs take milliseconds."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from ackclock.draw import plots
+from ackclock.reproduction import judge, readings, tried
+from ackclock.reproduction.artefact import Probe, Simulated
+from ackclock.reproduction.claims import between, mean
+from ackclock.reproduction.fingerprint import fingerprint
+from ackclock.reproduction.numbers import QUICK
+from ackclock.reproduction.paper import Chosen, Inference, Paper
+from ackclock.reproduction.readings import CHOSEN
+from ackclock.reproduction.search import Search
+from ackclock.reproduction.settings import Item
+from ackclock.runs import Case
+from ackclock_papers import PAPERS
+
+
+def item(name, *values):
+    return Item.read(
+        {
+            "name": name,
+            "quantity": name,
+            "choice": "{} units",
+            "values": [{"value": value, "basis": "open", "evidence": "ours"} for value in values],
+        }
+    )
+
+
+def scenario(setting, rate_mbps):
+    return {
+        "run": {"duration": "10 s", "warmup": "2 s"},
+        "dumbbell": {
+            "rate": f"{rate_mbps} Mbit/s",
+            "delay": "10 ms",
+            "queue": {"kind": "droptail", "limit": f"{setting['buffer']} packets"},
+            **({"loss": {"kind": "bernoulli", "rate": setting["loss"]}} if rate_mbps == 4 else {}),
+        },
+        "flow": [{"controller": "reno", "overhead": "1 ms", "rtt": "20 ms"}],
+    }
+
+
+def artefact(name, rate_mbps):
+    return Simulated(
+        name=name,
+        caption="what",
+        about="About.",
+        draw=lambda _numbers, _traces: plots.panels(1)[0],
+        probe=Probe(("queue",), lambda run: {"queue": run.summary["links"][0]["mean_queue_packets"]}),
+        cases=lambda effort: {"one": Case(scenario(effort.setting, rate_mbps), effort.runs)},
+        claims=(
+            between("short", "the queue is short", mean("one", "queue"), 0, 12, why="w", unit="packets"),
+            between("any", "there is a queue", mean("one", "queue"), 0, 1000, why="w", unit="packets"),
+        ),
+    )
+
+
+@pytest.fixture(scope="module")
+def paper():
+    """Return a paper at a buffer of 10 packets; the queue of figure 1 is loss-free and 40 packets fill it."""
+    items = [item("buffer", 5, 10, 40), item("loss", 0.0001, 0.2), item("axis", 1, 2)]
+    chosen = Chosen({"buffer": 10, "loss": 0.0001}, True, {}, lambda: [])
+    artefacts = [artefact("figure-1", 3), artefact("figure-2", 4)]
+    inference = Inference({"figure-1": ["*"]}, {"figure-2": ["*"]})
+    return Paper("made", "A paper of ours", items, artefacts, inference=inference, inferred=chosen)
+
+
+def search(paper):
+    return Search(paper, None, 1, lambda _: None)
+
+
+@pytest.fixture(scope="module")
+def cells(paper):
+    return readings.judged(search(paper), paper.artefacts, 2)
+
+
+def test_every_other_value_is_judged_where_it_changes_a_scenario(cells):
+    # Two other buffers for both figures, another loss for figure 2 alone; the axis is read by nothing.
+    seen = [(cell.artefact, cell.item, cell.value) for cell in cells if cell.claim == "any"]
+    chosen = {"buffer": 10, "loss": 0.0001, "axis": 1}
+    assert sorted(seen, key=str) == sorted(
+        [
+            ("figure-1", CHOSEN, chosen), ("figure-2", CHOSEN, chosen),
+            ("figure-1", "buffer", 5), ("figure-2", "buffer", 5),
+            ("figure-1", "buffer", 40), ("figure-2", "buffer", 40),
+            ("figure-2", "loss", 0.2),
+        ],
+        key=str,
+    )  # fmt: skip
+
+
+def test_a_cell_is_what_the_judge_says_at_that_setting(paper, cells):
+    effort = replace(QUICK, runs=2)
+    for cell in cells:
+        setting = paper.setting | ({} if cell.item == CHOSEN else {cell.item: cell.value})
+        asked = judge.Asked.of(paper[cell.artefact], effort.at(setting))
+        ((_, judgement),) = judge.judge([asked])
+        ((_, said),) = [some for some in judgement.claims if some[0].name == cell.claim]
+        assert (cell.holds, cell.undecided, cell.measured) == (said.holds, said.undecided, said.value)
+
+
+def test_a_table_shows_what_a_value_turns(paper, cells):
+    # Reno fills nearly all of a droptail buffer, at 40 packets more than 12 on average, at 5 and 10 less.
+    text = "\n".join(readings.tables(paper, cells))
+    assert "2 claims at the chosen setting and at 2 others, 2 quick runs each; 1 have the same" in text
+    assert "| claim | chosen | buffer: 40 units |" in text
+    assert "buffer: 5 units" not in text
+    assert "there is a queue" not in text
+
+
+def test_cells_are_kept_and_replaced_by_artefact(paper, cells, tmp_path):
+    file = tmp_path / tried.READINGS
+    assert readings.read(file) == []
+    readings.write(file, cells)
+    again = readings.read(file)
+    assert [cell[:8] for cell in again] == [cell[:8] for cell in cells]
+    assert [cell.measured for cell in again] == pytest.approx([cell.measured for cell in cells], rel=1e-3)
+    first = [cell for cell in cells if cell.artefact == "figure-1"]
+    merged = readings.merge(again, [first[0]])
+    assert [cell for cell in merged if cell.artefact == "figure-1"] == [first[0]]
+    assert len(merged) == 1 + len(cells) - len(first)
+    assert all(readings.is_of(paper, cell) for cell in again)
+    other = replace(paper, inferred=paper.inferred._replace(setting={"buffer": 5, "loss": 0.0001}))
+    assert [readings.is_of(other, cell) for cell in again if cell.item == CHOSEN] == [False] * 4
+
+
+def test_what_readings_gave_is_no_part_of_a_fingerprint(tmp_path, monkeypatch):
+    # Otherwise a table that is kept would make every outcome that is known old.
+    asked = judge.Asked.of(PAPERS["bic"]["figure-4"], QUICK.at(PAPERS["bic"].setting))
+    from ackclock.reproduction import fingerprint as module
+
+    package = tmp_path / "made"
+    package.mkdir()
+    (package / "paper.toml").write_text("", encoding="utf-8")
+    monkeypatch.setattr(module, "__file__", str(tmp_path / "a" / "b" / "c.py"))
+    module._sources.cache_clear()
+    before = fingerprint(asked, "made")
+    (package / tried.READINGS).write_text("changed", encoding="utf-8")
+    module._sources.cache_clear()
+    assert fingerprint(asked, "made") == before
+    (package / "paper.toml").write_text("# changed", encoding="utf-8")
+    module._sources.cache_clear()
+    assert fingerprint(asked, "made") != before
+    module._sources.cache_clear()
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)
+def test_the_tables_of_the_papers_are_of_their_claims_and_their_setting(paper):
+    from importlib import resources
+
+    file = resources.files(f"ackclock_papers.{paper.name}") / tried.READINGS
+    cells = readings.read(file)
+    assert [cell for cell in cells if not readings.is_of(paper, cell)] == []
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)
+def test_a_trial_from_before_an_item_has_its_first_value(paper):
+    for trial in paper.trials:
+        assert set(trial.setting) >= {item.name for item in paper.items if item.name}
+        assert json.dumps(dict(trial.setting))
