@@ -399,6 +399,8 @@ def test_the_command_line_refuses_what_it_cannot_infer(ackclock_here):
     done = ackclock_here("reproduce", "--settings", "4", "bic")
     assert done.returncode != 0
     assert "--settings needs --infer" in done.stderr
+    done = ackclock_here("reproduce", "--readings", "--infer", "bic")
+    assert "--readings cannot be combined with --infer" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -232,4 +232,4 @@ def _readings(
             file.parent.mkdir(parents=True, exist_ok=True)
             with storage.new_file(file) as place:
                 readings.write(place, readings.merge(readings.read(file), cells))
-            print("\n".join(readings.tables(paper, cells)).strip())
+            print("\n".join(readings.tables(paper, cells)))

@@ -22,14 +22,16 @@ RUNS = 3
 STAGE = "readings"
 HEADS = ("artefact", "claim", "item", "value", "runs", "possible", "holds", "undecided", "measured")
 CHOSEN = ""
-"""In place of an item: the row is of the chosen setting, and its value is that setting."""
+"""In place of an item: the row is of the chosen setting."""
+THE_SETTING = ""
+"""In place of a claim: the value of the row is the chosen setting."""
 
 
 class Cell(NamedTuple):
     """The outcome of a claim where an item has a value and the others are as chosen.
 
-    `item` is `CHOSEN`, and `value` the whole setting, where nothing differs. `measured` is NaN where the
-    claim has no number.
+    Where nothing differs `item` is `CHOSEN` and `value` None; a cell of its own per artefact, whose claim is
+    `THE_SETTING`, has the setting. `measured` is NaN where the claim has no number.
     """
 
     artefact: str
@@ -54,7 +56,12 @@ def judged(search: Search, artefacts: Sequence[Artefact], runs: int = RUNS) -> l
     An artefact is judged only for items that change its scenarios or its claims.
     """
     paper = search.paper
-    cells = _look(search, [(CHOSEN, paper.setting)], artefacts, runs)
+    setting = dict(paper.setting)
+    cells = [
+        Cell(artefact.name, THE_SETTING, CHOSEN, setting, runs, True, True, False, math.nan)
+        for artefact in artefacts
+    ]
+    cells += _look(search, [(CHOSEN, paper.setting)], artefacts, runs)
     changing = {artefact.name: paper.relevant(artefact) for artefact in artefacts}
     for item in paper.items:
         affected = [artefact for artefact in artefacts if item in changing[artefact.name]]
@@ -74,7 +81,7 @@ def _look(
             artefact,
             claim,
             item,
-            dict(setting) if item == CHOSEN else setting[item],
+            None if item == CHOSEN else setting[item],
             runs,
             trial.possible,
             outcome.holds,
@@ -119,20 +126,22 @@ def read(file: Traversable) -> list[Cell]:
 
 def is_of(paper: Paper, cell: Cell) -> bool:
     """Return whether a cell is of the paper as it is: its claims, its items and its chosen setting."""
-    known = {(artefact.name, claim.name) for artefact in paper.artefacts for claim in artefact.claims}
-    if (cell.artefact, cell.claim) not in known:
-        return False
-    if cell.item == CHOSEN:
+    if cell.claim == THE_SETTING:
         # An item that came later had its first value until then.
         return isinstance(cell.value, Mapping) and all(
             paper.setting.get(name) == value for name, value in cell.value.items()
         )
+    known = {(artefact.name, claim.name) for artefact in paper.artefacts for claim in artefact.claims}
+    if (cell.artefact, cell.claim) not in known:
+        return False
+    if cell.item == CHOSEN:
+        return True
     item = _item(paper, cell.item)
     return item is not None and any(value.value == cell.value for value in item.values)
 
 
 def _item(paper: Paper, name: str) -> Item | None:
-    return next((item for item in paper.items if item.name == name), None)
+    return next((item for item in paper.items if item.name and item.name == name), None)
 
 
 def tables(paper: Paper, cells: Sequence[Cell]) -> list[str]:
@@ -142,7 +151,7 @@ def tables(paper: Paper, cells: Sequence[Cell]) -> list[str]:
     """
     lines: list[str] = []
     for artefact in paper.artefacts:
-        own = [cell for cell in cells if cell.artefact == artefact.name]
+        own = [cell for cell in cells if cell.artefact == artefact.name and cell.claim != THE_SETTING]
         if own:
             lines += ["", f"### {artefact.title}", "", *_table(paper, artefact, own)]
     return lines
@@ -166,11 +175,11 @@ def _table(paper: Paper, artefact: Artefact, cells: Sequence[Cell]) -> list[str]
     still = [claim for claim in artefact.claims if claim not in claims and claim.name in chosen]
     fail = [f"*{claim.sentence}*" for claim in still if chosen[claim.name].word == "no"]
     lines = [
-        f"{len(chosen)} claims at the chosen setting and at {len(others)} others, {cells[0].runs} quick runs "
-        f"each; {len(still)} have the same outcome at all of them."
+        f"Claims: {len(chosen)}; settings: the chosen one and {len(others)} that differ in one item, each "
+        f"with {cells[0].runs} quick runs. Claims with the same outcome at all of them: {len(still)}."
     ]
     if fail:
-        lines += ["", f"At none of them hold: {'; '.join(fail)}."]
+        lines += ["", f"Claims that hold at none of them: {'; '.join(fail)}."]
     if claims:
         heads = ["claim", "chosen", *(_head(*column, others[column]) for column in columns)]
         rows = [
