@@ -6,8 +6,8 @@
 - ``words``: the paper's own, in which ``…`` stands for a break of the page or column;
 - ``from``: where the paper says so;
 - ``kind``: one of `KINDS`;
-- ``id``: the name or names of the artefact's claims that state it together, in which ``*`` stands
-  for any text; empty where none does;
+- ``id``: the name or names of the claims that state it together, in which ``*`` stands for any text:
+  of the artefact's own, or of another's as ``ARTEFACT/CLAIM``; empty where none does;
 - ``missing``: in that case, what would have to be checked.
 """
 
@@ -21,6 +21,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ackclock.reproduction.artefact import Artefact, Claim
+from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.sentences import matching
 
 FILE = "main_claims.toml"
@@ -41,8 +42,9 @@ class MainClaim:
     """What a paper says that an artefact shows.
 
     `claim` is the sentence, `words` are the paper's own, which stand at `place`, `kind` is one of
-    `KINDS`, `ids` are names or patterns of the artefact's claims that state it together, and `missing`
-    says what would have to be checked where no claims do. Raises ValueError when the kind is unknown,
+    `KINDS`, `ids` are names or patterns of the claims that state it together, with the name of their
+    artefact and a slash before them where it is another, and `missing` says what would have to be
+    checked where no claims do. Raises ValueError when the kind is unknown,
     words, place or claim are empty, or a claim has both ids and something missing, or neither.
     """
 
@@ -66,17 +68,24 @@ class MainClaim:
         elif bool(self.ids) == bool(self.missing):
             raise ValueError(f"{self.claim!r} needs either ids or what is missing")
 
-    def stated_by(self, artefact: Artefact) -> list[Claim]:
-        """Return the claims of its artefact that state it together.
+    def stated_by(self, paper: Paper, artefact: str) -> list[tuple[Artefact, Claim]]:
+        """Return the claims that state it together, each with its artefact.
 
-        Raises LookupError when an id names no claim.
+        `artefact` is the name of the one that it is about. Raises LookupError when an id names no claim
+        or no artefact of the paper.
         """
-        claims: dict[str, Claim] = {}
+        artefacts = {artefact.name: artefact for artefact in paper.artefacts}
+        claims: dict[tuple[str, str], tuple[Artefact, Claim]] = {}
         for name in self.ids:
-            named = matching(artefact, name)
-            if not named:
-                raise LookupError(f"{artefact.name} has no claim {name}, which its main claim names")
-            claims |= {claim.name: claim for claim in named}
+            other, _, pattern = name.rpartition("/")
+            owner = artefacts.get(other or artefact)
+            named = matching(owner, pattern) if owner else []
+            if not owner or not named:
+                raise LookupError(
+                    f"{paper.name} has no claim {other or artefact}/{pattern}, "
+                    f"which the main claim of {artefact} names"
+                )
+            claims |= {(owner.name, claim.name): (owner, claim) for claim in named}
         return list(claims.values())
 
 
