@@ -12,12 +12,12 @@ from ackclock.draw.figure import Table
 from ackclock.engine import Run
 from ackclock.engine.names import slug
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, mean, ordered
+from ackclock.reproduction.claims import between, mean, near, ordered, ratio
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.africa.figures_2_to_7 import FIGURE_4, LEFT_OUT_S
 from ackclock_papers.africa.setting import AFRICA
-from ackclock_papers.africa.tables_i_and_ii import UNEQUAL, RttRatio, table_case
+from ackclock_papers.africa.tables_i_and_ii import UNEQUAL, RttRatio, table_case, two_flows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 BELOW, FULL = 0.90, 0.95
 """Utilisations below which a link is underused, and with which it is full: G of section II-C."""
 FIGURE_4_AFRICA = "figure 4"
+SWITCHES, SWITCHES_S, SWITCHES_SAMPLE_S = "switches", 60.0, 0.002
+"""Flows whose switches are seen: RTTs as far apart as in table I, and samples that separate round trips."""
 
 
 def own(run: Run, flow: int, key: str) -> NDArray[np.float64]:
@@ -54,6 +56,24 @@ def both_slow(run: Run) -> Row:
     }
 
 
+def at_switches(run: Run) -> Row:
+    """Measure how many packets of two Africa flows are in the queue when they turn slow, by `AT_SWITCHES`.
+
+    Equal numbers mean equal rates at an equal queueing delay, because a flow queues as many packets as it
+    sends in that delay.
+    """
+    row = {}
+    for flow, key in enumerate(AT_SWITCHES):
+        rtt_ms = own(run, flow, "rtt_ms")
+        queued = own(run, flow, "window") * (rtt_ms - np.nanmin(rtt_ms)) / rtt_ms
+        slow = _slow(run, flow)
+        turns = np.flatnonzero(slow[1:] & ~slow[:-1])
+        # A switch lies between two samples.
+        between_samples = (queued[turns] + queued[turns + 1]) / 2
+        row[key] = float(np.nanmedian(between_samples)) if len(turns) else float("nan")
+    return row
+
+
 def before_losses(run: Run) -> Row:
     """Measure the modes of the first flow, of Africa, at its losses, by the keys of `BEFORE_LOSSES`."""
     time_s, slow = own(run, 0, "time_s"), _slow(run, 0)
@@ -74,6 +94,7 @@ def _cases_3(effort: Effort) -> Mapping[Key, Case]:
     return {
         **{RttRatio(multiple): table_case(effort, AFRICA, multiple) for multiple in UNEQUAL},
         FIGURE_4_AFRICA: FIGURE_4.cases(effort)[AFRICA],
+        SWITCHES: two_flows(effort, AFRICA, UNEQUAL[-1], SWITCHES_S, SWITCHES_SAMPLE_S),
     }
 
 
@@ -83,11 +104,15 @@ slow while the link is full, and fast while it is underused; all after 30 s."""
 BOTH_SLOW = ("short", "long", "faster")
 """Shares of the time in which each flow is slow, and, of the time in which only one of them is, the share in
 which it is the one that sends faster."""
+AT_SWITCHES = ("short queued", "long queued")
+"""Packets of each flow in the queue when it turns slow, median over its switches."""
 
 
 def _probe_3(case: Key, _effort: Effort) -> Probe:
     if case == FIGURE_4_AFRICA:
         return Probe(BEFORE_LOSSES, before_losses)
+    if case == SWITCHES:
+        return Probe(AT_SWITCHES, at_switches)
     return Probe(BOTH_SLOW, both_slow)
 
 
@@ -103,7 +128,7 @@ def draw(numbers: Numbers, _traces: Traces) -> Table:
 
 SECTION_3_B = Simulated(
     name="section-iii-b", caption="when Africa is slow",
-    about="Modes of the flows of table I and of figure 4, from their traces.",
+    about="Modes of the flows of table I, also more finely sampled, and of figure 4, from their traces.",
     cases=_cases_3, probe=_probe_3, draw=draw, headline=True,
     claims=(
         *(between(slug("faster-flow-turns-slow-first-rtt", multiple),
@@ -117,6 +142,12 @@ SECTION_3_B = Simulated(
                   why="shares of the time after 30 s",
                   paper="'allowed to continue to use the higher increase rate'")
           for multiple in UNEQUAL),
+        near("same-rate-at-switch-whatever-rtt",
+             "flows turn slow at the same rate for an equal queueing delay (RTT ratio 6)",
+             ratio((SWITCHES, AT_SWITCHES[1]), (SWITCHES, AT_SWITCHES[0])), 1, within=0.25,
+             paper="'always at the same rate ..., independent of the round trip time'",
+             why="packets of the long flow in the queue at its switches over those of the short one; the "
+             "trace has RTTs that are not smoothed, every 2 ms"),
         between("figure-4-slow-before-losses", "figure 4: Africa is slow before its losses",
                 mean(FIGURE_4_AFRICA, BEFORE_LOSSES[0]), 0.5, 1, paper="'clearly visible'",
                 why="before more than half of its losses"),
