@@ -28,23 +28,31 @@ def _draw_8(_numbers: Numbers, traces: Traces) -> Group:
     return figures.over_time(traces, panels, "mbps", "rate (Mbit/s)", height=1.7, columns=3, shared=False)
 
 
-def _highest(name: str) -> Claim:
+ALLOWED = {"LA wired": 0.05}
+"""By what share FIT may be lower: where several variants fill the emulated path, none is visibly ahead."""
+
+
+def _highest(name: str, allowed: float = 0.0) -> Claim:
+    """Claim that FIT is the highest at a place, or lower by a share of the highest at most."""
     rivals = [variant for variant in PLACES[name].variants if variant != "FIT"]
 
     def best(numbers: Numbers) -> Estimate:
         return max((numbers.of(name, variant) for variant in rivals), key=lambda estimate: estimate.value)
 
-    # Where several variants fill the emulated path, none is visibly ahead.
-    fills = name == "LA wired"
-    margin, rank = (-0.05, "highest or within 5 % of it") if fills else (0, "highest")
+    rank = f"highest or within {allowed:.0%} of it".replace("%", " %") if allowed else "highest"
     pair: list[tuple[str, Callable[[Numbers], Estimate]]] = [
         ("FIT", mean(name, "FIT")),
         ("the best other", best),
     ]
     claim = ordered(
-        slug(name, "fit", rank), f"{name}: FIT is {rank}", pair, margin=margin, unit="Mbit/s", paper="highest"
+        slug(name, "fit", rank),
+        f"{name}: FIT is {rank}",
+        pair,
+        margin=-allowed,
+        unit="Mbit/s",
+        paper="highest",
     )
-    return changed(claim, ordered("", "", pair, why="highest", unit="Mbit/s")) if fills else claim
+    return changed(claim, ordered("", "", pair, why="highest", unit="Mbit/s")) if allowed else claim
 
 
 FIGURE_8 = Simulated(
@@ -59,7 +67,8 @@ FIGURE_8 = Simulated(
     trace=_trace,
     draw=_draw_8,
     claims=(
-        *(_highest(name) for name in IN_TABLE_5),
+        *(_highest(name, ALLOWED.get(name, 0.0)) for name in IN_TABLE_5),
+        *map(_highest, ALLOWED),
         between(
             "bangalore-i-no-obvious-advantage-fit",
             "Bangalore (i): no obvious advantage of FIT",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import SupportsFloat
 
@@ -11,7 +12,7 @@ from ackclock.draw.figure import Table
 from ackclock.engine.names import slug
 from ackclock.models import fit, responses, unfairness
 from ackclock.reproduction.artefact import Computed, Traces
-from ackclock.reproduction.claims import between, mean, near, ordered, ratio
+from ackclock.reproduction.claims import between, holds, mean, near, ordered, ratio
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock_papers.fit.tables_i_and_ii import BOUNDS, D_S, LOSS
 
@@ -19,6 +20,8 @@ TEXT = "text"
 WINDOW = 10e9 * 0.1 / 12_000
 """Packets of 1500 bytes that fill a path of 10 Gbit/s and 100 ms."""
 ALPHA, SHORT_S, SHORTER_S = 0.5, 1e-4, 1e-5
+LONG_S, LONGER_S = 1e3, 1e4
+"""Queueing delays that stand for the infinite one of an overflowing buffer: D is less than a ten-thousandth."""
 ONE_SESSION = {"alpha": 0.1, "queueing_s": 0.2}
 """Alpha and queueing delay for which E[N] is 1 at both delays: 0.1 (D + 0.2)/0.2 is at most 0.2."""
 
@@ -45,6 +48,9 @@ def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
         "p of HSTCP": _loss_that_fills(responses.hstcp),
         "FIT, shorter": _fit(D_S[0], SHORTER_S),
         "FIT, short": _fit(D_S[0], SHORT_S),
+        "FIT, no queue": _fit(D_S[0], 0.0),
+        "FIT, long": _fit(D_S[0], LONG_S),
+        "FIT, longer": _fit(D_S[0], LONGER_S),
         "Vegas, shorter": _vegas(SHORTER_S),
         "Vegas, short": _vegas(SHORT_S),
         "largest bound": max(bounds.values()),
@@ -68,8 +74,8 @@ SECTION_5 = Computed(
     compute=_compute,
     numbers={
         TEXT: (
-            "p of Reno", "p of HSTCP", "FIT, shorter", "FIT, short", "Vegas, shorter",
-            "Vegas, short", "largest bound", "eta of FIT", "eta of Reno",
+            "p of Reno", "p of HSTCP", "FIT, shorter", "FIT, short", "FIT, no queue", "FIT, long",
+            "FIT, longer", "Vegas, shorter", "Vegas, short", "largest bound", "eta of FIT", "eta of Reno",
         )
     },
     draw=_draw, headline=True,
@@ -82,6 +88,15 @@ SECTION_5 = Computed(
                ratio((TEXT, f"{name}, shorter"), (TEXT, f"{name}, short")), 10, within=0.01,
                paper="none", why="a tenth of the queueing delay gives ten times the throughput; "
                "the delays are a thousandth of D and less") for name in ("FIT", "Vegas")),
+        holds("model-excludes-state-a", "in state (a), without a queue, the model's throughput has no bound",
+              "'T tends to infinity. This contradicts with T < B'",
+              lambda numbers: (f"{numbers.each(TEXT, 'FIT, no queue')[0]:g} packets/s",
+                               math.isinf(numbers.each(TEXT, "FIT, no queue")[0])),
+              why="equation 19 with q = 0 and a fixed alpha, as in the proof; infinite is exact"),
+        near("model-excludes-state-c", "in state (c) the model's throughput tends to 0",
+             ratio((TEXT, "FIT, longer"), (TEXT, "FIT, long")), 0.1, within=0.01,
+             paper="'q tends to infinity ... we get T tends to 0 and therefore M tends to 0'",
+             why="ten times the queueing delay leaves a tenth of the throughput; D is next to nothing"),
         ordered("in-theory-fit-can-more-than-all-variants",
                 "in theory FIT can have more than all variants with an upper bound",
                 [("FIT", mean(TEXT, "FIT, short")), ("the largest bound",

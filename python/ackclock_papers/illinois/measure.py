@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -10,6 +10,9 @@ import polars as pl
 from ackclock import metrics
 from ackclock.engine import Run
 from ackclock_papers.illinois.setting import MEASURED_FROM_S
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MERGE_RTTS = 2.0
 """Loss events closer than this are one congestion event: its retransmissions may be lost, too."""
@@ -30,7 +33,7 @@ LEAST = 0.05
 """Second difference, packets, that counts as straight: the remainder of steps of whole packets."""
 
 COUNTS = ("goodput_mbps", "mean_window", "epochs", "loss_events", "timeouts", "timeouts_whole_run")
-LENGTHS = ("epoch_round_trips", "epoch_s", "used_share", "full_share", "full_s")
+LENGTHS = ("epoch_round_trips", "epoch_s", "used_share", "full_share", "full_s", "to_full_s")
 BENDS = ("concave", "straight", "convex", "concave_at", "convex_at")
 NUMBERS = (*COUNTS, *LENGTHS, *BENDS)
 """Keys of `one_flow`; lengths and bends are NaN without an epoch."""
@@ -68,6 +71,9 @@ def one_flow(run: Run, *, bandwidth_delay_product: float, rtt_s: float) -> dict[
     full_s = metrics.integral(time, window >= bandwidth_delay_product, first, last)
     row["full_share"] = full_s / (last - first)
     row["full_s"] = full_s / len(epochs)
+    row["to_full_s"] = float(
+        np.mean([_until_full(time, window >= bandwidth_delay_product, rtt_s, epoch) for epoch in epochs])
+    )
     bends = [
         metrics.curvature(
             time,
@@ -83,6 +89,18 @@ def one_flow(run: Run, *, bandwidth_delay_product: float, rtt_s: float) -> dict[
     for name in BENDS:
         row[name] = _mean_over_time([getattr(bend, name) for bend in bends], epochs)
     return row
+
+
+def _until_full(
+    time: NDArray[np.float64], full: NDArray[np.bool_], rtt_s: float, epoch: metrics.Epoch
+) -> float:
+    """Return the time from the loss until the window fills the path, at most the length of the epoch.
+
+    The round trips of the recovery cannot be the end of it.
+    """
+    recovered = (time > epoch.start_s + RECOVERY_RTTS * rtt_s) & (time <= epoch.end_s)
+    reached = time[recovered & full]
+    return float(reached[0]) - epoch.start_s if len(reached) else epoch.length_s
 
 
 def _mean_over_time(values: list[float], epochs: list[metrics.Epoch]) -> float:

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 SHOWN = 0.005
 """Loss probability of figure 14's curves."""
 LOSSY = tuple(LossyFlow(control, p) for control in ("Reno", "Illinois") for p in LOSSES)
-CURVES = (figures_8_and_10.RENO, figures_8_and_10.ON_SACK, figures_8_and_10.BIC)
+ILLINOIS = (figures_8_and_10.HALF, figures_8_and_10.MILD)
+CURVES = (figures_8_and_10.RENO, figures_8_and_10.ON_SACK, figures_8_and_10.BIC, *ILLINOIS)
 """Flows of figure 8 that the quick reproduction runs in any case."""
 
 
@@ -52,7 +53,7 @@ def on_lossy_link(run: Run) -> Row:
 LOSSY_NUMBERS = ("cut", "avoiding", "largest alpha", "least beta")
 """Median share of the window that a loss event cuts; mean window while it is not below ssthresh; share of
 the time outside of slow start in which alpha is 10, 0 for Reno; share of loss events that cut an eighth."""
-CURVE_NUMBERS = ("goodput_mbps", "epoch_round_trips", "used_share", "convex")
+CURVE_NUMBERS = ("goodput_mbps", "epoch_round_trips", "used_share", "convex", "to_full_s")
 
 
 def _cases_5(effort: Effort) -> Mapping[Key, Case]:
@@ -119,6 +120,12 @@ SECTION_5 = Simulated(
                 [(case.control, mean(case, "goodput_mbps"))
                  for case in (figures_8_and_10.BIC, figures_8_and_10.ON_SACK)],
                 unit="Mbit/s", paper="'better performance than convex curve algorithms'"),
+        *(ordered(slug(case, "sooner-at-full-utilisation-than-reno"),
+                  f"{case}: sooner at full utilisation than Reno",
+                  [(curve.control, mean(curve, "to_full_s")) for curve in (figures_8_and_10.RENO, case)],
+                  unit="s", paper="'increases its rate to full utilization faster'",
+                  why="time from a loss event until the window fills the path; the order of the means")
+          for case in ILLINOIS),
         near(slug("illinois-window-falls-very-little", SHOWN),
              f"Illinois' window falls very little at a loss (p = {SHOWN:g})",
              mean(ILLINOIS_AT, "cut"), 0.125, within=0.01, absolute=True,
