@@ -151,13 +151,20 @@ FIGURE_4 = Computed(
 )
 
 
-TWO = "two flows"
+TWO, ALONE = "two flows", "one flow"
+LARGEST_STEP = 32.0
+"""S_max, packets per round trip."""
 
 
 def _cases_5(effort: Effort) -> Mapping[str, Case]:
-    flows = [{"controller": "bic", "rtt": "40 ms", "count": 2}]
-    # The picture ends at 80 s.
-    return {TWO: case(effort, flows, 100.0, duration_s=120, quick_s=80, kinds=(), sample_s=0.04)}
+    flow = {"controller": "bic", "rtt": "40 ms"}
+    # The picture ends at 80 s. A flow alone has the larger reductions.
+    return {
+        name: case(
+            effort, [{**flow, "count": count}], 100.0, duration_s=120, quick_s=80, kinds=(), sample_s=0.04
+        )
+        for name, count in ((TWO, 2), (ALONE, 1))
+    }
 
 
 def _measure_5(run: Run) -> Row:
@@ -176,13 +183,48 @@ def _measure_5(run: Run) -> Row:
     }
 
 
+def _measure_climbs(run: Run) -> Row:
+    """Measure the growth per round trip as the first flow begins and ends to climb, by `CLIMBS`.
+
+    Only climbs after large reductions count: those whose way to the midpoint is longer than S_max.
+    """
+    own = run.windows.filter((pl.col("flow") == 0) & (pl.col("time_s") > run.summary["measured_from_s"]))
+    own = own.filter(pl.col("window").is_not_null() & pl.col("rtt_ms").is_not_null())
+    time_s, window, rtt_s = (own[key].to_numpy().astype(float) for key in ("time_s", "window", "rtt_ms"))
+    rtt_s = rtt_s / 1000
+    cuts = np.flatnonzero(np.diff(window) < -2 * LARGEST_STEP)
+    ends = [*np.flatnonzero(np.diff(window) < -0.05 * window[:-1]), len(window) - 1]
+    first, last = [], []
+    for cut in cuts:
+        end = min(index for index in ends if index > cut)
+        grows = cut + 1 + np.flatnonzero(np.diff(window[cut + 1 : end + 1]) > 0)
+        # Beyond the window of the reduction there is no search.
+        below = np.flatnonzero(window[cut + 1 : end + 1] < window[cut]) + cut + 1
+        if not len(grows) or below[-1] <= grows[0]:
+            continue
+        begin, top = grows[0], below[-1]
+        trip, last_trip = rtt_s[begin], rtt_s[top]
+        if time_s[top] - time_s[begin] < trip + last_trip:
+            continue
+        first.append(np.interp(time_s[begin] + trip, time_s, window) - window[begin])
+        last.append(window[top] - np.interp(time_s[top] - last_trip, time_s, window))
+    return dict(
+        zip(CLIMBS, (float(np.mean(some)) if some else float("nan") for some in (first, last)), strict=True)
+    )
+
+
+CLIMBS = ("first growth", "last growth")
+"""Packets in the first round trip in which a window grows after a large reduction, and in the last one before
+it is as large as before, means over the reductions; NaN without one."""
+GROWTH = Probe(("additive", "binary", "cuts", "jain", "largest_growth"), _measure_5)
+
 FIGURE_5 = Simulated(
     name="figure-5",
     caption="two BI-TCP flows",
-    about="100 Mbit/s, RTT 40 ms, no background; growth per round trip of the trace.",
+    about="100 Mbit/s, RTT 40 ms, no background; growth per round trip of the trace, also of one flow alone.",
     cases=_cases_5,
-    probe=Probe(("additive", "binary", "cuts", "jain", "largest_growth"), _measure_5),
-    trace=lambda _n, run: window_trace(run, 0.0, 60, 80),
+    probe=lambda name, _effort: GROWTH if name == TWO else Probe(CLIMBS, _measure_climbs),
+    trace=lambda name, run: window_trace(run, 0.0, 60, 80) if name == TWO else None,
     draw=lambda _n, traces: figures.over_time(
         traces, {TWO: (TWO,)}, "window", "window (packets)", span=(60, 80), height=3.0
     ),
@@ -195,6 +237,27 @@ FIGURE_5 = Simulated(
             1,
             why="share of growing round trips with less than 20 packets",
             paper="marked",
+        ),
+        near(
+            "after-large-reduction-first-linear",
+            "after a large reduction the window first grows by S_max per round trip",
+            mean(ALONE, CLIMBS[0]),
+            LARGEST_STEP,
+            within=0.25,
+            unit="packets",
+            why="the first round trip of one flow after a loss of more than 2 S_max, of which a part may "
+            "belong to the recovery",
+            paper="S_max = 32; 'initially increases the window linearly'",
+        ),
+        between(
+            "after-large-reduction-then-logarithmic",
+            "after a large reduction the window at last grows logarithmically",
+            ratio((ALONE, CLIMBS[1]), (ALONE, CLIMBS[0])),
+            0,
+            0.5,
+            why="growth in the last round trip before the old window over that in the first; a search halves it "
+            "at least once",
+            paper="'and then increases logarithmically'",
         ),
         between(
             "growth-never-exceeds-s-max-more-than-round-trip",

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from ackclock.decision import Estimate, quotient
 from ackclock.draw.figure import Table
 from ackclock.engine import Run
 from ackclock.engine.names import slug
 from ackclock.reproduction.artefact import Claim, Judged, Probe, Simulated, Traces
-from ackclock.reproduction.claims import changed, mean, near, ordered, ratio, times
+from ackclock.reproduction.claims import between, changed, mean, near, ordered, ratio, times
 from ackclock.reproduction.least import MUCH, MUCH_MORE
 from ackclock.reproduction.numbers import FULL, Effort, Numbers, Row
 from ackclock.runs import Case
@@ -149,6 +151,7 @@ def _table(
     values: Mapping[str, Sequence[float]],
     bandwidth: str,
     quick_s: float,
+    *claims: Claim,
 ) -> Simulated[RttPair]:
     def draw(numbers: Numbers, _traces: Traces) -> Table:
         rows = [
@@ -174,7 +177,7 @@ def _table(
         cases=lambda effort: {key: case_table(effort, key, rate_mbps, quick_s) for key in keys},
         probe=Probe(("ratio", "utilisation"), _measure_table),
         draw=draw,
-        claims=tuple(_claims(names, values)),
+        claims=(*_claims(names, values), *claims),
         headline=number == 3,
     )
 
@@ -182,7 +185,26 @@ def _table(
 QUICK_GIGABIT_S, QUICK_MEGABIT_S = 60.0, 150.0
 """Lengths of quick runs of tables 1 and 2, and of table 3."""
 TABLE_1 = _table(
-    1, GIGABIT_MBPS, ("AIMD", "HSTCP", "STCP"), PAPER_2, "2.5 Gbit/s (AIMD, HSTCP, STCP)", QUICK_GIGABIT_S
+    1,
+    GIGABIT_MBPS,
+    ("AIMD", "HSTCP", "STCP"),
+    PAPER_2,
+    "2.5 Gbit/s (AIMD, HSTCP, STCP)",
+    QUICK_GIGABIT_S,
+    *(
+        between(
+            slug(name, "extremely-unfair-ratio", multiple),
+            f"{name} is extremely unfair (RTT ratio {multiple})",
+            ratio((RttPair(name, multiple), "ratio"), (RttPair("AIMD", multiple), "ratio")),
+            2,
+            np.inf,
+            why="its throughput ratio over that of AIMD; the factor of two within which ratios are equal",
+            paper=f"'extremely unfair': {PAPER_2[name][place]:g} against {PAPER_2['AIMD'][place]:g}",
+        )
+        for name in ("HSTCP", "STCP")
+        for place, multiple in enumerate(RATIOS)
+        if multiple > 1
+    ),
 )
 TABLE_2 = _table(2, GIGABIT_MBPS, tuple(CONTROLS), PAPER_2, "2.5 Gbit/s", QUICK_GIGABIT_S)
 TABLE_3 = _table(3, 100.0, tuple(CONTROLS), PAPER_3, "100 Mbit/s", QUICK_MEGABIT_S)

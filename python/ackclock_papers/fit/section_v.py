@@ -21,7 +21,7 @@ WINDOW = 10e9 * 0.1 / 12_000
 """Packets of 1500 bytes that fill a path of 10 Gbit/s and 100 ms."""
 ALPHA, SHORT_S, SHORTER_S = 0.5, 1e-4, 1e-5
 LONG_S, LONGER_S = 1e3, 1e4
-"""Queueing delays that stand for the infinite one of an overflowing buffer: D is less than a ten-thousandth."""
+"""Queueing delays that stand for the infinite one of an overflowing buffer: D is hardly a ten-thousandth."""
 ONE_SESSION = {"alpha": 0.1, "queueing_s": 0.2}
 """Alpha and queueing delay for which E[N] is 1 at both delays: 0.1 (D + 0.2)/0.2 is at most 0.2."""
 
