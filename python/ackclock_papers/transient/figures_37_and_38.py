@@ -14,10 +14,24 @@ from ackclock.reproduction.claims import mean, near
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 
 CHAIN = "chain"
+CHAIN_P, CHAIN_T = 0.2, 4
+"""Loss probability of a packet, and the timer's first value in round trips."""
+FACTORS = [2**k for k in range(7)]
+
+
+def _solved() -> Sequence[float]:
+    """Return the steady state of the chain as it is drawn, by its matrix: state k is the factor 2^k."""
+    matrix = np.zeros((7, 7))
+    matrix[:, 0] = 1 - CHAIN_P
+    matrix[range(7), [*range(1, 7), 6]] += CHAIN_P
+    # Each column but the last says that a state is left as often as it is entered.
+    equations = np.column_stack([(matrix - np.eye(7))[:, :6], np.ones(7)])
+    return [float(share) for share in np.linalg.solve(equations.T, [0.0] * 6 + [1.0])]
 
 
 def _chain_timeouts(_effort: Effort) -> tuple[Mapping[str, Sequence[Row]], Traces]:
-    p, t = 0.2, 4
+    p, t = CHAIN_P, CHAIN_T
+    solved = {f"p of {factor}": share for factor, share in zip(FACTORS, _solved(), strict=True)}
     rows: list[Row] = []
     for seed in range(5):
         sent = timeouts.simulate_sending(p, t, 100_000, np.random.default_rng(seed))
@@ -27,6 +41,7 @@ def _chain_timeouts(_effort: Effort) -> tuple[Mapping[str, Sequence[Row]], Trace
                 "printed": timeouts.printed_cov(p, t),
                 "chain": timeouts.cov(p, t),
                 "sum": float(timeouts.state_probabilities(p).sum()),
+                **solved,
             }
         )
     return {CHAIN: rows}, {}
@@ -45,7 +60,7 @@ FIGURE_37 = Computed(
     caption="timeout state transition diagram",
     about="The states are the backoff factors of the timer; solved and simulated at p = 0.2, t = 4.",
     compute=_chain_timeouts,
-    numbers={CHAIN: ("simulated", "printed", "chain", "sum")},
+    numbers={CHAIN: ("simulated", "printed", "chain", "sum", *(f"p of {factor}" for factor in FACTORS))},
     draw=_draw_37,
     claims=(
         near(
@@ -55,6 +70,18 @@ FIGURE_37 = Computed(
             1,
             within=1e-12,
             why="exact",
+        ),
+        *(
+            near(
+                slug("back-off-factor", factor, "has-its-probability"),
+                f"the back-off factor {factor} has its probability",
+                mean(CHAIN, f"p of {factor}"),
+                CHAIN_P**k if factor == FACTORS[-1] else (1 - CHAIN_P) * CHAIN_P**k,
+                within=1e-9,
+                why="the chain's matrix, solved, against equation 40, which is exact",
+                paper="p^6" if factor == FACTORS[-1] else f"(1 - p) p^{k}",
+            )
+            for k, factor in enumerate(FACTORS)
         ),
         near(
             "equation-41-printed",

@@ -145,6 +145,19 @@ def _farthest_from_tcp(numbers: Numbers) -> Estimate:
     return max(ratios, key=lambda estimate: abs(np.log(estimate.value)))
 
 
+def _correlation(numbers: Numbers) -> Estimate:
+    """Correlate smoothness, the negative CoV, with F over protocols, where all flows have the same one."""
+    cases = [Under(protocol, conditions) for conditions in (ALIKE, RED) for protocol in Protocol]
+    smoothness, fairness = (
+        sign * np.array([numbers.each(case, key) for case in cases])
+        for sign, key in ((-1, "mean_cov"), (1, "fairness"))
+    )
+    correlations = [
+        float(np.corrcoef(smooth, fair)[0, 1]) for smooth, fair in zip(smoothness.T, fairness.T, strict=True)
+    ]
+    return over_runs(correlations, least=-1.0, most=1.0)
+
+
 def _third_change(numbers: Numbers) -> Estimate:
     """Return the third smallest of the four changes of F that RED makes."""
     changes = [
@@ -198,6 +211,10 @@ SECTION_3 = Simulated(
               "GAIMD is TCP-friendly at every loss rate of figure 6", _farthest_from_tcp, 1,
               factor=2, why="its rate over TCP's at the loss rate with the largest difference; RFC "
               "5348 calls a factor of two reasonably fair", paper="'TCP-friendly'"),
+        between("smoothness-and-fairness-positively-correlated",
+                "smoothness and fairness are positively correlated", _correlation, 0.5, 1,
+                why="over the four protocols with droptail and with RED, eight flows of one protocol; less "
+                "than half would not be seen in eight points", paper="'positively correlated'"),
         between("results-with-red-mostly-similar-f-eight-flows",
                 "results with RED are mostly similar: F of eight flows", _third_change, 0, 0.1,
                 why="the third smallest of the four changes of F; a tenth, as in figure 13",

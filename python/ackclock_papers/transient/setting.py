@@ -73,6 +73,7 @@ class Reference(StrEnum):
     NEXT_TO_TCP = "{} next to TCP"
     NEXT_TO_TCP_RED = "{} next to TCP, RED"
     PERIODIC = "{}, periodic"
+    JOINED_BY_ITS_OWN = "{} joined by its own"
 
 
 class ReferenceCase(NamedTuple):

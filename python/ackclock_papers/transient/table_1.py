@@ -20,7 +20,7 @@ from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.transient import setting
 from ackclock_papers.transient.figures_3_to_6 import READ, alone
-from ackclock_papers.transient.measure import STEADINESS, rounds
+from ackclock_papers.transient.measure import STEADINESS, extreme, rounds
 from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol, Without
 
 
@@ -253,6 +253,19 @@ TABLE_1 = Simulated(
                 why="one digit",
             )
             for protocol, value in FAIRNESS.items()
+        ),
+        ordered(
+            "f-tfrc-and-tear-higher-than-tcp-and-gaimd",
+            "TFRC and TEAR are fairer than TCP and GAIMD",
+            [
+                (
+                    f"the {which} of {' and '.join(pair)}",
+                    extreme(pick, list(map(EightFlows, pair)), "fairness"),
+                )
+                for which, pick, pair in (("less fair", min, (TFRC, TEAR)), ("fairer", max, (TCP, GAIMD)))
+            ],
+            unit="(F)",
+            paper="'better fairness performance at low loss rate than TCP and GAIMD'",
         ),
         *(
             near(
