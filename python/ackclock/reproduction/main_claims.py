@@ -18,11 +18,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ackclock.reproduction.artefact import Artefact, Claim
-from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.sentences import matching
+
+if TYPE_CHECKING:
+    from ackclock.reproduction.paper import Paper
 
 FILE = "main_claims.toml"
 """In the package of a paper."""
