@@ -7,8 +7,8 @@
 //!
 //! alpha is fixed, or the paper's estimate: the running mean, over loss events, of
 //! `(rtt_max - rtt_min)/rtt_max` with the extremes of the session. w_mean is a mean over time.
-//! Left open by the paper: N and alpha stay as they are at a timeout, which ends the updating period; RTT
-//! samples of recovery count.
+//! Left open by the paper: N and alpha stay as they are at a timeout, which ends the updating period
+//! (`timeout_resets_n`: N is 1 again); RTT samples of recovery count.
 //!
 //! Open, too, is which RTT it means. `rtt`: the samples; the kernel's smoothed RTT (gain 1/8, RFC 6298, section 2)
 //! in every place; or that in eq. 2 and 3 and the samples in the estimate of alpha (`mixed`). `rtt_min = "period"`
@@ -63,6 +63,8 @@ crate::parameters! {
         rtt_min: Reach = Reach::Session, Domain::Choice(Reach::WORDS);
         /// extremes in the estimate of alpha: of the session so far, or of each updating period
         extremes: Reach = Reach::Session, Domain::Choice(Reach::WORDS);
+        /// a timeout makes n 1 again, unless it is fixed
+        timeout_resets_n: bool = false, Domain::Flag;
     }
     require |p| { p.n == 0.0 || p.n >= 1.0 => "n must be 0 or at least 1" }
 }
@@ -196,6 +198,9 @@ impl Controller for Fit {
             Signal::Timeout { .. } => {
                 self.base.react(signal, 1.0);
                 self.begin_period();
+                if self.params.timeout_resets_n && self.params.n == 0.0 {
+                    self.n = 1.0;
+                }
             }
             _ => self.base.react(signal, 1.0),
         }

@@ -154,6 +154,17 @@ fn fit_by_samples_or_smoothed() {
     }
 }
 
+/// The smoothed RTTs of the test above make N 2. A timeout that resets it makes it 1, but not a fixed one.
+#[test]
+fn fit_may_begin_again_after_a_timeout() {
+    let timeout = Signal::Timeout { first: true };
+    for (timeout_resets_n, n, after) in [(false, 0.0, 2.0), (true, 0.0, 1.0), (true, 3.0, 3.0)] {
+        let params =
+            FitParams { rtt: Rtt::Smoothed, alpha: 0.25, n, timeout_resets_n, ..FitParams::default() };
+        assert_eq!(fit_after(params, &[([100, 180], common::LOSS), ([100, 100], timeout)]).0, after);
+    }
+}
+
 /// Two periods, of 100 and 200 ms and of 150 and 180 ms: means 150 and 165 ms. After the first alpha is 0.5, and N = 2
 /// whether 50/150 or, by the least mean, nothing is queued. In the second, over the session, 65/165 = 0.394 is, more than
 /// 0.5/2: N = 1. By the least mean 15/165 = 0.091 is: N = 3. With each period's extremes alpha is the mean of 100/200 and
