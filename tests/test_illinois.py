@@ -115,6 +115,20 @@ def test_illinois_in_place_of_others_turns_their_verdicts(figure_8):
     assert not holds["HS-TCP on NewReno: times out often"]
 
 
+@pytest.mark.parametrize(("f1_power", "f2_power"), [(0.5, 2.0), (1.0, 1.0), (3.0, 0.5)])
+def test_every_member_of_the_class_has_a_concave_window(f1_power, f2_power):
+    # Section 3: 'Any combination of' falling f1 and rising f2 'functions results in a concave window curve'.
+    # As in figure 8, at most 5 % of an epoch may be convex; where the queue is empty it is straight.
+    case = figures_8_and_10.FIGURE_8.cases(FULL.at(SETTING))[figures_8_and_10.HALF]
+    members = {"f1": "power", "f1_power": f1_power, "f2_power": f2_power}
+    flow = {**case.scenario["flow"][0], "params": members}
+    ((run,),) = run_all([Case({**case.scenario, "flow": [flow]}, 1)])
+    row = figures_8_and_10.measure_flow(run)
+    assert row["epochs"] >= 5
+    assert row["convex"] <= 0.05
+    assert row["concave"] > 2 * row["convex"]
+
+
 def test_square_of_the_queue_grows_as_in_the_paper():
     # alpha = 0.1 B/q packets per round trip, so q^2 grows by 0.2 B = 10 at B = 50.
     ((run,),) = run_all([buffer_case(50, 600)])

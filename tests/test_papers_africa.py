@@ -35,6 +35,15 @@ def test_the_setting_is_in_the_scenario():
     assert scenario["tcp"]["overhead"] == "20 us"
 
 
+def test_readings_reach_the_scenarios():
+    setting = {**SETTING, "rtt_gain": 0.01, "slow_decrease": "Reno"}
+    scenario = tables_i_and_ii.table_case(QUICK.at(setting), AFRICA, 3).scenario
+    params = {"gain": 0.01, "slow_decrease": "reno"}
+    assert [flow.get("params") for flow in scenario["flow"]] == [params, params, None, None]
+    plain = tables_i_and_ii.table_case(QUICK.at(SETTING), AFRICA, 3).scenario
+    assert not any("params" in flow for flow in plain["flow"])
+
+
 def test_labels_are_those_of_the_page():
     assert str(figure_1.EARLY) == "Africa, approximated (G = 0.90)"
     assert str(figure_1.SMALL) == "at_1000"

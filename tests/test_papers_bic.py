@@ -34,6 +34,37 @@ from ackclock_papers.bic.setting import (
 SETTING = declared(PAPERS["bic"].items)
 
 
+def test_readings_reach_the_scenarios():
+    chosen = {
+        "repairs": "none: exactly as printed",
+        "search": "per round trip",
+        "red_thresholds": "a quarter and three quarters of the buffer",
+        "red_weight": 0.002,
+        "red_gentle": False,
+        "red_mean_packet": "500 B",
+        "reverse_queue": "50 packets",
+    }
+    effort = QUICK.at(SETTING | chosen)
+    scenario = case(effort, [{"controller": "bic"}, {"controller": "hstcp"}], 100, red=True).scenario
+    printed = {
+        "least_increase": False,
+        "kept_maximum": False,
+        "loss_ends_probing": False,
+        "new_target": False,
+    }
+    assert scenario["flow"][0]["params"] == printed | {"search": "per_rtt"}
+    assert "params" not in scenario["flow"][1]
+    queue = scenario["dumbbell"]["queue"]
+    # 100 Mbit/s times 20 ms in packets of 1040 bytes: 240.
+    assert (queue["min_threshold"], queue["max_threshold"]) == (60, 180)
+    assert (queue["weight"], queue["gentle"], queue["mean_packet"]) == (0.002, False, "500 B")
+    assert scenario["dumbbell"]["reverse"]["queue"] == {"kind": "droptail", "limit": "50 packets"}
+    plain = case(QUICK.at(SETTING), [{"controller": "bic"}], 100, red=True).scenario
+    assert "params" not in plain["flow"][0]
+    assert plain["dumbbell"]["reverse"]["queue"] == plain["dumbbell"]["queue"]
+    assert set(plain["dumbbell"]["queue"]) == {"kind", "limit", "least_max_p"}
+
+
 def run_of(flows=(), link=None, start_s=0.0, end_s=0.0, jain=None, **tables):
     summary = {
         "flows": list(flows),

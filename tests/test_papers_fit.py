@@ -43,6 +43,21 @@ def test_claims_that_choose_and_test_the_setting_exist():
     assert ("table-iii", "fit-rtt-ratio-1-8") in claims["held_out"]
 
 
+def test_readings_reach_the_scenarios():
+    chosen = DECLARED | {
+        "fit_timeout": "1 again",
+        "variants": "as their papers have them",
+        "random_loss": "data and ACKs",
+    }
+    fit, ctcp = (setting.flow(chosen, variant) for variant in ("FIT", "CTCP"))
+    assert (fit["params"], ctcp["controller"]) == ({"timeout_resets_n": True}, "compound")
+    assert "params" not in setting.flow(DECLARED, "FIT")
+    assert setting.flow(DECLARED, "CTCP")["controller"] == "compound-linux"
+    link = setting.scenario(chosen, [fit], rate_mbps=10, rtt_ms=50, loss=0.01)["dumbbell"]
+    assert link["reverse"]["loss"] == link["loss"]
+    assert "reverse" not in setting.scenario(chosen, [fit], rate_mbps=10, rtt_ms=50)["dumbbell"]
+
+
 def claim_of(artefact, sentence):
     return next(claim for claim in artefact.claims if claim.sentence == sentence)
 

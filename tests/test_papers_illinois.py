@@ -43,6 +43,17 @@ def one_run(time_s, window, rtt_ms, events=(), packet="1000 B"):
 SETTING = declared(PAPERS["illinois"].items)
 
 
+def test_the_overhead_of_several_flows_is_apart_from_that_of_one():
+    setting = SETTING | {"overhead": "80 us", "several_overhead": "2 ms"}
+    one = figures_8_and_10.FIGURE_8.cases(QUICK.at(setting))[figures_8_and_10.RENO].scenario
+    four = figures_9_and_11_to_13.FIGURE_12.cases(QUICK.at(setting))[Four("Illinois")].scenario
+    assert (one["tcp"]["overhead"], four["tcp"]["overhead"]) == ("80 us", "2 ms")
+    # Four flows are a single entry with a count.
+    assert len(four["flow"]) == 1
+    alike = figures_9_and_11_to_13.FIGURE_12.cases(QUICK.at(SETTING | {"overhead": "80 us"}))
+    assert alike[Four("Illinois")].scenario["tcp"]["overhead"] == "80 us"
+
+
 def test_figure_8_measures_epochs():
     # The window grows from 625 to 1875 packets in 10 s, again and again; a round trip is 0.1 s.
     time = np.arange(0, 240, 0.01)

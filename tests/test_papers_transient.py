@@ -7,6 +7,7 @@ from ackclock.engine import check
 from ackclock.reproduction import numbers as efforts
 from ackclock.reproduction.claims import between, mean
 from ackclock.reproduction.numbers import Numbers
+from ackclock.runs import Case, run_all
 from ackclock_papers import PAPERS
 from ackclock_papers.transient import (
     conditions,
@@ -16,6 +17,7 @@ from ackclock_papers.transient import (
     figures_7_to_11,
     figures_12_to_17,
     figures_18_and_19,
+    figures_20_to_23,
     figures_24_to_28,
     figures_29_to_36,
     measure,
@@ -87,6 +89,40 @@ def test_every_plausible_value_makes_scenarios():
             effort = QUICK.at(DECLARED | {item.name: value.value})
             for case in figures_7_to_11.FIGURE_7.cases(effort).values():
                 assert check(case.scenario)
+
+
+def test_damping_makes_tfrc_of_2000_that_of_ns_2():
+    # ns-2.35, one flow on 2.5 Mbit/s with 50 packets of buffer and no overhead, two seeds: a cycle of the
+    # queue of 105.6 round trips with ca_ 1, its default, and of 29.8 with ca_ 0; deviations of 2.76 and 15.5
+    # packets, fifth percentiles of 39.7 and 0.
+    for damping, period, deviation, low in ((True, 105.6, 2.76, 39.7), (False, 29.8, 15.5, 0.0)):
+        setting = DECLARED | {"tfrc_damping": damping}
+        scenario = figures_7_to_11.FIGURE_11.cases(efforts.FULL.at(setting))[TFRC].scenario
+        flow = {key: value for key, value in scenario["flow"][0].items() if key != "overhead"}
+        ((run,),) = run_all([Case({**scenario, "flow": [flow]}, 1)])
+        row = measure.steadiness(run)
+        assert row["queue_period"] == pytest.approx(period, rel=0.05)
+        assert row["queue_std"] == pytest.approx(deviation, rel=0.1)
+        assert row["queue_low"] == pytest.approx(low, abs=1)
+
+
+def test_readings_reach_the_scenarios():
+    chosen = {
+        "tfrc_damping": True,
+        "tear_silence": "2 RTTs, at least 200 ms",
+        "tear_feedback": 8,
+        "tear_running_epoch": "not at all",
+        "initial_window": 2,
+    }
+    cases = figures_7_to_11.FIGURE_11.cases(QUICK.at(DECLARED | chosen))
+    assert cases[TFRC].scenario["flow"][0]["params"] == {"damping": True}
+    tear = {"silence_rtts": 2.0, "feedback_rtts": 8.0, "running_epoch": "left_out"}
+    assert cases[TEAR].scenario["flow"][0]["params"] == tear
+    assert cases[TCP].scenario["tcp"]["initial_window"] == 2
+    # What a figure sets itself stays set.
+    without = figures_20_to_23.FIGURE_22.cases(QUICK.at(DECLARED | chosen))[Without(TEAR, "timeout")]
+    assert without.scenario["flow"][0]["params"] == tear | {"timeout": False}
+    assert "params" not in figures_7_to_11.FIGURE_11.cases(QUICK)[TEAR].scenario["flow"][0]
 
 
 def test_round_trips_on_the_axis():

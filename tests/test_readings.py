@@ -171,3 +171,24 @@ def test_a_trial_from_before_an_item_has_its_first_value(paper):
     for trial in paper.trials:
         assert set(trial.setting) >= {item.name for item in paper.items if item.name}
         assert json.dumps(dict(trial.setting))
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)
+def test_what_a_simulator_had_may_also_have_been_something_else(paper):
+    from ackclock.reproduction.settings import Basis
+
+    defaults = [item for item in paper.items if item.values[0].basis is Basis.DEFAULT]
+    assert [item.quantity for item in defaults if not item.is_open] == []
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)
+def test_every_value_can_be_run_and_changes_something(paper):
+    changing = {
+        artefact.name: {item.name for item in paper.relevant(artefact)} for artefact in paper.artefacts
+    }
+    for item in paper.items:
+        if item.is_open:
+            artefact = next(artefact for artefact in paper.artefacts if item.name in changing[artefact.name])
+            for value in item.values:
+                asked = judge.Asked.of(artefact, QUICK.at(dict(paper.setting) | {item.name: value.value}))
+                assert not asked.error, (item.name, value.value)

@@ -166,19 +166,28 @@ def _shown(record: ArtefactRecord, artefact: Artefact, paper: Paper, place: Path
 
 
 def setting_rows(paper: Paper) -> list[list[str]]:
-    """Return a row per item of a setting: quantity, choice, basis, evidence, other values."""
+    """Return a row per item of a setting: quantity, choice, basis, evidence, other values.
+
+    A value that no search has tried yet says so.
+    """
     rows = []
     for item in paper.items:
         value = item.find(paper.setting[item.name]) if item.name else item.values[0]
         inferred = item.is_open and value is not item.values[0]
-        others = [other for other in item.values if other is not value]
+        known = [trial.setting[item.name] for trial in paper.trials] if item.name else []
+        others = [
+            f"{item.words(other.value)} ({other.basis}: {other.evidence})"
+            + ("" if other.value in known or not known else ", not tried by a search")
+            for other in item.values
+            if other is not value
+        ]
         rows.append(
             [
                 item.quantity,
                 item.words(value.value),
                 f"{value.basis}, inferred" if inferred else str(value.basis),
                 value.evidence,
-                "; ".join(f"{item.words(other.value)} ({other.basis}: {other.evidence})" for other in others),
+                "; ".join(others),
             ]
         )
     return rows
@@ -313,7 +322,7 @@ def markdown(output: Path, papers: Iterable[Paper]) -> str:
             if claim.get("former")
         ]
         lines += ["", "### Checks that were changed after they had been run", "", *changed] if changed else []
-        heads = ["setting", "value", "stated or inferred", "evidence", "also tried"]
+        heads = ["setting", "value", "stated or inferred", "evidence", "other values"]
         lines += ["", "### Settings", gain(paper), "", *table(heads, setting_rows(paper))]
         pairs = tried.never_together(paper.trials)[:PAIRS]
         if pairs:

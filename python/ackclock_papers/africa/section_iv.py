@@ -113,7 +113,7 @@ def _cases_4(effort: Effort) -> Mapping[Key, Case]:
 
     def variant(alpha: AlphaVariant) -> Case:
         def change(description: dict[str, Any]) -> None:
-            description["flow"][0].update(params={"alpha": alpha.value})
+            description["flow"][0].setdefault("params", {})["alpha"] = alpha.value
 
         return _with(five[AFRICA], change)
 

@@ -11,6 +11,8 @@ from ackclock.reproduction.settings import Setting
 
 RATE_MBPS = 622.0
 ACCESS = "1 Gbit/s"
+DECLARED_GAIN = 0.125
+"""Gain of aRTT that the control has without a parameter."""
 NOISE = "noise"
 """Name of the Poisson datagrams in the direction of the flows."""
 NOISE_SHARE = 0.03
@@ -30,6 +32,18 @@ RENO, HSTCP, SCALABLE, AFRICA = TcpVariant
 
 CONTROLLERS = {RENO: "reno", HSTCP: "hstcp", SCALABLE: "scalable", AFRICA: "africa"}
 """The engine's names of the controls."""
+
+
+def as_read(setting: Setting, flow: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a flow with the parameters that the setting's readings of TCP-Africa ask for."""
+    if flow.get("controller") != CONTROLLERS[AFRICA]:
+        return flow
+    params: dict[str, Any] = {}
+    if setting["rtt_gain"] != DECLARED_GAIN:
+        params["gain"] = setting["rtt_gain"]
+    if setting["slow_decrease"] != HSTCP:
+        params["slow_decrease"] = "reno"
+    return {**flow, "params": params | flow.get("params", {})} if params else flow
 
 
 def scenario(
@@ -54,7 +68,7 @@ def scenario(
         build.dumbbell(
             build.mbps(RATE_MBPS), build.milliseconds(delay_ms), build.packets(setting["buffer_packets"])
         ),
-        *({"start": {"uniform": ["0 s", "1 s"]}, **flow} for flow in flows),
+        *({"start": {"uniform": ["0 s", "1 s"]}, **as_read(setting, flow)} for flow in flows),
         {**noise, "name": NOISE},
         {**noise, "name": f"{NOISE} back", "direction": "reverse"},
         duration=build.seconds(duration_s),

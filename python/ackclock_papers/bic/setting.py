@@ -19,6 +19,24 @@ CONTROLS: dict[str, build.Table] = {
     "HSTCP": {"controller": "hstcp"},
     "STCP": {"controller": "scalable"},
 }
+REPAIRS: dict[str, build.Table] = {
+    "all four": {},
+    "none: exactly as printed": dict.fromkeys(
+        ("least_increase", "kept_maximum", "loss_ends_probing", "new_target"), False
+    ),
+    "all but a least increase of S_min": {"least_increase": False},
+    "all but a maximum of its own for fast convergence": {"kept_maximum": False},
+    "all but the end of slow start at a loss": {"loss_ends_probing": False},
+    "all but a new target after slow start": {"new_target": False},
+}
+"""Parameters of BI-TCP by the value of ``repairs``."""
+RED_THRESHOLDS: dict[str, build.Table] = {
+    "2.5 and 7.5 ms of the link's rate": {},
+    "5 and 15 packets": {"min_threshold": 5, "max_threshold": 15},
+}
+"""Keys of the queue by the value of ``red_thresholds``, as far as they do not depend on the buffer."""
+OF_BUFFER = "a quarter and three quarters of the buffer"
+"""The other value of ``red_thresholds``."""
 GIGABIT_MBPS = 2500.0
 SEEDS_ABOVE_1_GBPS, QUICK_SEEDS_ABOVE_1_GBPS = 3, 2
 SESSION_MBPS = 0.034
@@ -148,15 +166,17 @@ def case(
     packets = round(rate_mbps * 1e3 * setting["buffer_ms"] / (8 * setting["packet_bytes"]))
     queue: build.Table = {"kind": "droptail", "limit": build.packets(packets)}
     if red:
-        queue |= {"kind": "ared", "least_max_p": 0.001}
+        queue |= adaptive_red(setting, packets)
     fast = {
         "pacing": setting["pacing"],
         "initial_ssthresh": _initial_ssthresh(setting["limited_slow_start"] != "no flow"),
         "start": {"uniform": ["0 s", build.seconds(EARLY_S)]},
     }
+    alike = setting["reverse_queue"] == "the same as forward"
+    reverse: build.Table = queue if alike else {"kind": "droptail", "limit": setting["reverse_queue"]}
     scenario = build.scenario(
-        build.dumbbell(build.mbps(rate_mbps), "10 ms", queue, reverse={"queue": queue}),
-        *({**fast, **flow} for flow in flows),
+        build.dumbbell(build.mbps(rate_mbps), "10 ms", queue, reverse={"queue": reverse}),
+        *({**fast, **as_read(setting, flow)} for flow in flows),
         *background(setting, rate_mbps, length_s, kinds),
         duration=build.seconds(length_s),
         warmup=build.seconds(length_s - (length_s / 2 if measured_s is None else measured_s)),
@@ -174,6 +194,32 @@ def case(
     most = QUICK_SEEDS_ABOVE_1_GBPS if effort.quick else most_runs
     runs = min(effort.runs, most) if rate_mbps > 1000 else effort.runs
     return Case(scenario, runs)
+
+
+def adaptive_red(setting: Setting, buffer: int) -> build.Table:
+    """Return the keys of the adaptive RED of a queue of `buffer` packets."""
+    queue: build.Table = {"kind": "ared", "least_max_p": 0.001}
+    if setting["red_thresholds"] == OF_BUFFER:
+        queue |= {"min_threshold": buffer / 4, "max_threshold": 3 * buffer / 4}
+    else:
+        queue |= RED_THRESHOLDS[setting["red_thresholds"]]
+    if setting["red_weight"] != "by the link's rate":
+        queue["weight"] = setting["red_weight"]
+    if not setting["red_gentle"]:
+        queue["gentle"] = False
+    if setting["red_mean_packet"] != "1000 B":
+        queue["mean_packet"] = setting["red_mean_packet"]
+    return queue
+
+
+def as_read(setting: Setting, flow: build.Table) -> build.Table:
+    """Return a flow with the parameters that the setting's readings of BI-TCP ask for."""
+    if flow.get("controller") != "bic":
+        return flow
+    params = dict(REPAIRS[setting["repairs"]])
+    if setting["search"] != "per ACK":
+        params["search"] = "per_rtt"
+    return {**flow, "params": params | flow.get("params", {})} if params else flow
 
 
 def _initial_ssthresh(limited: bool) -> int | str:

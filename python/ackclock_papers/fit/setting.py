@@ -28,6 +28,15 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 """The variants of Linux 2.6.31, CTCP as the Linux port, FAST as in ns-2."""
 
+AS_PUBLISHED: dict[str, dict[str, Any]] = {
+    "CTCP": {"controller": "compound"},
+    "Westwood": {"controller": "westwood"},
+    "HSTCP": {"controller": "hstcp"},
+    "Illinois": {"controller": "illinois"},
+}
+"""Other variants where the item ``variants`` is not `OF_LINUX`."""
+OF_LINUX = "as Linux 2.6.31 has them"
+
 KERNEL = {"initial_window": 3, "recovery": "linux-2.6"}
 SENDERS: dict[str, dict[str, Any]] = {
     "Linux 2.6.31": {**KERNEL, "growth": "per_ack"},
@@ -76,10 +85,17 @@ def flow(
     control, and `more` other keys of the flow.
     """
     known = {
-        "FIT": {**FIT_RTT[setting["fit_rtt"]], **FIT_ALPHA[setting["fit_alpha"]]},
+        "FIT": {
+            **FIT_RTT[setting["fit_rtt"]],
+            **FIT_ALPHA[setting["fit_alpha"]],
+            **({} if setting["fit_timeout"] == "kept" else {"timeout_resets_n": True}),
+        },
         "FAST": {"alpha": fast_alpha, "loss": setting["fast_loss"]},
     }.get(variant, {})
-    entry = {"start": {"uniform": ["0 s", "1 s"]}, "name": variant, **VARIANTS[variant], **more}
+    control = VARIANTS[variant]
+    if setting["variants"] != OF_LINUX:
+        control = AS_PUBLISHED.get(variant, control)
+    entry = {"start": {"uniform": ["0 s", "1 s"]}, "name": variant, **control, **more}
     chosen = {**entry.pop("params", {}), **known, **(params or {})}
     return {**entry, "params": chosen} if chosen else entry
 
@@ -112,6 +128,8 @@ def scenario(
     common: dict[str, Any] = {"rtt": f"{rtt_ms:g} ms"}
     if loss:
         link["loss"] = {"kind": "bernoulli", "rate": loss}
+        if setting["random_loss"] == "data and ACKs":
+            link["reverse"] = {"loss": dict(link["loss"])}
     if noise_ms and setting["noise"] == ON_SAMPLES:
         common["rtt_noise"] = f"{noise_ms:g} ms"
     elif noise_ms:

@@ -45,7 +45,7 @@ def lossy(case: LossyFlow, setting: Setting, duration_s: float) -> dict[str, Any
     """Make a scenario of figure 14, `duration_s` seconds long, of which 50 s are left out."""
     entry = flow(case.control, setting)
     if case.control == "Illinois":
-        entry["params"] = {"eta1": 0.2}
+        entry["params"] = entry.get("params", {}) | {"eta1": 0.2}
     return scenario(
         [entry],
         setting,

@@ -214,7 +214,8 @@ def _vegas(effort: Effort, count: int) -> Case:
 def _noisy(effort: Effort, case: NoisyPair, extremes: str | None = None) -> Case:
     description = noisy(case, effort.setting, effort.pick(1000, 400))
     if extremes is not None:
-        description["flow"] = [{**entry, "params": {"extremes": extremes}} for entry in description["flow"]]
+        for entry in description["flow"]:
+            entry["params"] = entry.get("params", {}) | {"extremes": extremes}
     return Case(description, effort.runs, record=False)
 
 

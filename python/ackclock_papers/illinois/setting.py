@@ -22,8 +22,26 @@ CONTROLLERS = {
 RECOVERIES = {"HS-TCP": "sack", "BIC": "linux-2.6", "C-TCP": "linux-2.6", "Vegas": "newreno"}
 """Loss recovery where the paper's choice of agent implies one."""
 
+HSTCP_RULES = {"closed form": "hstcp", "table": "hstcp-table"}
+"""Controls of HS-TCP by the value of ``hstcp_rule``."""
+
+TCP: dict[str, dict[str, Any]] = {
+    "2 packets, 10 ms, an ACK per packet, yes, any": {},
+    "3 packets, the rest alike": {"initial_window": 3},
+    "an ACK for two packets, the rest alike": {"delayed_ack": 2},
+    "no limited transmit, the rest alike": {"limited_transmit": False},
+    "bursts of 4 packets at most, the rest alike": {"max_burst": 4},
+}
+"""Keys of ``[tcp]`` by the value of ``tcp``."""
+
 ITEMS = {"Reno": "reno_recovery", "Illinois": "illinois_recovery"}
 """Items of the setting that have the loss recovery of the remaining controls."""
+
+OF_ONE_FLOW = "that of one flow"
+"""The value of ``several_overhead`` with which several flows have the overhead of one."""
+
+COUNTED = "counts"
+"""The value of ``transmitting`` with which the packet in transmission takes a place of the buffer."""
 
 PACKET_BYTES = 1000
 """Packet size that the paper states."""
@@ -52,8 +70,9 @@ def scenario(
     and `link` has other keys of ``[dumbbell]``.
     """
     common = {"rtt": build.milliseconds(rtt_ms), "access": setting["access"]}
+    places = buffer if setting["transmitting"] == COUNTED else buffer + 1
     return build.scenario(
-        build.dumbbell(build.mbps(rate_mbps), build.milliseconds(rtt_ms / 2), build.packets(buffer), **link),
+        build.dumbbell(build.mbps(rate_mbps), build.milliseconds(rtt_ms / 2), build.packets(places), **link),
         *(common | flow for flow in flows),
         duration=build.seconds(duration_s),
         warmup=build.seconds(warmup_s),
@@ -63,9 +82,18 @@ def scenario(
             "packet": f"{setting['packet']} B",
             "min_rto": setting["min_rto"],
             "clock": "10 ms",
-            "overhead": setting["overhead"],
+            "overhead": overhead(setting, sum(flow.get("count", 1) for flow in flows)),
+            **({} if setting["initial_ssthresh"] == "unlimited" else {"initial_ssthresh": 100}),
+            **TCP[setting["tcp"]],
         },
     )
+
+
+def overhead(setting: Setting, flows: int) -> str:
+    """Return the longest random delay before a send in a scenario of so many flows."""
+    several: str = setting["several_overhead"]
+    alone: str = setting["overhead"]
+    return alone if flows == 1 or several == OF_ONE_FLOW else several
 
 
 def capacity(rate_mbps: float, packet_bytes: float = PACKET_BYTES) -> float:
@@ -85,18 +113,20 @@ def flow(
 
     By default its loss recovery is the paper's; `beta` is both beta_min and beta_max of Illinois.
     """
-    entry = build.flow(
-        CONTROLLERS[control], recovery=recovery or RECOVERIES.get(control) or setting[ITEMS[control]]
-    )
-    if beta is not None:
-        entry["params"] = {"beta_min": beta, "beta_max": beta}
+    controller = HSTCP_RULES[setting["hstcp_rule"]] if control == "HS-TCP" else CONTROLLERS[control]
+    entry = build.flow(controller, recovery=recovery or RECOVERIES.get(control) or setting[ITEMS[control]])
+    params: dict[str, Any] = {} if beta is None else {"beta_min": beta, "beta_max": beta}
+    if control == "Illinois" and not setting["backoff_ends_wait"]:
+        params["backoff_ends_wait"] = False
+    if params:
+        entry["params"] = params
     return entry
 
 
 def vegas(packets: int, setting: Setting) -> dict[str, Any]:
     """Make a Vegas flow that keeps `packets` in the queue: this paper sets its three limits equal."""
     limits = dict.fromkeys(("alpha", "beta", "gamma"), float(packets))
-    return flow("Vegas", setting) | {"params": {**limits, "rtt": "mean"}}
+    return flow("Vegas", setting) | {"params": {**limits, "rtt": setting["vegas_rtt"]}}
 
 
 def random_start(setting: Setting) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ackclock.engine import build
 from ackclock.reproduction.numbers import Effort
+from ackclock.reproduction.settings import Setting
 from ackclock.runs import Case
 
 PACKET_BYTES = 1000
@@ -50,6 +51,18 @@ TFRCS = {
     "RFC 5348, overhead 1 ms": Version("tfrc", "1 ms"),
 }
 """By the value of ``tfrc``."""
+TEAR_SILENCE: dict[str, build.Table] = {
+    "4 RTTs, at least 200 ms": {},
+    "2 RTTs, at least 200 ms": {"silence_rtts": 2.0},
+    "4 RTTs, at least 1 s": {"least_silence_s": 1.0},
+}
+"""Parameters of TEAR by the value of ``tear_silence``."""
+TEAR_RUNNING_EPOCH: dict[str, build.Table] = {
+    "as the newest": {},
+    "as the newest, where the mean becomes larger by it": {"running_epoch": "if_larger"},
+    "not at all": {"running_epoch": "left_out"},
+}
+"""Parameters of TEAR by the value of ``tear_running_epoch``."""
 STUDIED = frozenset(CONTROLLERS.values()) | {version.controller for version in TFRCS.values()}
 """The engine's names of everything that a protocol of the study may be."""
 
@@ -125,9 +138,22 @@ def flows(effort: Effort, protocol: Protocol, **settings: Any) -> build.Table:
         flow["overhead"] = effort.setting["overhead"]
     if protocol is TFRC and tfrc.overhead:
         flow["overhead"] = tfrc.overhead
+    params = parameters(effort.setting, protocol) | settings.pop("params", {})
+    return flow | ({"params": params} if params else {}) | settings
+
+
+def parameters(setting: Setting, protocol: Protocol) -> build.Table:
+    """Return the parameters of a protocol's control that differ from its defaults at a setting."""
     if protocol is GAIMD:
-        flow["params"] = {"whole_windows": effort.setting["whole_windows"]}
-    return flow | settings
+        return {"whole_windows": setting["whole_windows"]}
+    if protocol is TFRC:
+        return {"damping": True} if setting["tfrc_damping"] else {}
+    if protocol is TEAR:
+        rounds = setting["tear_feedback"]
+        feedback = {} if rounds == 1 else {"feedback_rtts": float(rounds)}
+        running = TEAR_RUNNING_EPOCH[setting["tear_running_epoch"]]
+        return TEAR_SILENCE[setting["tear_silence"]] | running | feedback
+    return {}
 
 
 def datagrams(effort: Effort) -> build.Table:
@@ -174,7 +200,7 @@ def case(
         "clock": "100 ms",
         "initial_rto": "6 s",
         "limited_transmit": effort.setting["limited_transmit"],
-        "initial_window": 1,
+        "initial_window": effort.setting["initial_window"],
     }
     scenario = build.scenario(
         link,
