@@ -176,7 +176,8 @@ fn parameters() {
     assert_eq!(
         params("alpha_mx = 5"),
         "flow.0.params.alpha_mx: illinois has no such parameter, did you mean \"alpha_max\"?; allowed: \
-         alpha_max, alpha_min, beta_max, beta_min, w_thresh, eta1, eta2, eta3, theta, extremes"
+         alpha_max, alpha_min, beta_max, beta_min, w_thresh, eta1, eta2, eta3, theta, extremes, \
+         backoff_ends_wait, f1, f1_power, f2_power"
     );
     assert_eq!(
         params("alpha_min = 2"),
