@@ -47,6 +47,7 @@ class Version(NamedTuple):
 
 TFRCS = {
     "as ns-2 had it in 2000": Version("tfrc-2000"),
+    "as ns-2 had it in 2000, evenly spaced": Version("tfrc-2000", "0 s"),
     "RFC 5348": Version("tfrc"),
     "RFC 5348, overhead 1 ms": Version("tfrc", "1 ms"),
 }
