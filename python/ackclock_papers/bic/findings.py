@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import scipy
-
 from ackclock.models import responses
 from ackclock.reproduction import quoted
 from ackclock.reproduction.artefact import Evidence, Finding
@@ -27,11 +25,9 @@ def _hstcp_unfairness(numbers: Numbers) -> Evidence:
 
 def _loss_events(window: float) -> float:
     """Return the rate of loss events with which BI-TCP's response function has a mean window."""
-
-    def excess(log_rate: float) -> float:
-        return float(responses.bic(math.exp(log_rate))) - window
-
-    return math.exp(scipy.optimize.brentq(excess, math.log(1e-9), math.log(0.1)))
+    # Above low_window, where the function is its own and rises as losses become rarer.
+    rates = np.geomspace(5e-3, 1e-9, 2000)
+    return float(np.exp(np.interp(np.log(window), np.log(responses.bic(rates)), np.log(rates))))
 
 
 def _loss_rates(_numbers: Numbers) -> Evidence:
