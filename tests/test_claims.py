@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ackclock.reproduction import sentences
-from ackclock.reproduction.artefact import Computed
+from ackclock.reproduction.artefact import Computed, matching
 from ackclock.reproduction.claims import between, mean
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.sentences import Sentence
@@ -33,7 +33,7 @@ def test_every_claim_is_stated_or_listed_as_ours(name):
         for statement in SAID[name]
         for artefact, patterns in statement.claims.items()
         for pattern in patterns
-        for claim in sentences.matching(PAPERS[name][artefact], pattern)
+        for claim in matching(PAPERS[name][artefact], pattern)
     }
     every = {
         (artefact.name, claim.sentence) for artefact in PAPERS[name].artefacts for claim in artefact.claims

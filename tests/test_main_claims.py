@@ -30,7 +30,7 @@ def test_every_artefact_has_exactly_one_main_claim(name):
 @NAMES
 def test_main_claims_name_claims_of_their_paper(name):
     for artefact, main in MAIN[name].items():
-        stated = main.stated_by(PAPERS[name], artefact)
+        stated = main.stated_by(PAPERS[name].artefacts, artefact)
         assert bool(stated) == bool(main.ids)
         assert all(claim in owner.claims for owner, claim in stated)
 
@@ -81,16 +81,14 @@ def test_incomplete_main_claims_are_refused(changed, complaint):
 def test_an_id_that_names_no_claim_is_refused(name):
     main = MainClaim("a concave curve", "section 3", "simulation", "The curve is concave.", (name,))
     missing = name if "/" in name else f"figure-8/{name}"
-    with pytest.raises(
-        LookupError, match=f"illinois has no claim {re.escape(missing)}, which .* figure-8 names"
-    ):
-        main.stated_by(PAPERS["illinois"], "figure-8")
+    with pytest.raises(LookupError, match=f"there is no claim {re.escape(missing)}, which .* figure-8 names"):
+        main.stated_by(PAPERS["illinois"].artefacts, "figure-8")
 
 
 def test_another_artefact_may_state_a_main_claim():
     ids = ("hs-tcp-sack-not-concave", "section-5/hs-tcp-convex-between-losses")
     main = MainClaim("convex", "section 2", "simulation", "HS-TCP's curve is convex.", ids)
-    stated = main.stated_by(PAPERS["illinois"], "figure-8")
+    stated = main.stated_by(PAPERS["illinois"].artefacts, "figure-8")
     assert [(owner.name, claim.name) for owner, claim in stated] == [
         ("figure-8", "hs-tcp-sack-not-concave"),
         ("section-5", "hs-tcp-convex-between-losses"),

@@ -468,7 +468,7 @@ def test_markdown_has_a_row_for_every_artefact(tmp_path):
     text = page.markdown(tmp_path, PAPERS.values())
     rows = [line for line in text.splitlines() if line.startswith(("| figure-", "| table-"))]
     assert len(rows) == 91
-    assert "| not run | there is no result | 112 | 91 |" in text
+    assert "| not run | it has no result | 112 | 91 |" in text
 
 
 def test_markdown_gives_a_finding_of_several_claims_once(tmp_path):

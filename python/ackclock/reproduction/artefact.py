@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
@@ -283,6 +284,12 @@ class Artefact:
                         f"{self.name}, {effort_name}: the claim {claim.name} asks for "
                         f"{error}, which is not measured"
                     ) from error
+
+
+def matching(artefact: Artefact, pattern: str) -> list[Claim]:
+    """Return the claims of an artefact whose names match a pattern, in which ``*`` stands for any text."""
+    wanted = ".*".join(map(re.escape, pattern.split("*")))
+    return [claim for claim in artefact.claims if re.fullmatch(wanted, claim.name)]
 
 
 class Probe(NamedTuple):

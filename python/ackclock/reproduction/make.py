@@ -163,7 +163,13 @@ def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> Ar
             str(key): {"file": f"scenarios/{slug(str(key))}.toml", "runs": len(jobs)}
             for key, jobs in asked.jobs.items()
         },
-        "claims": [_claim(paper, asked, claim, judged, judgement) for claim, judged in judgement.claims],
+        "claims": [
+            {
+                **_claim(paper, artefact, claim, judged, judgement),
+                "controls": controls_of(asked, judgement.numbers, claim),
+            }
+            for claim, judged in judgement.claims
+        ],
         "expected_wrong_claims": expected_wrong(judged.wrong_probability for _, judged in judgement.claims),
         "verdict": "",
         "error": judgement.error,
@@ -185,9 +191,10 @@ def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> Ar
     return record
 
 
-def _claim(paper: Paper, asked: Asked, claim: Claim, judged: Judged, judgement: Judgement) -> ClaimRecord:
+def _claim(
+    paper: Paper, artefact: Artefact, claim: Claim, judged: Judged, judgement: Judgement
+) -> ClaimRecord:
     """Record a claim, what was measured, and what is known of it from other settings."""
-    artefact = asked.artefact
     single_runs = judgement.single_runs.get(claim.name)
     finding = claim.finding if claim.finding and claim.finding.name in judgement.findings else None
     in_ns2 = paper.ns2.get((artefact.name, claim.name))
@@ -209,7 +216,6 @@ def _claim(paper: Paper, asked: Asked, claim: Claim, judged: Judged, judgement: 
         "measured": judged.measured,
         "ns2": None if in_ns2 is None else {"measured": in_ns2.measured, "holds": in_ns2.holds},
         "holds": judged.holds,
-        "controls": controls_of(asked, judgement.numbers, claim),
         "single_runs": None
         if single_runs is None
         else {

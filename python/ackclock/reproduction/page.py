@@ -30,7 +30,7 @@ PAIRS = 10
 NEWEST = 3
 """Figures in the live view."""
 NOT_RUN, OLD_RULE = "not run", "(old rule)"
-"""Rows of the table of classes that are no classes."""
+"""Further rows of the table of classes."""
 TONES = {
     "reproduced": "reproduced",
     "verified": "reproduced",
@@ -279,11 +279,7 @@ def _by_class(every: Sequence[Mapping[str, Any]], asked: Sequence[Artefact]) -> 
         return classes.counts(artefact["class"] for artefact in shown) | {NOT_RUN: missing, OLD_RULE: whole}
 
     all_of_them, printed = numbers(lambda _: True), numbers(lambda name: not name.startswith("section-"))
-    meaning = {
-        **classes.CLASSES,
-        NOT_RUN: "there is no result",
-        OLD_RULE: "every claim of the artefact holds",
-    }
+    meaning = {**classes.CLASSES, NOT_RUN: "it has no result", OLD_RULE: "every claim of the artefact holds"}
     rows = [[name, meaning[name], str(all_of_them[name]), str(printed.get(name, 0))] for name in all_of_them]
     return table(["class", "meaning", "artefacts", "of them figures and tables"], rows)
 

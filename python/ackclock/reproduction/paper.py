@@ -143,12 +143,20 @@ class Paper:
         These are the items that change its scenarios and, of the items that change no scenario, which
         are readings of the measurements, those that its claims ask for.
         """
-        seen = {name for names in self._changing.values() for name in names}
-        mine = self._changing.get(artefact.name, frozenset())
-        watched = _Watched(self.setting)
-        artefact.check(watched)
-        readings = watched.asked - seen
-        return [item for item in self.items if item.is_open and (item.name in mine or item.name in readings)]
+        names = self._relevant.get(artefact.name)
+        if names is None:
+            changing = self._changing
+            watched = _Watched(self.setting)
+            artefact.check(watched)
+            readings = watched.asked - {name for each in changing.values() for name in each}
+            names = changing.get(artefact.name, frozenset()) | readings
+            self._relevant[artefact.name] = names
+        return [item for item in self.items if item.is_open and item.name in names]
+
+    @cached_property
+    def _relevant(self) -> dict[str, frozenset[str]]:
+        """Names of the items of `relevant`, by artefact: they are asked for once per claim."""
+        return {}
 
     @cached_property
     def _changing(self) -> Mapping[str, frozenset[str]]:

@@ -21,7 +21,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from ackclock.draw.markdown import table
-from ackclock.reproduction.artefact import Artefact, Claim
+from ackclock.reproduction.artefact import Artefact, Claim, matching
 
 if TYPE_CHECKING:
     from ackclock.reproduction.paper import Paper
@@ -61,12 +61,6 @@ def load(package: str) -> tuple[Sentence, ...]:
     """
     text = (resources.files(package) / FILE).read_text(encoding="utf-8")
     return tuple(Sentence(**table) for table in tomllib.loads(text)["sentence"])
-
-
-def matching(artefact: Artefact, pattern: str) -> list[Claim]:
-    """Return the claims of an artefact whose names match a pattern, in which ``*`` stands for any text."""
-    wanted = ".*".join(map(re.escape, pattern.split("*")))
-    return [claim for claim in artefact.claims if re.fullmatch(wanted, claim.name)]
 
 
 def unknown(paper: Paper, sentences: Sequence[Sentence]) -> list[str]:

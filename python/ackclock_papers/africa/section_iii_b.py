@@ -15,7 +15,7 @@ from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ordered, ratio
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.runs import Case
-from ackclock_papers.africa.figures_2_to_7 import FIGURE_4, LEFT_OUT_S
+from ackclock_papers.africa.figures_2_to_6 import FIGURE_4, LEFT_OUT_S
 from ackclock_papers.africa.setting import AFRICA
 from ackclock_papers.africa.tables_i_and_ii import UNEQUAL, RttRatio, table_case, two_flows
 

@@ -15,13 +15,12 @@ from ackclock.reproduction.artefact import Probe, Simulated
 from ackclock.reproduction.claims import between, mean, near, ordered
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.runs import Case
-from ackclock_papers.africa.figures_2_to_7 import (
-    COME_S,
+from ackclock_papers.africa.figure_7 import COME_S, FIGURE_7
+from ackclock_papers.africa.figures_2_to_6 import (
     FIGURE_3,
     FIGURE_4,
     FIGURE_5,
     FIGURE_6,
-    FIGURE_7,
     LEFT_OUT_S,
     measure_pair,
 )

@@ -14,7 +14,7 @@ from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, changed, mean, near, ordered, ratio, times
 from ackclock.reproduction.numbers import Effort, Numbers
 from ackclock.runs import Case
-from ackclock_papers.africa.figures_2_to_7 import LENGTH_S, PairNumbers, measure_pair
+from ackclock_papers.africa.figures_2_to_6 import LENGTH_S, PairNumbers, measure_pair
 from ackclock_papers.africa.setting import ACCESS, AFRICA, CONTROLLERS, HSTCP, TcpVariant, scenario
 
 QUICK_S = 120.0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ackclock.models import responses
 from ackclock.reproduction import quoted
 from ackclock.reproduction.artefact import Evidence, Finding
