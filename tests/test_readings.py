@@ -110,7 +110,9 @@ def test_a_table_shows_what_a_value_turns(paper, cells):
     text = "\n".join(readings.tables(paper, cells))
     settings = "the chosen one and 2 that differ in one item, each with 2 quick runs"
     assert f"Claims: 2; settings: {settings}. Claims with the same outcome at all of them: 1." in text
-    assert "| claim | chosen | buffer: 40 units |" in text
+    assert "| reading | the queue is short |" in text
+    assert "| as chosen | yes (" in text
+    assert "| buffer: 40 units | no (" in text
     assert "buffer: 5 units" not in text
     assert "there is a queue" not in text
 

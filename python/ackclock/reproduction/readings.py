@@ -145,7 +145,7 @@ def _item(paper: Paper, name: str) -> Item | None:
 
 
 def tables(paper: Paper, cells: Sequence[Cell]) -> list[str]:
-    """Return a table per artefact: the claims that some value turns, and the values that turn any.
+    """Return a table per artefact: a row per value that turns a claim, a column per claim that is turned.
 
     A line in front says how many claims were judged and how many no value turns.
     """
@@ -171,7 +171,7 @@ def _table(paper: Paper, artefact: Artefact, cells: Sequence[Cell]) -> list[str]
         if claim in chosen and cell.word != chosen[claim].word
     ]
     claims = [claim for claim in artefact.claims if any(name == claim.name for _, name in turns)]
-    columns = [column for column in others if any(turned == column for turned, _ in turns)]
+    columns = list(dict.fromkeys(column for column, _ in turns))
     still = [claim for claim in artefact.claims if claim not in claims and claim.name in chosen]
     fail = [f"*{claim.sentence}*" for claim in still if chosen[claim.name].word == "no"]
     lines = [
@@ -181,13 +181,11 @@ def _table(paper: Paper, artefact: Artefact, cells: Sequence[Cell]) -> list[str]
     if fail:
         lines += ["", f"Claims that hold at none of them: {'; '.join(fail)}."]
     if claims:
-        heads = ["claim", "chosen", *(_head(*column, others[column]) for column in columns)]
-        rows = [
-            [claim.sentence, _words(chosen[claim.name])]
-            + [_words(others[column].get(claim.name)) for column in columns]
-            for claim in claims
-        ]
-        lines += ["", *markdown.table(heads, rows)]
+        rows = [["as chosen", *(_words(chosen[claim.name]) for claim in claims)]]
+        for column in columns:
+            outcomes = [_words(others[column].get(claim.name)) for claim in claims]
+            rows.append([_head(*column, others[column]), *outcomes])
+        lines += ["", *markdown.table(["reading", *(claim.sentence for claim in claims)], rows)]
     return lines
 
 
