@@ -129,6 +129,17 @@ def test_two_modes():
     assert row == pytest.approx({"short": 40 / 140, "long": 20 / 140, "faster": 0.75})
 
 
+def test_packets_in_the_queue_at_switches():
+    # RTTs of 50 and 55 ms with a window of 110: 110 (55 - 50)/55 = 10 packets in the queue, or none. The
+    # first flow turns slow between a sample with none and one with 10; the second, of 220, at 20 and 20.
+    fast, rtt_ms = np.ones((100, 2)), np.full((100, 2), 50.0)
+    fast[40:60, 0], rtt_ms[40:60, 0] = 0, 55
+    fast[70:, 1], rtt_ms[60:, 1] = 0, 55
+    windows = np.tile([110.0, 220.0], (100, 1))
+    run = made(np.ones((100, 2)), sample_s=0.002, columns={"fast": fast, "rtt_ms": rtt_ms, "window": windows})
+    assert section_iii_b.at_switches(run) == pytest.approx({"short queued": 5, "long queued": 20})
+
+
 def test_slow_before_losses():
     time_s = 0.5 * np.arange(1, 201)
     run = made(

@@ -276,6 +276,28 @@ def test_figure_5_tells_additive_from_binary_growth():
     }
 
 
+def test_figure_5_follows_climbs_after_large_reductions():
+    # From 800 to 700 at 10 s, recovered at 10.1 s; then 32 packets in 0.05 s, a round trip, and from 11.05 s
+    # on 1.1 in 0.95 s. The losses at 12 and 13 s are of less than 2 S_max, and of a smaller window than before.
+    at = {0.0: 800, 10.0: 800, 10.001: 700, 10.1: 700, 10.15: 732, 11.0: 780, 11.05: 799.9, 12.0: 801}
+    at |= {12.001: 760, 13.0: 790, 13.001: 690, 14.0: 700}
+    time = np.round(np.arange(1, 1401) * 0.01, 2)
+    window = np.interp(time, list(at), list(at.values()))
+    windows = pl.DataFrame({"time_s": time, "flow": [0] * 1400, "window": window, "rtt_ms": [50.0] * 1400})
+    events = pl.DataFrame(
+        [(5.0, "loss", 700.0, 600.0), (10.0, "loss", 800.0, 700.0), (10.1, "recovered", 700.0, 700.0)]
+        + [(12.0, "loss", 801.0, 760.0), (12.1, "recovered", 760.0, 760.0)]
+        + [(13.0, "loss", 790.0, 690.0), (13.1, "recovered", 690.0, 690.0)],
+        schema=["time_s", "kind", "window_before", "window_after"],
+        orient="row",
+    ).with_columns(flow=pl.lit(0))
+    run = run_of(start_s=9.0, end_s=14.0, windows=windows, events=events)
+    row = figures_4_to_8.FIGURE_5.measure(figures_4_to_8.ALONE, run)
+    # The last sample below 800 is at 11.13 s.
+    assert row["first growth"] == pytest.approx(32)
+    assert row["last growth"] == pytest.approx(1.1 * 0.05 / 0.95, rel=1e-6)
+
+
 def test_curves_cross_where_they_do():
     # 1/p = 10/sqrt(p) at p = 0.01: 100 packets.
     assert figures_4_to_8._cross(lambda p: 1 / p, lambda p: 10 / p**0.5, 1e-4, 1.0) == pytest.approx(100)

@@ -82,6 +82,7 @@ def test_figure_8_measures_epochs():
     assert row["used_share"] == pytest.approx(0.875, abs=1e-3)
     assert row["full_share"] == pytest.approx(0.5, abs=1e-3)
     assert row["full_s"] == pytest.approx(5, abs=0.01)
+    assert row["to_full_s"] == pytest.approx(5, abs=0.02)
     assert (row["concave"], row["straight"], row["convex"]) == (0, 1, 0)
     assert np.isnan(row["concave_at"])
 

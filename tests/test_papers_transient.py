@@ -20,7 +20,9 @@ from ackclock_papers.transient import (
     figures_20_to_23,
     figures_24_to_28,
     figures_29_to_36,
+    figures_37_and_38,
     measure,
+    section_3,
     table_1,
 )
 from ackclock_papers.transient.setting import (
@@ -142,9 +144,11 @@ def test_dips_of_three_protocols_at_least():
         return list(measured(figures_24_to_28.FIGURE_25, rows, axis=axis).values())
 
     # The third of 0.3, 0.5, 0.9, 1.2 is below 1; the median of 1, 2, 3 and 20 s is 2.5 s.
-    assert verdicts([0.5, 1.2, 0.3, 0.9], [2, 20, 1, 3], "100 ms") == [True, True]
+    # Deep with all four would be at most 0.5.
+    assert verdicts([0.5, 1.2, 0.3, 0.9], [2, 20, 1, 3], "100 ms") == [True, False, True]
+    assert verdicts([0.5, 0.4, 0.3, 0.5], [2, 20, 1, 3], "100 ms") == [True, True, True]
     # 2.5 s are 10 round trips of 250 ms, less than half of 25.
-    assert verdicts([0.5, 1.2, 0.3, 1.1], [2, 20, 1, 3], "the mean of the run") == [False, False]
+    assert verdicts([0.5, 1.2, 0.3, 1.1], [2, 20, 1, 3], "the mean of the run") == [False, False, False]
 
 
 def test_the_bernoulli_loss_that_a_flow_has_with_the_sources():
@@ -387,6 +391,28 @@ def test_eight_flows_join():
     assert row["fairness_after"] == pytest.approx(1)
     # Ten round trips of which k have 0.8: 1 - 0.02 k is at least 0.85 from k = 7 on, after 13.
     assert row["fair_again_s"] == pytest.approx(1.3)
+    # 20 round trips with 3 and 20 with 2, after 4.
+    assert row["soon_share"] == pytest.approx(2.5 / 4)
+
+
+def test_the_chain_is_solved_without_its_formula():
+    # Factor 2 follows a loss in factor 1: 0.2 of 0.8; factor 64 has what the others leave, 0.2^6.
+    solved = figures_37_and_38._solved()
+    assert solved[:2] == pytest.approx([0.8, 0.16])
+    assert (solved[6], sum(solved)) == pytest.approx((0.000064, 1))
+
+
+def test_smoothness_is_correlated_with_fairness():
+    def verdict(fairness):
+        rows = {}
+        for conditions in (section_3.ALIKE, section_3.RED):
+            for protocol, cov, fair in zip(Protocol, (0.4, 0.3, 0.2, 0.1), fairness, strict=True):
+                rows[section_3.Under(protocol, conditions)] = [{"mean_cov": cov, "fairness": fair}]
+        return section_3._correlation(Numbers(rows)).value
+
+    # On a line that rises with smoothness, and on one that falls.
+    assert verdict((0.6, 0.7, 0.8, 0.9)) == pytest.approx(1)
+    assert verdict((0.9, 0.8, 0.7, 0.6)) == pytest.approx(-1)
 
 
 def test_eight_flows_leave():
