@@ -278,7 +278,7 @@ def test_figure_5_tells_additive_from_binary_growth():
 
 def test_figure_5_follows_climbs_after_large_reductions():
     # From 800 to 700 at 10 s, recovered at 10.1 s; then 32 packets in 0.05 s, a round trip, and from 11.05 s
-    # on 1.1 in 0.95 s. The losses at 12 and 13 s are of less than 2 S_max, and of a smaller window than before.
+    # on 1.1 in 0.95 s. The losses at 12 and 13 s are of less than 2 S_max, and of a smaller window.
     at = {0.0: 800, 10.0: 800, 10.001: 700, 10.1: 700, 10.15: 732, 11.0: 780, 11.05: 799.9, 12.0: 801}
     at |= {12.001: 760, 13.0: 790, 13.001: 690, 14.0: 700}
     time = np.round(np.arange(1, 1401) * 0.01, 2)
