@@ -8,6 +8,7 @@ import types
 import typing
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from ackclock import _native
@@ -232,6 +233,27 @@ def test_the_types_of_a_summary_are_those_that_the_engine_describes() -> None:
                 continue  # Lists and tables: their entries are compared by themselves.
             union = set(typing.get_args(hints[name]) or (hints[name],))
             assert union == {kinds[word] for word in plain}, (typed.__name__, name)
+
+
+def test_a_summary_with_every_kind_of_flow_has_the_keys_and_values_of_the_schema() -> None:
+    schema = json.loads(_native.summary_schema())
+    # A key that is not described would be valid, too.
+    for described in (schema, *schema["$defs"].values()):
+        described["additionalProperties"] = False
+    flows = [
+        'controller = "reno"',
+        'controller = "tfrc"',
+        'source = "cbr", rate = "100 kbit/s"',
+        'source = "media", rate = "300 kbit/s"',
+        'source = "web", think = "100 ms"',
+    ]
+    tables = ", ".join(f"{{ {flow} }}" for flow in flows)
+    queue = 'dumbbell.queue={ kind = "dualpi2", limit = "100 packets" }'
+    summary, _ = read(f"flow=[{tables}]", queue).simulate()
+    kinds = schema["$defs"]["FlowSummary"]["properties"]["kind"]["enum"]
+    assert [flow["kind"] for flow in summary["flows"]] == kinds
+    assert "dualpi2" in summary["links"][0]
+    jsonschema.validate(summary, schema)
 
 
 def test_a_summary_is_what_its_types_say() -> None:

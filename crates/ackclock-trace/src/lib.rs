@@ -2,6 +2,7 @@
 //! and pictures read them.
 #![forbid(unsafe_code)]
 
+mod described;
 mod digest;
 mod histogram;
 mod pcap;

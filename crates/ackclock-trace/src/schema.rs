@@ -1,8 +1,8 @@
 //! The output of a run, described once: the JSON schema of its summary, and the columns of its tables.
 
-use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
+use crate::described::{Definitions, Schema};
 use crate::summary::{FlowSummary, LinkSummary, Summary};
 use crate::table::Column;
 
@@ -157,7 +157,11 @@ pub fn summary_schema() -> Value {
     schema_of::<Summary>()
 }
 
-fn schema_of<T: schemars::JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().for_serialize();
-    settings.into_generator().into_root_schema_for::<T>().to_value()
+fn schema_of<T: Schema>() -> Value {
+    let mut definitions = Definitions::new();
+    let mut schema = T::schema(&mut definitions);
+    schema["title"] = T::NAME.into();
+    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
+    schema["$defs"] = definitions.into();
+    schema
 }

@@ -2,51 +2,56 @@
 
 use std::sync::Arc;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-/// The summary of one run. What does not apply is null.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Summary {
-    /// Version of the engine.
-    pub version: &'static str,
-    /// Fingerprint of everything that happened.
-    pub digest: String,
-    /// Seed of the random streams.
-    pub seed: u64,
-    /// Number of the run among those of the seed.
-    pub run: u64,
-    /// Simulated time, seconds.
-    pub duration_s: f64,
-    /// Where measuring began, seconds.
-    pub measured_from_s: f64,
-    /// One entry per flow, by id.
-    pub flows: Vec<FlowSummary>,
-    /// One entry per link.
-    pub links: Vec<LinkSummary>,
-    /// Jain's index of the flows' goodputs; null when nothing was delivered.
-    pub jain: Option<f64>,
-    /// Data packets put on the wire by senders over the whole run, retransmissions included.
-    pub packets_simulated: u64,
-    /// What to know before trusting the numbers.
-    pub warnings: Vec<String>,
+use crate::described::described;
+
+described! {
+    /// The summary of one run. What does not apply is null.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct Summary {
+        /// Version of the engine.
+        pub version: &'static str,
+        /// Fingerprint of everything that happened.
+        pub digest: String,
+        /// Seed of the random streams.
+        pub seed: u64,
+        /// Number of the run among those of the seed.
+        pub run: u64,
+        /// Simulated time, seconds.
+        pub duration_s: f64,
+        /// Where measuring began, seconds.
+        pub measured_from_s: f64,
+        /// One entry per flow, by id.
+        pub flows: Vec<FlowSummary>,
+        /// One entry per link.
+        pub links: Vec<LinkSummary>,
+        /// Jain's index of the flows' goodputs; null when nothing was delivered.
+        pub jain: Option<f64>,
+        /// Data packets put on the wire by senders over the whole run, retransmissions included.
+        pub packets_simulated: u64,
+        /// What to know before trusting the numbers.
+        pub warnings: Vec<String>,
+    }
 }
 
-/// Counters of a flow.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Counters {
-    /// Data packets put on the wire, retransmissions included.
-    pub sent_packets: u64,
-    /// Those of them that were sent before.
-    pub retransmitted_packets: u64,
-    /// Data packets dropped by queues or lost at random.
-    pub dropped_packets: u64,
-    /// Loss events, timeouts apart: signals to the control or, of TFRC and TEAR, those that the receiver reports. Null for
-    /// Vivace, which knows none.
-    pub loss_events: Option<u64>,
-    /// Expiries of the retransmission timer.
-    pub timeouts: u64,
+described! {
+    /// Counters of a flow.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+    pub struct Counters {
+        /// Data packets put on the wire, retransmissions included.
+        pub sent_packets: u64,
+        /// Those of them that were sent before.
+        pub retransmitted_packets: u64,
+        /// Data packets dropped by queues or lost at random.
+        pub dropped_packets: u64,
+        /// Loss events, timeouts apart: signals to the control or, of TFRC and TEAR, those that the receiver reports. Null for
+        /// Vivace, which knows none.
+        pub loss_events: Option<u64>,
+        /// Expiries of the retransmission timer.
+        pub timeouts: u64,
+    }
 }
 
 impl Counters {
@@ -66,131 +71,144 @@ impl Counters {
     }
 }
 
-/// What a flow carries and what limits it: see [`FlowSummary::kind`].
-#[expect(missing_docs, reason = "with a text of its own each word would be a schema of its own")]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(inline)]
-pub enum FlowKind {
-    Window,
-    Rate,
-    Datagrams,
-    Media,
-    Web,
+described! {
+    /// What a flow carries and what limits it: see [`FlowSummary::kind`].
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum FlowKind {
+        /// A transfer under a window.
+        Window,
+        /// A transfer under a rate.
+        Rate,
+        /// Datagrams, which nothing slows down.
+        Datagrams,
+        /// Frames, which nothing slows down.
+        Media,
+        /// Pages and requests of an application.
+        Web,
+    }
 }
 
-/// A flow, measured on [max(warmup, start), min(duration, stop)].
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct FlowSummary {
-    /// Its index.
-    pub id: u32,
-    /// Its name.
-    pub name: String,
-    /// Its congestion control; of other traffic, what sends it.
-    pub controller: String,
-    /// What it carries and what limits it: a transfer under a `window` or a `rate`, as its control sets them; pages and
-    /// requests of an application, `web`; `datagrams` and `media`, which nothing slows down.
-    pub kind: FlowKind,
-    /// Propagation round trip, milliseconds.
-    pub rtt_ms: f64,
-    /// Packets delivered in order to the application, times the packet size, Mbit/s. What waited for a lost packet counts when
-    /// that arrives, so that this may exceed the rate of a link; a warning says so.
-    pub goodput_mbps: Option<f64>,
-    /// Packets that arrived, in any order and each counted once, times the packet size, Mbit/s. It never exceeds what the links
-    /// carry.
-    pub arrived_mbps: Option<f64>,
-    /// Time average of the control's window, packets.
-    pub mean_window: Option<f64>,
-    /// Largest window of the control in the whole run, whole packets.
-    pub max_window: Option<f64>,
-    /// Mean of the RTT samples, milliseconds.
-    pub mean_rtt_ms: Option<f64>,
-    /// Median of the RTT samples, milliseconds.
-    pub rtt_p50_ms: Option<f64>,
-    /// 95th percentile of the RTT samples, milliseconds.
-    pub rtt_p95_ms: Option<f64>,
-    /// 99th percentile of the RTT samples, milliseconds.
-    pub rtt_p99_ms: Option<f64>,
-    /// Counters over the measured time.
-    #[serde(flatten)]
-    pub counters: Counters,
-    /// From start to the delivery of the last packet of a finite transfer, seconds.
-    pub completion_s: Option<f64>,
-    /// Requests or pages that began in the measured time and were complete by the end of the run.
-    pub requests_completed: Option<u64>,
-    /// Median of the times from their starts to the delivery of their last packets, seconds.
-    pub request_p50_s: Option<f64>,
-    /// 95th percentile of these times, seconds.
-    pub request_p95_s: Option<f64>,
-    /// 99th percentile of these times, seconds.
-    pub request_p99_s: Option<f64>,
-    /// Of datagrams, median of the one-way delays of those that arrived, milliseconds; of media, of complete frames.
-    pub delay_p50_ms: Option<f64>,
-    /// 95th percentile of these delays, milliseconds.
-    pub delay_p95_ms: Option<f64>,
-    /// 99th percentile of these delays, milliseconds.
-    pub delay_p99_ms: Option<f64>,
-    /// Share of the datagrams that arrived which were later than the deadline; of media, share of the frames that were not
-    /// complete by it, lost or late.
-    pub late: Option<f64>,
-    /// When it started, seconds.
-    pub start_s: f64,
-    /// How much it was to send, bytes; null without end.
-    pub bytes: Option<u64>,
-    /// The same counters from time 0.
-    pub whole_run: Counters,
-    /// Every effective setting of the flow.
-    pub settings: Arc<Value>,
+described! {
+    /// A flow, measured on [max(warmup, start), min(duration, stop)].
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct FlowSummary {
+        /// Its index.
+        pub id: u32,
+        /// Its name.
+        pub name: String,
+        /// Its congestion control; of other traffic, what sends it.
+        pub controller: String,
+        /// What it carries and what limits it: a transfer under a `window` or a `rate`, as its control sets them; pages and
+        /// requests of an application, `web`; `datagrams` and `media`, which nothing slows down.
+        pub kind: FlowKind,
+        /// Propagation round trip, milliseconds.
+        pub rtt_ms: f64,
+        /// Packets delivered in order to the application, times the packet size, Mbit/s. What waited for a lost packet counts when
+        /// that arrives, so that this may exceed the rate of a link; a warning says so.
+        pub goodput_mbps: Option<f64>,
+        /// Packets that arrived, in any order and each counted once, times the packet size, Mbit/s. It never exceeds what the links
+        /// carry.
+        pub arrived_mbps: Option<f64>,
+        /// Time average of the control's window, packets.
+        pub mean_window: Option<f64>,
+        /// Largest window of the control in the whole run, whole packets.
+        pub max_window: Option<f64>,
+        /// Mean of the RTT samples, milliseconds.
+        pub mean_rtt_ms: Option<f64>,
+        /// Median of the RTT samples, milliseconds.
+        pub rtt_p50_ms: Option<f64>,
+        /// 95th percentile of the RTT samples, milliseconds.
+        pub rtt_p95_ms: Option<f64>,
+        /// 99th percentile of the RTT samples, milliseconds.
+        pub rtt_p99_ms: Option<f64>,
+        /// Counters over the measured time.
+        #[serde(flatten)]
+        pub counters: Counters,
+        /// From start to the delivery of the last packet of a finite transfer, seconds.
+        pub completion_s: Option<f64>,
+        /// Requests or pages that began in the measured time and were complete by the end of the run.
+        pub requests_completed: Option<u64>,
+        /// Median of the times from their starts to the delivery of their last packets, seconds.
+        pub request_p50_s: Option<f64>,
+        /// 95th percentile of these times, seconds.
+        pub request_p95_s: Option<f64>,
+        /// 99th percentile of these times, seconds.
+        pub request_p99_s: Option<f64>,
+        /// Of datagrams, median of the one-way delays of those that arrived, milliseconds; of media, of complete frames.
+        pub delay_p50_ms: Option<f64>,
+        /// 95th percentile of these delays, milliseconds.
+        pub delay_p95_ms: Option<f64>,
+        /// 99th percentile of these delays, milliseconds.
+        pub delay_p99_ms: Option<f64>,
+        /// Share of the datagrams that arrived which were later than the deadline; of media, share of the frames that were not
+        /// complete by it, lost or late.
+        pub late: Option<f64>,
+        /// When it started, seconds.
+        pub start_s: f64,
+        /// How much it was to send, bytes; null without end.
+        pub bytes: Option<u64>,
+        /// The same counters from time 0.
+        pub whole_run: Counters,
+        /// Every effective setting of the flow.
+        pub settings: Arc<Value>,
+    }
 }
 
-/// A link, measured from the warm-up on.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct LinkSummary {
-    /// Its name.
-    pub id: String,
-    /// Bits sent over the integral of the rate.
-    pub utilisation: Option<f64>,
-    /// Packets dropped by the queue, a policer or an outage, and acknowledgements that were thinned out.
-    pub queue_drops: u64,
-    /// Packets marked by the queue.
-    pub marks: u64,
-    /// Packets lost at random before the queue.
-    pub random_losses: u64,
-    /// Time average of the queue, the packet in transmission included.
-    pub mean_queue_packets: Option<f64>,
-    /// Longest queue, the packet in transmission included.
-    pub max_queue_packets: u64,
-    /// Median of the time from arrival to the start of transmission, milliseconds.
-    pub queue_delay_p50_ms: Option<f64>,
-    /// Its 95th percentile, milliseconds.
-    pub queue_delay_p95_ms: Option<f64>,
-    /// Its 99th percentile, milliseconds.
-    pub queue_delay_p99_ms: Option<f64>,
-    /// The two queues of `dualpi2` apart; left out where the link has another queue.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dualpi2: Option<DualPi2Summary>,
+described! {
+    /// A link, measured from the warm-up on.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct LinkSummary {
+        /// Its name.
+        pub id: String,
+        /// Bits sent over the integral of the rate.
+        pub utilisation: Option<f64>,
+        /// Packets dropped by the queue, a policer or an outage, and acknowledgements that were thinned out.
+        pub queue_drops: u64,
+        /// Packets marked by the queue.
+        pub marks: u64,
+        /// Packets lost at random before the queue.
+        pub random_losses: u64,
+        /// Time average of the queue, the packet in transmission included.
+        pub mean_queue_packets: Option<f64>,
+        /// Longest queue, the packet in transmission included.
+        pub max_queue_packets: u64,
+        /// Median of the time from arrival to the start of transmission, milliseconds.
+        pub queue_delay_p50_ms: Option<f64>,
+        /// Its 95th percentile, milliseconds.
+        pub queue_delay_p95_ms: Option<f64>,
+        /// Its 99th percentile, milliseconds.
+        pub queue_delay_p99_ms: Option<f64>,
+        /// The two queues of `dualpi2` apart; left out where the link has another queue.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub dualpi2: Option<DualPi2Summary>,
+    }
 }
 
-/// The two queues of DualPI2, each by itself.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct DualPi2Summary {
-    /// L, which packets wait in that came as ECT(1) or already marked.
-    pub low_latency: SideSummary,
-    /// C, which all others wait in.
-    pub classic: SideSummary,
+described! {
+    /// The two queues of DualPI2, each by itself.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct DualPi2Summary {
+        /// L, which packets wait in that came as ECT(1) or already marked.
+        pub low_latency: SideSummary,
+        /// C, which all others wait in.
+        pub classic: SideSummary,
+    }
 }
 
-/// One queue of DualPI2, measured from the warm-up on.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct SideSummary {
-    /// Packets whose transmission began.
-    pub packets: u64,
-    /// Median of the time from arrival to the start of transmission, milliseconds.
-    pub queue_delay_p50_ms: Option<f64>,
-    /// Its 95th percentile, milliseconds.
-    pub queue_delay_p95_ms: Option<f64>,
-    /// Its 99th percentile, milliseconds.
-    pub queue_delay_p99_ms: Option<f64>,
+described! {
+    /// One queue of DualPI2, measured from the warm-up on.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct SideSummary {
+        /// Packets whose transmission began.
+        pub packets: u64,
+        /// Median of the time from arrival to the start of transmission, milliseconds.
+        pub queue_delay_p50_ms: Option<f64>,
+        /// Its 95th percentile, milliseconds.
+        pub queue_delay_p95_ms: Option<f64>,
+        /// Its 99th percentile, milliseconds.
+        pub queue_delay_p99_ms: Option<f64>,
+    }
 }
 
 /// Jain's fairness index `(sum x)^2 / (n sum x^2)` of `shares`; `None` without shares or when all are 0.
