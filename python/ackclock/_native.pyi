@@ -343,7 +343,7 @@ class Scenario:
         Returns
         -------
         tuple
-            The summary, and the tables by name (`columns`).
+            The summary, and the tables by name (`columns`); their arrays cannot be written to.
 
         Raises
         ------
@@ -357,7 +357,7 @@ class Episodes:
     """Several runs side by side, each with a flow whose window is set from outside."""
 
     def __new__(cls, count: int) -> Episodes: ...
-    def start(self, place: int, scenario: Scenario, flow: int, run: int) -> NDArray[np.float32]:
+    def start(self, place: int, scenario: Scenario, flow: int, run: int) -> list[float]:
         """Start a run, up to the first RTT that the flow measures.
 
         Parameters
@@ -373,7 +373,7 @@ class Episodes:
 
         Returns
         -------
-        array
+        list
             The observations until then, in the order of `observed`.
 
         Raises
@@ -387,8 +387,7 @@ class Episodes:
         actions: NDArray[np.float64],
         length_s: float,
         observed: NDArray[np.float32],
-        ended: NDArray[np.bool_],
-    ) -> None:
+    ) -> list[bool]:
         """Advance all runs. A place without a run is left alone.
 
         Parameters
@@ -400,8 +399,11 @@ class Episodes:
             Seconds; 0 advances each run by its smoothed round trip.
         observed : array
             Receives a row per place, in the order of `observed`.
-        ended : array
-            Receives whether each run has ended.
+
+        Returns
+        -------
+        list
+            Whether each run has ended, by place.
 
         Raises
         ------

@@ -110,7 +110,7 @@ class _Paths:
         if not 0 <= index < len(self.scenarios):
             raise ValueError(f"unknown scenario {index}: there are {len(self.scenarios)}")
         row = episodes.start(place, self.scenarios[index], self.flow, run)
-        return row, {"scenario": index, "run": run}
+        return np.array(row, np.float32), {"scenario": index, "run": run}
 
 
 class WindowEnv(gymnasium.Env[Observation, Action]):
@@ -170,7 +170,6 @@ class WindowEnv(gymnasium.Env[Observation, Action]):
         self._episodes = Episodes(1)
         self._action = np.ones((1, 2))
         self._observed = np.zeros((1, len(QUANTITIES)), np.float32)
-        self._ended = np.zeros(1, np.bool_)
         self._asked, self._row = self._action[0], self._observed[0]
         self._window = float("nan")
 
@@ -234,10 +233,10 @@ class WindowEnv(gymnasium.Env[Observation, Action]):
         elif window > paths.largest_window:
             window = paths.largest_window
         asked[0], asked[1] = window, action[1]
-        self._episodes.step(self._action, paths.length_s, self._observed, self._ended)
+        [ended] = self._episodes.step(self._action, paths.length_s, self._observed)
         observation = self._row.copy()
         info = {}
-        if ended := self._ended.item():
+        if ended:
             info["summary"] = self._episodes.finish(0)
             self._window = float("nan")
         else:
@@ -356,7 +355,7 @@ class WindowVectorEnv(gymnasium.vector.VectorEnv[Observation, Action, NDArray[An
         windows = commands[:, 0]
         windows[:] = self._observed[:, _WINDOW] * np.exp2(np.clip(windows, -1.0, 1.0))
         np.clip(windows, 1.0, self._paths.largest_window, out=windows)
-        self._episodes.step(commands, self._paths.length_s, self._observed, self._ended)
+        self._ended[:] = self._episodes.step(commands, self._paths.length_s, self._observed)
         for index in finished:
             self._begin(int(index))
             self._ended[index] = False

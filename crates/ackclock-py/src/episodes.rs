@@ -11,7 +11,7 @@ use ackclock_quic::simulated::Quic;
 use ackclock_sim::{Makers, Simulation};
 use ackclock_trace::Counters;
 use ackclock_units::{Span, Time, Window};
-use numpy::{PyArray1, PyReadonlyArray2, PyReadwriteArray1, PyReadwriteArray2};
+use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -307,14 +307,14 @@ impl Episodes {
 
     /// Starts run number `run` of a scenario in a place, up to the first RTT that the flow measures; what happened until
     /// then is the first observation.
-    fn start<'py>(
+    fn start(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
         place: usize,
         scenario: &Scenario,
         flow: usize,
         run: u64,
-    ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+    ) -> PyResult<Vec<f32>> {
         let mut episode = py.detach(|| caught(|| Episode::new(scenario, flow, run)))??;
         let mut row = [0.0; QUANTITIES.len()];
         episode.observe(&mut row);
@@ -324,21 +324,21 @@ impl Episodes {
             return Err(PyValueError::new_err(format!("there is no place {place} among {count}")));
         };
         *kept = Some(episode);
-        Ok(PyArray1::from_slice(py, &row))
+        Ok(row.to_vec())
     }
 
     /// Advances the runs in all places by `length_s` seconds, or each by one smoothed round trip if that is 0. `actions` has
     /// two numbers per place: the window, packets, from the next acknowledgement on, and the share of it that a loss event
-    /// keeps. Writes what is observed, a row per place, and which runs have ended; a place without a run is left alone.
+    /// keeps. Writes what is observed, a row per place, and returns which runs have ended; a place without a run is left
+    /// alone.
     fn step(
         &self,
         py: Python<'_>,
-        actions: PyReadonlyArray2<'_, f64>,
+        actions: PyBuffer<f64>,
         length_s: f64,
-        mut observed: PyReadwriteArray2<'_, f32>,
-        mut ended: PyReadwriteArray1<'_, bool>,
-    ) -> PyResult<()> {
-        let (actions, rows, ended) = (actions.as_slice()?, observed.as_slice_mut()?, ended.as_slice_mut()?);
+        observed: PyBuffer<f32>,
+    ) -> PyResult<Vec<bool>> {
+        let (actions, mut rows) = (actions.to_vec(py)?, observed.to_vec(py)?);
         let (actions, _) = actions.as_chunks();
         let possible =
             |[window, kept]: &[f64; 2]| window.is_finite() && *window >= 1.0 && (0.0..=1.0).contains(kept);
@@ -351,23 +351,27 @@ impl Episodes {
         }
         let length = Span::from_seconds_f64(length_s);
         let mut runs = self.runs()?;
-        if [actions.len(), ended.len(), rows.len() / QUANTITIES.len()] != [runs.len(); 3] {
-            let problem = format!("actions, rows and ends are as many as places, {}", runs.len());
+        if [actions.len(), rows.len() / QUANTITIES.len()] != [runs.len(); 2] {
+            let problem = format!("actions and rows are as many as places, {}", runs.len());
             return Err(PyValueError::new_err(problem));
         }
         let runs: &mut [Option<Episode>] = &mut runs;
-        caught(|| {
+        let ended = caught(|| {
             py.detach(|| {
-                let rows = rows.chunks_exact_mut(QUANTITIES.len());
-                for (((run, row), [window, kept]), ended) in runs.iter_mut().zip(rows).zip(actions).zip(ended)
-                {
-                    if let Some(episode) = run {
-                        *ended = episode.step(*window, *kept, length);
-                        episode.observe(row);
-                    }
-                }
-            });
-        })
+                let places = runs.iter_mut().zip(rows.chunks_exact_mut(QUANTITIES.len())).zip(actions);
+                let advance =
+                    |((run, row), [window, kept]): ((&mut Option<Episode>, &mut [f32]), &[f64; 2])| {
+                        run.as_mut().is_some_and(|episode| {
+                            let ended = episode.step(*window, *kept, length);
+                            episode.observe(row);
+                            ended
+                        })
+                    };
+                places.map(advance).collect()
+            })
+        })?;
+        observed.copy_from_slice(py, &rows)?;
+        Ok(ended)
     }
 
     /// Ends the run in a place, which must have come to its end, and returns its summary; none without a run.

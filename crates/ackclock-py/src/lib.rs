@@ -1,6 +1,7 @@
 //! The Python extension: scenarios in, columns out. All logic is in the crates below or in Python above.
 
 mod catalogue;
+mod column;
 mod episodes;
 mod library;
 mod own;

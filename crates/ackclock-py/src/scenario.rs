@@ -15,13 +15,13 @@ use ackclock_quic::simulated::Quic;
 use ackclock_scenario::{Checked, Draft};
 use ackclock_sim::memory::{look_for, unwind_if_short};
 use ackclock_sim::{Makers, Simulation};
-use ackclock_trace::{Column, Table};
-use numpy::PyArray1;
+use ackclock_trace::Table;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::PyDict;
 
 use crate::catalogue::{self, Everything};
+use crate::column;
 use crate::own::caught;
 use crate::reserve::Kept;
 use crate::{ScenarioError, SimulationError, summary};
@@ -273,12 +273,7 @@ impl Scenario {
 fn columns(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyDict>> {
     let dictionary = PyDict::new(py);
     for (name, column) in table.columns {
-        match column {
-            Column::Whole(values) => dictionary.set_item(name, PyArray1::from_vec(py, values))?,
-            Column::Id(values) => dictionary.set_item(name, PyArray1::from_vec(py, values))?,
-            Column::Real(values) => dictionary.set_item(name, PyArray1::from_vec(py, values))?,
-            Column::Word(values) => dictionary.set_item(name, PyList::new(py, values)?)?,
-        }
+        dictionary.set_item(name, column::as_python(py, column)?)?;
     }
     Ok(dictionary)
 }
