@@ -383,10 +383,7 @@ class Episodes:
         """
 
     def step(
-        self,
-        actions: NDArray[np.float64],
-        length_s: float,
-        observed: NDArray[np.float32],
+        self, actions: NDArray[np.float64], length_s: float, observed: NDArray[np.float32]
     ) -> list[bool]:
         """Advance all runs. A place without a run is left alone.
 
