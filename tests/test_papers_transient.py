@@ -405,9 +405,9 @@ def test_the_chain_is_solved_without_its_formula():
 def test_smoothness_is_correlated_with_fairness():
     def verdict(fairness):
         rows = {}
-        for conditions in (section_3.ALIKE, section_3.RED):
+        for ends in (section_3.ALIKE, section_3.RED):
             for protocol, cov, fair in zip(Protocol, (0.4, 0.3, 0.2, 0.1), fairness, strict=True):
-                rows[section_3.Under(protocol, conditions)] = [{"mean_cov": cov, "fairness": fair}]
+                rows[section_3.Under(protocol, ends)] = [{"mean_cov": cov, "fairness": fair}]
         return section_3._correlation(Numbers(rows)).value
 
     # On a line that rises with smoothness, and on one that falls.
