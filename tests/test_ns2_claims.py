@@ -99,7 +99,7 @@ def test_polls_become_a_run():
     """
     table = tomllib.loads(scenario().toml())
     flows = list(bridge.flows_of(table, 0))
-    link = np.array([[1.0, 0, 0, 500], [2.0, 3, 7, 1300]])
+    link = np.array([[1.0, 0, 0, 500e3], [2.0, 3, 7, 1300e3]])
     of_flows = np.array([[[10.0, 20, 480, 500, 0, 0]], [[12.0, 6, 1230, 1310, 4, 1]]])
     run = bridge.Polls(link, of_flows, np.array([7.0]), table, flows).run()
     (flow,) = run.summary["flows"]

@@ -26,7 +26,7 @@ Array = npt.NDArray[np.float64]
 class Polls:
     """What a run of ns-2 was asked for, and its answers.
 
-    `link` has a row per poll: time, waiting packets, drops and departed packets of the bottleneck.
+    `link` has a row per poll: time, waiting packets, drops and departed bytes of the bottleneck.
     `of_flows` has window, ssthresh, packets acknowledged in order, packets sent, window cuts and timeouts,
     by poll and flow, `dropped` the packets of each flow that the bottleneck's queue drops after the warm-up.
     """
@@ -85,8 +85,9 @@ class Polls:
     @cached_property
     def _busy(self) -> Array:
         """Share of each sample in which the link is busy."""
-        sample_s = self.every * self.link[0, 0]
-        return self._differences(self.link[:, 3]) * self.packet_s / sample_s
+        # In bytes, because ACKs of flows in the other direction depart, too.
+        rate = quantity(self.scenario["dumbbell"]["rate"], "rate_bps")
+        return self._differences(self.link[:, 3]) * 8 / (rate * self.every * self.link[0, 0])
 
     @cached_property
     def rtt_s(self) -> Array:

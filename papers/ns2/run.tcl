@@ -1,7 +1,7 @@
 # One scenario of a paper in ns-2.35: flows over one bottleneck, as papers/ns2/bridge.py describes them.
 #   usage: ns run.tcl DESCRIPTION OUTPUT
 # DESCRIPTION is Tcl: it calls bottleneck, flow, change and go, each with keys and values. OUTPUT gets a row per
-# poll: time, waiting packets, drops and departed packets of the bottleneck's queue, and then of every flow
+# poll: time, waiting packets, drops and departed bytes of the bottleneck's queue, and then of every flow
 # window, ssthresh, packets acknowledged in order, packets sent, window cuts and timeouts (rates have no window).
 set ns [new Simulator]
 set UNLIMITED 10000000
@@ -140,7 +140,7 @@ proc uniform {} {
 
 proc poll {} {
     global ns flows monitor output number every
-    set row [format "%.6f,%d,%d,%d" [$ns now] [$monitor set pkts_] [$monitor set pdrops_] [$monitor set pdepartures_]]
+    set row [format "%.6f,%d,%d,%.0f" [$ns now] [$monitor set pkts_] [$monitor set pdrops_] [$monitor set bdepartures_]]
     foreach flow $flows {
         lassign $flow sender kind
         if {$kind eq "TCP"} {
