@@ -305,7 +305,7 @@ def simulate(given: engine.Scenario, run: int) -> Run:
         done = subprocess.run(["ns", SCRIPT, description, output], capture_output=True, text=True)
         words = [line for line in done.stderr.splitlines() if line.strip()]
         if done.returncode or not output.exists():
-            raise RuntimeError(f"ns-2 failed: {' '.join(words[:3])}")
+            raise RuntimeError(f"ns-2 failed with status {done.returncode}: {' '.join(words[:3])}")
         return read(output, done.stdout, scenario, flows)
 
 
