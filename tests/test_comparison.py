@@ -207,7 +207,7 @@ def test_rates_as_people_write_them(text: str, value: float) -> None:
         (["reno", "--loss", "0.5"], "write 50% if that is meant, or 0.5%"),
         (["reno", "--buffer", "2furlongs"], "not a buffer: '2furlongs'; write e.g. 250, 2bdp"),
         (["reno", "--path", "moon"], 'unknown value "moon"'),
-        (["reno", "--path", "geo", "--scenario", "a.toml"], "use one of them"),
+        (["reno", "--path", "geo", "--scenario", "a.toml"], "use only one"),
         (["reno", "illinios"], 'unknown control "illinios", did you mean "illinois"'),
         (["nowhere:Mine"], "module not found: nowhere"),
     ],

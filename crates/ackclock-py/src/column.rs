@@ -23,7 +23,7 @@ impl Numbers {
             Column::Whole(values) => (values.as_ptr().cast(), size_of_val(values.as_slice())),
             Column::Id(values) => (values.as_ptr().cast(), size_of_val(values.as_slice())),
             Column::Real(values) => (values.as_ptr().cast(), size_of_val(values.as_slice())),
-            Column::Word(_) => return Err(PyBufferError::new_err("words are no numbers")),
+            Column::Word(_) => return Err(PyBufferError::new_err("words are not numbers")),
         };
         // SAFETY: the view is Python's, which fills it in. It keeps `this` alive, and with it the numbers, which neither move
         // nor change: the class is frozen, and the view is read-only.
