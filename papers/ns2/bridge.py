@@ -77,7 +77,7 @@ class Flow:
 def check_installed() -> None:
     """Leave with one line that says what to do if ns-2 is not installed."""
     if shutil.which("ns") is None:
-        raise SystemExit("ns-2 is missing: apt-get install ns2")
+        raise SystemExit("ns-2 is missing; Debian has it as the package ns2")
 
 
 def version() -> str:
