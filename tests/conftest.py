@@ -81,11 +81,15 @@ LONG = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the long tests, and begin with the longest, so that no core waits for it at the end."""
+    """Mark the long tests, and begin with the longest, so that no core waits for it at the end.
+
+    Tests of findings come last, because they wait for its runs.
+    """
     for item in items:
         if item.path.name in LONG:
             item.add_marker("long")
-    items.sort(key=lambda item: item.path.name != "test_verdicts.py")
+    order = {"test_verdicts.py": 0, "test_findings.py": 2}
+    items.sort(key=lambda item: order.get(item.path.name, 1))
 
 
 def wait_until(condition: Callable[[], object], seconds: float = 60.0) -> None:

@@ -8,17 +8,16 @@ from statistics import fmean
 import pytest
 
 from ackclock import engine
-from ackclock.reproduction import make, quoted
+from ackclock.reproduction import quoted
 from ackclock.reproduction.judge import Asked, judge
 from ackclock.reproduction.numbers import QUICK, Numbers
-from ackclock.runs import Store
 from ackclock_papers import PAPERS
 from ackclock_papers.fit import figures_4_and_5
 from ackclock_papers.fit.findings import most_sessions
+from kept_runs import kept_runs
 
 ROOT = Path(__file__).parents[1]
 NS_2 = ROOT / "tests" / "data" / "ns2"
-CACHE = ROOT / "results" / make.CACHE
 NUMBERED = r"\(2 - beta\)|(?:equations?|figures?|tables?|section|RFC) [\d.]*\d(?: (?:to|and) [\d.]*\d)?"
 NAMES = re.compile(NUMBERED + r"|ns-2(?:\.[\da-z]+)?", re.I)
 """Names that have digits."""
@@ -61,7 +60,7 @@ def _marked(paper, artefact):
 
 @pytest.mark.parametrize(("paper", "artefact"), [_marked(*one) for one in EXPLAINED])
 def test_a_finding_is_true_at_the_setting_of_the_paper(paper, artefact):
-    with Store(CACHE).opened() as store:
+    with kept_runs() as store:
         ((_, judgement),) = judge([Asked.of(artefact, QUICK.at(paper.setting))], store)
     assert not judgement.error
     unexplained = {

@@ -7,12 +7,10 @@ from pathlib import Path
 from ackclock.reproduction import make
 from ackclock.reproduction.judge import Asked, judge
 from ackclock.reproduction.numbers import QUICK
-from ackclock.runs import Store
 from ackclock_papers import PAPERS
+from kept_runs import kept_runs
 
 FILE = Path(__file__).with_name("verdicts.txt")
-# Where `make run` keeps its runs: what one has simulated the other only reads.
-CACHE = Path(__file__).parents[1] / "results" / make.CACHE
 HEADER = """\
 # Claims of `ackclock reproduce --quick` that do not hold or are undecided; all others hold. What a claim asks for is the
 # paper's. Made by UPDATE_VERDICTS=1 pytest tests/test_verdicts.py; whoever changes it says why in the commit message.
@@ -29,7 +27,7 @@ def test_every_headline_holds_but_for_those_that_are_listed():
     chosen = make.select(PAPERS, headlines=True)
     verdicts = {}
     asked = [Asked.of(artefact, QUICK.at(paper.setting)) for paper, artefact in chosen]
-    with Store(CACHE).opened() as store:
+    with kept_runs() as store:
         for index, judgement in judge(asked, store):
             paper, artefact = chosen[index]
             assert not judgement.error, f"{paper.name}/{artefact.name}: {judgement.error}"
