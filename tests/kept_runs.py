@@ -1,4 +1,4 @@
-"""The runs that `make run` keeps, for tests that judge figures of the papers: what one simulates, the others read."""
+"""The runs that `make run` keeps: what one test of the papers simulates, the others read."""
 
 from __future__ import annotations
 
