@@ -91,7 +91,7 @@ fn campaign(manifest: &[u8], log: &[u8]) {
     match done {
         Ok(done) => assert_eq!(open(Damaged::Refuse), Ok(done)),
         // Another campaign stays what it is.
-        Err(why) => assert!(why.contains("other settings") || why.contains("another server"), "{why}"),
+        Err(why) => assert!(why.contains("other options") || why.contains("another server"), "{why}"),
     }
 }
 
