@@ -36,6 +36,10 @@ MAY_BE_NEGATIVE = re.compile(
     r"|bic/figure-9/(2.5-gbit-s-red-gives-about-same-shares|100-mbit-s-stcp-utilisation-on-par-with-bi)"
     r"|transient/section-3/smoothness-and-fairness-positively-correlated"
     r"|africa/figure-1/.*-period-linear-in-window"
+    r"|illinois/figure-[3-7]/(mu-grows-with-congestion|log-x-falls-with-log-t-with-slope)"
+    r"|illinois/figure-11/.*(whatever-rtt|short-rtts-more-than-illinois.*)|illinois/figure-13/.*large-rtts.*"
+    r"|transient/figure-32/(tcp-fastest-then-gaimd-tfrc-tear|tfrc-increases-rate-faster-than-usual)"
+    r"|transient/table-1/i-(.*-at-most-bound|falls-from-tcp-to-gaimd-tfrc-and-tear)"
     r"|africa/table-i/(ratio-roughly-proportional-to-rtts|improvement-over-reno-which-quadratic)"
 )
 DRAWS = {
@@ -73,7 +77,7 @@ def test_no_claim_shows_what_is_impossible(name):
                 if any(float(low) < 0 for low, _ in INTERVAL.findall(measured)):
                     negative.add(f"{name}/{artefact.name}/{claim.name}")
     assert {label for label in negative if not MAY_BE_NEGATIVE.fullmatch(label)} == set()
-    assert bool(negative) == (name != "illinois"), "the draws reach below 0 where that is possible"
+    assert negative, "the draws reach below 0 where that is possible"
 
 
 def test_numbers_are_kept_within_their_bounds():
