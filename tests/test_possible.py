@@ -36,7 +36,7 @@ MAY_BE_NEGATIVE = re.compile(
     r"|bic/figure-9/(2.5-gbit-s-red-gives-about-same-shares|100-mbit-s-stcp-utilisation-on-par-with-bi)"
     r"|transient/section-3/smoothness-and-fairness-positively-correlated"
     r"|africa/figure-1/.*-period-linear-in-window"
-    r"|illinois/figure-[3-7]/(mu-grows-with-congestion|log-x-falls-with-log-t-with-slope)"
+    r"|illinois/figure-[2-7]/(mu-grows-with-congestion|log-x-falls-with-log-t-with-slope)"
     r"|illinois/figure-11/.*(whatever-rtt|short-rtts-more-than-illinois.*)|illinois/figure-13/.*large-rtts.*"
     r"|transient/figure-32/(tcp-fastest-then-gaimd-tfrc-tear|tfrc-increases-rate-faster-than-usual)"
     r"|transient/table-1/i-(.*-at-most-bound|falls-from-tcp-to-gaimd-tfrc-and-tear)"
