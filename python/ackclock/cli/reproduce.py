@@ -17,6 +17,7 @@ from ackclock.cli import options
 if TYPE_CHECKING:
     from ackclock.reproduction.artefact import Artefact
     from ackclock.reproduction.paper import Paper
+    from ackclock.reproduction.readings import Cell
     from ackclock.reproduction.record import ArtefactRecord
 
 
@@ -76,8 +77,9 @@ def reproduce(
 
     Finished runs are kept in DIR/.cache: rerun the same command to resume.
 
-    With --infer, search the plausible settings of a paper: some claims select one, held-out claims
-    test it. The selected setting and tables of all trials are written to DIR/PAPER/inferred.
+    With --infer, search the plausible settings of a paper: the best one is accepted if it is better than
+    the declared one in cross-validation over artefacts, else both are kept. The result and tables of all
+    trials are written to DIR/PAPER/inferred, and the table of --readings to DIR/PAPER/readings.csv.
 
     With --readings, judge the claims at the paper's setting and where one open item has another value.
     The table is written to DIR/PAPER/readings.csv; rows of artefacts that were not judged are kept.
@@ -185,7 +187,7 @@ def _infer(
 ) -> None:
     from ackclock.cli import tables
     from ackclock.engine import storage
-    from ackclock.reproduction import infer
+    from ackclock.reproduction import infer, tried
     from ackclock.runs.store import CACHE
 
     inferred = {}
@@ -199,8 +201,8 @@ def _infer(
 
         result = infer.infer(paper, output / CACHE, jobs, tell, count, cluster, keep)
         keep(result)
-        inferred[paper.name] = {"setting": dict(result.setting), "accepted": result.accepted}
-        inferred[paper.name] |= {"scores": {name: dict(score) for name, score in result.scores.items()}}
+        _write_readings(output / paper.name / tried.READINGS, result.cells)
+        inferred[paper.name] = infer.words(result)
         if not as_json:
             tables.print_setting(paper, result)
     if as_json:
@@ -215,7 +217,6 @@ def _readings(
     runs: int | None,
     cluster: str | None,
 ) -> None:
-    from ackclock.engine import storage
     from ackclock.reproduction import readings, tried
     from ackclock.reproduction.search import Search
     from ackclock.runs import Store
@@ -228,8 +229,15 @@ def _readings(
             cells = readings.judged(
                 Search(paper, store, jobs, tell, cluster), artefacts, runs or readings.RUNS
             )
-            file = output / name / tried.READINGS
-            file.parent.mkdir(parents=True, exist_ok=True)
-            with storage.new_file(file) as place:
-                readings.write(place, readings.merge(readings.read(file), cells))
+            _write_readings(output / name / tried.READINGS, cells)
             print("\n".join(readings.tables(paper, cells)))
+
+
+def _write_readings(file: Path, cells: Sequence[Cell]) -> None:
+    """Replace the rows of artefacts that were judged anew, and keep the others."""
+    from ackclock.engine import storage
+    from ackclock.reproduction import readings
+
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with storage.new_file(file) as place:
+        readings.write(place, readings.merge(readings.read(file), cells))

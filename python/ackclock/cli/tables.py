@@ -186,13 +186,19 @@ def print_setting(paper: Paper, result: Inferred) -> None:
             value = item.find(result.setting[item.name])
             table.add_row(item.quantity, item.words(value.value), value.basis, value.evidence)
     _print(table)
-    for name in ("fit", "held_out"):
-        before, after = (result.scores[setting].get(name) for setting in ("declared", "best"))
-        if before is not None and after is not None:
-            claims = {"fit": "claims that chose it", "held_out": "claims that were held out"}[name]
-            print(f"{claims}: mean log-likelihood {before:.2f} as declared, {after:.2f} at the best")
+    validation = result.validation
+    if validation.best:
+        scores = (
+            f"score {validation.scores[0]:.2f} as declared, {validation.scores[validation.best]:.2f} best"
+        )
+        print(f"{scores}; cross-validated gain {validation.gain:.2f}, standard error {validation.error:.2f}")
     if not result.accepted:
-        print("the declared setting stays: no other setting explains the held-out claims better")
+        print("the declared setting stays: no other setting gains more than twice the error")
+    if result.alternative is not None:
+        print("the best setting cannot be distinguished from it; it differs in:")
+        for item in paper.items:
+            if item.name and result.alternative[item.name] != result.setting[item.name]:
+                print(f"  {item.quantity}: {item.words(result.alternative[item.name])}")
 
 
 def print_prediction(title: str, points: pl.DataFrame, notes: Sequence[str]) -> None:

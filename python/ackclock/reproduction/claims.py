@@ -1,4 +1,4 @@
-"""The usual kinds of claims, and the likelihood of the measured numbers if a claim is true."""
+"""The usual kinds of claims, and how close the measured numbers are to them."""
 
 from __future__ import annotations
 
@@ -141,15 +141,17 @@ def _error(estimate: Estimate, relative: bool) -> float:
     return estimate.error / abs(estimate.value) if relative and estimate.value else estimate.error
 
 
-LEAST_LIKELIHOOD = 0.01
-"""Likelihood of a claim that is far from holding: how far off it is says nothing more about a setting."""
+LEAST_CLOSENESS = 0.01
+"""Closeness of a claim that is far from holding: how far off it is says nothing more about a setting."""
 BEYOND_ONE_END = 0.25
 """Excess over a range with only one end that is as unlikely as an excess of half the width of a range
 with two ends, as a share of that end, which counts as at least 0.4."""
 
 
-def likelihood(target: Target | None, judged: Judged) -> float:
-    """Return the likelihood of the measured numbers if a claim is true.
+def closeness(target: Target | None, judged: Judged) -> float:
+    """Return how close the measured numbers are to what a claim says; its logarithm is a score.
+
+    It orders settings, and is no probability: its width is a tolerance, which is a judgement.
 
     Parameters
     ----------
@@ -161,12 +163,12 @@ def likelihood(target: Target | None, judged: Judged) -> float:
     Returns
     -------
     float
-        From `LEAST_LIKELIHOOD` to 1: the density of a normal distribution relative to its peak,
-        at the paper's value, or at the nearest end of the range where the paper gives no value. Its
-        variance is that of the runs and half the width of the range, squared, together.
+        From `LEAST_CLOSENESS` to 1, at the paper's value or, where the paper gives none, in the range.
+        It falls like a normal curve whose variance is that of the runs and half the width of the range,
+        squared, together.
     """
     if target is None or math.isnan(judged.value):
-        return 1.0 if judged.holds else LEAST_LIKELIHOOD
+        return 1.0 if judged.holds else LEAST_CLOSENESS
     number, low, high = judged.value, target.low, target.high
     expected = target.expected
     if target.logarithmic:
@@ -180,7 +182,7 @@ def likelihood(target: Target | None, judged: Judged) -> float:
     distance = max(low - number, number - high, 0.0) if expected is None else number - expected
     sigma = math.hypot(width, judged.error)
     density = math.exp(-0.5 * (distance / sigma) ** 2) if sigma else float(judged.holds)
-    return max(LEAST_LIKELIHOOD, density)
+    return max(LEAST_CLOSENESS, density)
 
 
 def ordered(

@@ -21,7 +21,7 @@ CLASSES: Mapping[str, str] = MappingProxyType(
         "analogue": "measured on the Internet by the paper, and simulated here",
         "undecided": "the 95 % interval of the main claim's number holds both answers",
         "possible as one run": "the main claim does not hold on average, but in one run of twenty or more",
-        "depends on a setting": "the main claim holds at another setting or reading than the chosen one",
+        "depends on a setting": "the main claim holds at one setting or reading and not at another",
         "unknown code": "the paper leaves open how its control works, and its code is not public",
         "ns-2 contradicts the text": "the main claim does not hold in ns-2 either",
         "the paper contradicts itself": "the main claim cannot hold together with the rest of the paper",
@@ -89,15 +89,15 @@ def _classified(paper: Paper, record: Mapping[str, Any], claims: Mapping[str, Cl
 
 
 def _class_of_claim(claim: ClaimRecord, holds: str, unknown: set[str]) -> str:
-    kind = claim["verdict"]
+    kind, other = claim["verdict"], claim.get("alternative")
     if kind == "reproduced":
-        return holds
+        return "depends on a setting" if other and not (other["holds"] or other["undecided"]) else holds
     if kind in ("undecided", "contradicted"):
         return "undecided" if kind == "undecided" else "the paper contradicts itself"
     in_ns2 = claim.get("ns2")
     if in_ns2 and in_ns2["holds"] is False:
         return "ns-2 contradicts the text"
-    if kind == "depends":
+    if kind == "depends" or (other and other["holds"] and not other["undecided"]):
         return "depends on a setting"
     if unknown & set(claim.get("controls", ())):
         return "unknown code"

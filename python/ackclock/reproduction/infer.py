@@ -1,4 +1,4 @@
-"""The setting that a paper really had: tried on some of its claims, tested on others."""
+"""The setting that a paper really had: tried on all of its artefacts, and tested by cross-validation."""
 
 from __future__ import annotations
 
@@ -9,54 +9,70 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.stats import qmc
 
 from ackclock.engine import integrity
-from ackclock.reproduction import tried
+from ackclock.reproduction import readings, tried
+from ackclock.reproduction.crossvalidation import Validation, validate
 from ackclock.reproduction.paper import Chosen, Paper
+from ackclock.reproduction.readings import Cell
 from ackclock.reproduction.search import Search
-from ackclock.reproduction.settings import Basis, Item, Setting, declared
+from ackclock.reproduction.settings import Basis, Item, Setting, declared, name_of
 from ackclock.reproduction.tried import DESIGN, Trial
 from ackclock.runs import Store
 
 SETTINGS = 16
 """Number of settings that are drawn by default."""
-REFINING_RUN, TESTING_RUN = 100, 200
-"""First runs of the refinement and of the test: other seeds than those that chose."""
-REFINING_RUNS, TESTING_RUNS = 2, 3
+HALVING_RUN, REFINING_RUN, TESTING_RUN, SECOND_RUN = 50, 100, 200, 300
+"""First runs of the rounds, of the refinement, of the test, and of the second look at the settings drawn:
+each has seeds that nothing before has seen."""
+HALVING_RUNS, REFINING_RUNS, TESTING_RUNS = 2, 2, 3
 SURVIVING_SHARE = 3
-"""One setting in three advances to the next round, which has twice as many seeds."""
+"""One setting in three advances to the next round."""
+LEFT = 3
+"""Number of settings at which the rounds end."""
+RUNNERS_UP = 2
+"""Settings of the last round that are tested with the refined and the declared one."""
 DIRECTORY = "inferred"
 """Subdirectory of the paper that `keep` writes to."""
-PASSES = 2
-"""Largest number of times that each item may be changed."""
 
 
 @dataclass(frozen=True)
 class Inferred:
     """The result of trying settings.
 
-    `setting` is the declared one unless another is accepted, that is, explains the claims that it was
-    not fitted to better. `scores` are mean log-likelihoods by ``fit`` and ``held_out`` of the
-    ``declared`` setting and of the ``best`` for the claims that choose, with the same seeds. `trials` is
-    everything that was tried.
+    `setting` is the declared one unless another is accepted. `alternative` is the best setting where it is
+    neither accepted nor worse. `validation` is the test of both, `trials` is everything that was tried, and
+    `cells` are the matrix of readings around the setting, empty until it is known.
     """
 
     setting: Setting
-    accepted: bool
-    scores: Mapping[str, Mapping[str, float]]
+    alternative: Setting | None
+    validation: Validation
     trials: Sequence[Trial]
+    cells: Sequence[Cell] = ()
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the setting is another than the declared one."""
+        return self.validation.accepted
+
+
+def free_items(items: Sequence[Item]) -> list[Item]:
+    """Return the items that a search may change: what the paper states is not among them."""
+    return [item for item in items if item.is_open and not item.is_stated]
 
 
 def draw(items: Sequence[Item], count: int) -> list[dict[str, object]]:
-    """Draw at most `count` settings evenly from all that are plausible, the declared one first.
+    """Draw at most `count` settings evenly from all that may be chosen, the declared one first.
 
     They are all settings if there are no more, else points of a Sobol sequence.
     """
     first = declared(items)
-    free = [item for item in items if item.is_open]
+    free = free_items(items)
     if math.prod(len(item.values) for item in free) <= count:
         points: Iterable[Sequence[int]] = itertools.product(*(range(len(item.values)) for item in free))
     else:
@@ -71,11 +87,7 @@ def draw(items: Sequence[Item], count: int) -> list[dict[str, object]]:
 
 
 def _distinct(settings: Iterable[Mapping[str, object]]) -> list[dict[str, object]]:
-    return list({_name(setting): dict(setting) for setting in settings}.values())
-
-
-def _name(setting: Setting) -> str:
-    return json.dumps(dict(setting), sort_keys=True)
+    return list({name_of(setting): dict(setting) for setting in settings}.values())
 
 
 def infer(
@@ -89,16 +101,16 @@ def infer(
 ) -> Inferred:
     """Find the setting that a paper really had, if it can be found.
 
-    Settings drawn evenly are judged by the claims that choose, with more seeds for those that do better;
-    what the paper states is not changed. The best setting is refined item by item with other seeds.
-    Among values that do equally well, the simulator's default is preferred. The result is accepted only
-    if it explains the claims that were held out better than the declared setting does, with seeds of
-    their own. Last, the claims of all artefacts but those that are left out for their cost are judged at
-    the settings drawn, which shows how robust each is.
+    Settings drawn evenly are judged by all simulated artefacts that depend on an open item, with new seeds
+    for those that do better; what the paper states is not changed. The best setting is refined item by item.
+    It is accepted only if cross-validation over artefacts and seeds, with seeds of its own, finds that it
+    gains more than twice the error over the declared setting; else both are kept. Last, every open item is
+    given each of its values at the chosen setting, and the settings drawn are judged once more with other
+    seeds, which shows how robust each claim is.
 
     `cache` is the folder of earlier runs, `settings` the number of settings to draw, and `known` is
     called when the setting is chosen and only the robustness of claims remains to be measured. A
-    LookupError says that the paper does not name the claims that choose.
+    LookupError says that the paper does not tell what takes part.
     """
     with ExitStack() as stack:
         store = None if cache is None else stack.enter_context(Store(cache).opened())
@@ -106,113 +118,121 @@ def infer(
 
 
 def _inferred(search: Search, settings: int, known: Callable[[Inferred], None]) -> Inferred:
-    paper = search.paper
-    first = declared(paper.items)
-    drawn = draw(paper.items, settings)
-    # What the paper states is not for a fit to change: other values only show what depends on it.
-    stated = {item.name: item.declared for item in paper.items if item.name and item.is_stated}
-    best = _refine(search, _halve(search, _distinct(setting | stated for setting in drawn)))
-    finalists = _distinct([first, best])
-    tested = search.look(finalists, search.scored(), "test", TESTING_RUNS, TESTING_RUN)
-    by_name = {_name(trial.setting): trial for trial in tested}
-    before, after = by_name[_name(first)], by_name[_name(best)]
-    accepted = after is not before and _gains(before, after)
-    scores = {"declared": before.scores, "best": after.scores}
-    chosen = best if accepted else first
-    known(Inferred(chosen, accepted, scores, list(search.trials)))
-    # One run each: that other seeds are other draws is part of what a share of settings says.
-    left_out = paper.inference.left_out if paper.inference else ()
-    cheap = [artefact for artefact in paper.artefacts if artefact.name not in left_out]
-    search.look(_distinct([*drawn, best]), cheap, DESIGN, 1)
-    return Inferred(chosen, accepted, scores, search.trials)
+    items = search.paper.items
+    first = declared(items)
+    drawn = draw(items, settings)
+    search.expect(passes(search, len(drawn)))
+    ranked = _halve(search, search.look(drawn, search.judged, DESIGN, 1))
+    best = _refine(search, ranked[0])
+    finalists = _distinct([first, best, *ranked[:RUNNERS_UP]])
+    tested = search.look(finalists, search.scored, "test", TESTING_RUNS, TESTING_RUN)
+    validation = validate(tested, [artefact.name for artefact in search.scored])
+    chosen = dict(validation.finalists[validation.best]) if validation.accepted else first
+    result = Inferred(chosen, validation.alternative, validation, search.trials)
+    known(replace(result, trials=list(search.trials)))
+    cells = readings.judged(search, search.scored, REFINING_RUNS, chosen, REFINING_RUN)
+    stated = [
+        chosen | {item.name: value.value}
+        for item in items
+        for value in item.values[1:]
+        if item.is_open and item.is_stated
+    ]
+    every = _distinct([*drawn, chosen, *filter(None, [validation.alternative]), *stated])
+    search.look(every[len(drawn) :], search.judged, DESIGN, 1)
+    search.look(every, search.judged, DESIGN, 1, SECOND_RUN)
+    return replace(result, cells=cells)
 
 
-def _gains(before: Trial, after: Trial) -> bool:
-    """Return whether a setting explains the held-out claims better."""
-    return after.possible and after.scores.get("held_out", -math.inf) > before.scores.get(
-        "held_out", -math.inf
+def passes(search: Search, drawn: int) -> float:
+    """Return about how many runs of every artefact an inference makes, if it moves no item."""
+    free = {item.name for item in free_items(search.paper.items)}
+    others = [
+        sum(len(item.values) - 1 for item in search.paper.relevant(artefact) if item.name in free)
+        for artefact in search.scored
+    ]
+    stated = sum(len(item.values) - 1 for item in search.paper.items if item.is_open and item.is_stated)
+    return (
+        2 * (drawn + stated + 2)
+        + HALVING_RUNS * sum(_rounds(drawn))
+        + 2 * REFINING_RUNS * (1 + float(np.mean(others or [0])))
+        + TESTING_RUNS * (2 + RUNNERS_UP)
     )
 
 
-def _halve(search: Search, drawn: Sequence[Setting]) -> Setting:
-    """Find the best of many settings, by successive halving with more seeds in each round."""
-    runs, alive = 1, list(drawn)
-    while True:
-        trials = search.look(alive, search.scored("fit"), f"round of {len(alive)}", runs)
-        ranked = sorted((trial for trial in trials if trial.possible), key=_fit, reverse=True)
-        if not ranked:
-            return drawn[0]
-        if len(alive) <= SURVIVING_SHARE:
-            return ranked[0].setting
-        alive = [trial.setting for trial in ranked[: math.ceil(len(alive) / SURVIVING_SHARE)]]
-        runs *= 2
+def _halve(search: Search, trials: Sequence[Trial]) -> list[Setting]:
+    """Rank settings by successive halving with new seeds in each round, and return those left at the end."""
+    first_run, ranked = HALVING_RUN, _ranked(trials)
+    for count in _rounds(len(ranked)):
+        again = search.look(ranked[:count], search.scored, f"round of {count}", HALVING_RUNS, first_run)
+        ranked = _ranked(again)
+        first_run += HALVING_RUNS
+    return ranked or [trials[0].setting]
 
 
-def _fit(trial: Trial) -> float:
-    return trial.scores.get("fit", -math.inf)
+def _rounds(count: int) -> list[int]:
+    """Return the number of settings in each round: a third, until a third is no more than are left."""
+    rounds = []
+    while count > LEFT * (SURVIVING_SHARE if rounds else 1):
+        count = math.ceil(count / SURVIVING_SHARE)
+        rounds.append(count)
+    return rounds
+
+
+def _ranked(trials: Sequence[Trial]) -> list[Setting]:
+    possible = [trial for trial in trials if trial.possible]
+    return [trial.setting for trial in sorted(possible, key=_score, reverse=True)]
+
+
+def _score(trial: Trial) -> float:
+    return trial.scores.get("score", -math.inf)
 
 
 def _refine(search: Search, start: Setting) -> Setting:
-    """Move one item at a time, with other seeds, and prefer the better founded of equals."""
-    best = dict(start)
-    for _ in range(PASSES):
-        moves = [
-            best | {item.name: value.value}
-            for item in search.paper.items
+    """Give one item after the other the value that is best or, among equals, best founded."""
+    (here,) = _look_again(search, [start])
+    for item in free_items(search.paper.items):
+        others = [
+            dict(here.setting) | {item.name: value.value}
             for value in item.values
-            if item.is_open and not item.is_stated
+            if value.value != here.setting[item.name]
         ]
-        trials = _look_again(search, _distinct([best, *moves]))
-        # Two seeds say little about the scatter at one setting, but all settings together do.
-        error = float(np.mean([trial.scores.get("fit_error", 0.0) for trial in trials]))
-        wanted = {}
-        for item in search.paper.items:
-            if item.is_open and not item.is_stated:
-                others = [trial for trial in trials if _differs_only(trial.setting, best, item.name)]
-                value, gain = _preferred(item, [trials[0], *others], error)
-                if value != best[item.name]:
-                    wanted[item.name] = value, gain
-        moved = _together(search, trials[0], wanted, error)
-        if moved == best:
-            break
-        best = moved
-    return best
+        here = _preferred(item, [here, *_look_again(search, others, here)])
+    return here.setting
 
 
-def _look_again(search: Search, settings: Sequence[Setting]) -> list[Trial]:
-    return search.look(settings, search.scored("fit"), "refinement", REFINING_RUNS, REFINING_RUN)
+def _look_again(search: Search, settings: Sequence[Setting], like: Trial | None = None) -> list[Trial]:
+    return search.look(settings, search.scored, "refinement", REFINING_RUNS, REFINING_RUN, like)
 
 
-def _together(
-    search: Search, here: Trial, wanted: Mapping[str, tuple[object, float]], error: float
-) -> dict[str, object]:
-    """Make the moves that are good alone and not bad together, those that gain most first."""
-    top = _fit(here)
-    for name in sorted(wanted, key=lambda name: -wanted[name][1]):
-        (there,) = _look_again(search, [dict(here.setting) | {name: wanted[name][0]}])
-        top = max(top, _fit(there)) if there.possible else top
-        if there.possible and _fit(there) >= top - error:
-            here = there
-    return dict(here.setting)
+def _preferred(item: Item, trials: Sequence[Trial]) -> Trial:
+    """Return the trial of the value with the best basis among those within the error of the best score.
 
-
-def _differs_only(setting: Setting, best: Setting, name: str) -> bool:
-    return all((setting[key] == best[key]) == (key != name) for key in best)
-
-
-def _preferred(item: Item, trials: Sequence[Trial], error: float) -> tuple[object, float]:
-    """Return the value of an item with the best basis among those within the noise of the best score.
-
-    The second number is its gain over the first trial.
+    Of values with the same basis the declared one is preferred, and then that with the best score.
     """
     possible = [trial for trial in trials if trial.possible] or list(trials[:1])
-    top = max(map(_fit, possible))
+    top = max(possible, key=_score)
+    equals = [trial for trial in possible if trial is top or not _is_better(top, trial)]
     order = list(Basis)
-    equals = [trial for trial in possible if _fit(trial) >= top - error]
-    chosen = min(
-        equals, key=lambda trial: (order.index(item.find(trial.setting[item.name]).basis), -_fit(trial))
-    )
-    return chosen.setting[item.name], _fit(chosen) - _fit(trials[0])
+
+    def rank(trial: Trial) -> tuple[int, bool, float]:
+        value = item.find(trial.setting[item.name])
+        return order.index(value.basis), value.value != item.declared, -_score(trial)
+
+    return min(equals, key=rank)
+
+
+def _is_better(one: Trial, other: Trial) -> bool:
+    """Return whether the gain over the other trial, paired by artefact and seed, exceeds its error."""
+    gains = [
+        np.subtract(one.by_artefact[name], other.by_artefact[name])
+        for name in one.by_artefact
+        if list(one.by_artefact[name]) != list(other.by_artefact[name])
+    ]
+    # One artefact says by its seeds how certain a gain is, several by their difference.
+    paired = np.array(gains[0] if len(gains) == 1 else [gain.mean() for gain in gains])
+    if len(paired) < 2:
+        return False
+    return bool(paired.mean() > np.std(paired, ddof=1) / math.sqrt(len(paired)))
 
 
 def is_kept(directory: Path) -> bool:
@@ -225,15 +245,26 @@ def is_kept(directory: Path) -> bool:
     }
 
 
+def words(result: Inferred) -> dict[str, Any]:
+    """Return what is kept of a result besides the tables."""
+    return {
+        "setting": dict(result.setting),
+        "alternative": None if result.alternative is None else dict(result.alternative),
+        "accepted": result.accepted,
+        "validation": result.validation.words(),
+    }
+
+
 def keep(result: Inferred, directory: Path) -> None:
     """Write the chosen setting and the tables of everything tried, as a paper reads them."""
     tried.write(directory, result.trials)
-    words = {"setting": dict(result.setting), "accepted": result.accepted, "scores": result.scores}
-    text = json.dumps(words, indent=2, ensure_ascii=False) + "\n"
+    text = json.dumps(words(result), indent=2, ensure_ascii=False) + "\n"
     (directory / tried.SETTING).write_text(text, encoding="utf-8")
 
 
 def applied(paper: Paper, result: Inferred) -> Paper:
     """Return the paper at the inferred setting."""
-    chosen = Chosen(result.setting, result.accepted, result.scores, lambda: result.trials)
+    chosen = Chosen(
+        result.setting, result.accepted, {}, lambda: result.trials, result.alternative, result.validation
+    )
     return replace(paper, inferred=chosen)

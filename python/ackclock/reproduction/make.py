@@ -24,7 +24,7 @@ from ackclock.reproduction.fingerprint import fingerprint
 from ackclock.reproduction.judge import Asked, Judgement, controls_of, judge
 from ackclock.reproduction.numbers import Effort, Row
 from ackclock.reproduction.paper import Paper
-from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, FormerCheck
+from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, FormerCheck, OtherSetting
 from ackclock.runs import progress
 from ackclock.runs.live import OFF, Live
 from ackclock.runs.store import CACHE, Store
@@ -98,7 +98,8 @@ def reproduce(
     Artefacts that are in `output` already stay on its page. `tell` is called with a line about each
     finished artefact, `papers` are those of the page, by default the papers of the chosen artefacts, and
     `address` is the scheduler of a Dask cluster that makes the runs. With `pictures` every figure is also
-    drawn as PDF and PNG. The records have the paper, name,
+    drawn as PDF and PNG. Where a paper has two settings that cannot be distinguished, the claims of artefacts
+    that differ between them are judged at both. The records have the paper, name,
     verdict and claims of each artefact, and the error of a failed one. Raises StorageError when
     something cannot be written and ScenarioError when the cluster cannot be used.
     """
@@ -106,19 +107,29 @@ def reproduce(
     storage.probe(output)
     records: dict[int, ArtefactRecord] = {}
     every = [Asked.of(artefact, effort.at(paper.setting)) for paper, artefact in chosen]
+    others = {
+        index: other for index, selected in enumerate(chosen) if (other := _elsewhere(*selected, effort))
+    }
     for index, (paper, artefact) in enumerate(chosen):
         place = output / paper.name / artefact.name
         storage.refuse_unless_free(place, force=True, is_result=_is_artefact)
-        known = _unchanged(place, fingerprint(every[index], f"ackclock_papers.{paper.name}"))
+        known = _unchanged(place, _fingerprint(paper, every[index], others.get(index)))
         if known is not None:
             records[index] = known
     due = [index for index in range(len(chosen)) if index not in records]
     live.shows(lambda: page.so_far(output, chosen, dict(records)))
     with Store(output / CACHE).opened() as store:
-        for number, judgement in judge([every[index] for index in due], store, jobs, address, live):
-            index = due[number]
+        both = [(index, at) for index in due for at in (every[index], others.get(index)) if at]
+        waiting: dict[int, dict[bool, Judgement]] = {index: {} for index in due}
+        for number, judgement in judge([at for _, at in both], store, jobs, address, live):
+            index, at = both[number]
+            waiting[index][at is every[index]] = judgement
+            if len(waiting[index]) < 1 + (index in others):
+                continue
             paper, artefact = chosen[index]
-            records[index] = _write(output, paper, every[index], judgement)
+            here, there = (waiting[index].get(is_here) for is_here in (True, False))
+            assert here is not None  # noqa: S101
+            records[index] = _write(output, paper, every[index], here, others.get(index), there)
             tell(f"{paper.name}/{artefact.name}: {records[index]['verdict']}")
     if pictures:
         for paper, artefact in chosen:
@@ -126,6 +137,18 @@ def reproduce(
     shown = papers if papers is not None else {paper.name: paper for paper, _ in chosen}.values()
     page.write(output, shown)
     return [records[index] for index in range(len(chosen))]
+
+
+def _elsewhere(paper: Paper, artefact: Artefact, effort: Effort) -> Asked | None:
+    """Return an artefact at the other setting of its paper, if there is one at which it is not the same."""
+    other = paper.alternative
+    if other is None or not paper.differs(artefact, paper.setting, other):
+        return None
+    return Asked.of(artefact, effort.at(other))
+
+
+def _fingerprint(paper: Paper, asked: Asked, other: Asked | None) -> str:
+    return "+".join(fingerprint(at, f"ackclock_papers.{paper.name}") for at in (asked, other) if at)
 
 
 def _unchanged(place: Path, known: str) -> ArtefactRecord | None:
@@ -149,7 +172,14 @@ def _is_artefact(directory: Path) -> bool:
     )
 
 
-def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> ArtefactRecord:
+def _write(
+    output: Path,
+    paper: Paper,
+    asked: Asked,
+    judgement: Judgement,
+    other: Asked | None = None,
+    there: Judgement | None = None,
+) -> ArtefactRecord:
     artefact = asked.artefact
     record: ArtefactRecord = {
         "paper": paper.name,
@@ -157,7 +187,7 @@ def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> Ar
         "title": artefact.title,
         "version": engine.__version__,
         "engine": engine.ENGINE,
-        "fingerprint": fingerprint(asked, f"ackclock_papers.{paper.name}"),
+        "fingerprint": _fingerprint(paper, asked, other),
         "quick": asked.effort.quick,
         "cases": {
             str(key): {"file": f"scenarios/{slug(str(key))}.toml", "runs": len(jobs)}
@@ -167,12 +197,13 @@ def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> Ar
             {
                 **_claim(paper, artefact, claim, judged, judgement),
                 "controls": controls_of(asked, judgement.numbers, claim),
+                "alternative": _at_other_setting(paper, artefact, claim, there),
             }
             for claim, judged in judgement.claims
         ],
         "expected_wrong_claims": expected_wrong(judged.wrong_probability for _, judged in judgement.claims),
         "verdict": "",
-        "error": judgement.error,
+        "error": judgement.error or (f"at the other setting: {there.error}" if there and there.error else ""),
     }
     record["verdict"] = _worst(record)
     place = output / paper.name / artefact.name
@@ -191,14 +222,26 @@ def _write(output: Path, paper: Paper, asked: Asked, judgement: Judgement) -> Ar
     return record
 
 
-def _claim(
+def _at_other_setting(
+    paper: Paper, artefact: Artefact, claim: Claim, there: Judgement | None
+) -> OtherSetting | None:
+    """Record a claim at the other setting of its paper."""
+    judged = next((said for known, said in there.claims if known.name == claim.name), None) if there else None
+    if there is None or judged is None:
+        return None
+    return {
+        "measured": judged.measured,
+        "holds": judged.holds,
+        "undecided": judged.undecided,
+        "verdict": _verdict(paper, artefact, claim, judged, there).kind,
+    }
+
+
+def _verdict(
     paper: Paper, artefact: Artefact, claim: Claim, judged: Judged, judgement: Judgement
-) -> ClaimRecord:
-    """Record a claim, what was measured, and what is known of it from other settings."""
-    single_runs = judgement.single_runs.get(claim.name)
+) -> tried.ClaimVerdict:
     finding = claim.finding if claim.finding and claim.finding.name in judgement.findings else None
-    in_ns2 = paper.ns2.get((artefact.name, claim.name))
-    verdict = tried.judge(
+    return tried.judge(
         (artefact.name, claim.name),
         judged.holds,
         paper.trials,
@@ -206,6 +249,16 @@ def _claim(
         bool(finding and finding.contradiction),
         judged.undecided,
     )
+
+
+def _claim(
+    paper: Paper, artefact: Artefact, claim: Claim, judged: Judged, judgement: Judgement
+) -> ClaimRecord:
+    """Record a claim, what was measured, and what is known of it from other settings."""
+    single_runs = judgement.single_runs.get(claim.name)
+    finding = claim.finding if claim.finding and claim.finding.name in judgement.findings else None
+    in_ns2 = paper.ns2.get((artefact.name, claim.name))
+    verdict = _verdict(paper, artefact, claim, judged, judgement)
     if judged.holds or judged.undecided:
         finding = None
     return {

@@ -20,8 +20,9 @@ from ackclock.draw.page import from_here, html
 from ackclock.engine import integrity, storage
 from ackclock.reproduction import classes, strips, tried
 from ackclock.reproduction.artefact import Artefact
-from ackclock.reproduction.paper import Paper
+from ackclock.reproduction.paper import Chosen, Paper
 from ackclock.reproduction.record import ArtefactRecord, ClaimRecord
+from ackclock.reproduction.settings import Item
 from ackclock.runs import progress
 from ackclock.runs.live import Shown
 
@@ -71,6 +72,7 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
         explained=explained,
         in_lab=None if laboratory is None else lambda file: _in_lab(output / file),
         gain=gain,
+        at_other_setting=at_other_setting,
         meaning=strips.MEANING,
         papers=[
             (paper, artefacts, setting_rows(paper), tried.never_together(paper.trials)[:PAIRS])
@@ -184,7 +186,7 @@ def setting_rows(paper: Paper) -> list[list[str]]:
         rows.append(
             [
                 item.quantity,
-                item.words(value.value),
+                item.words(value.value) + _other_value(paper, item),
                 f"{value.basis}, inferred" if inferred else str(value.basis),
                 value.evidence,
                 "; ".join(others),
@@ -193,19 +195,76 @@ def setting_rows(paper: Paper) -> list[list[str]]:
     return rows
 
 
+def _other_value(paper: Paper, item: Item) -> str:
+    """Return the value of an item at the other setting, in brackets, where it differs."""
+    if paper.alternative is None or not item.name:
+        return ""
+    other = paper.alternative[item.name]
+    return "" if other == paper.setting[item.name] else f" (at the other setting: {item.words(other)})"
+
+
 def gain(paper: Paper) -> str:
-    """Return two sentences on what the inferred setting explains; nothing when no setting was tried."""
+    """Return what the inferred setting gains, as sentences; nothing when no setting was tried."""
     if paper.inferred is None:
         return ""
-    scores = paper.inferred.scores
-    words = [
-        f"{label} from {scores['declared'][name]:.2f} to {scores['best'][name]:.2f}"
-        for name, label in (("fit", "of the claims that chose it"), ("held_out", "of those held out"))
-        if name in scores["declared"] and name in scores["best"]
-    ]
-    kept = "" if paper.inferred.accepted else " The declared setting stays, because no other gains."
     tries = len({str(trial.setting) for trial in paper.trials})
-    return f"{tries} settings were tried. The best moves the mean log-likelihood {' and '.join(words)}.{kept}"
+    validation = paper.inferred.validation
+    if validation is None:
+        return f"{tries} settings were tried. {_earlier_gain(paper.inferred)}"
+    words = [f"{tries} settings were tried."]
+    if validation.best:
+        declared, best = validation.scores[0], validation.scores[validation.best]
+        words.append(
+            f"The best has a score of {best:.2f}, the declared one of {declared:.2f}; cross-validated over "
+            f"artefacts and seeds the gain is {validation.gain:.2f} with a standard error of "
+            f"{validation.error:.2f}."
+        )
+    if paper.alternative is not None:
+        words.append(
+            "The two cannot be distinguished, so both are carried: the declared setting is the paper's "
+            "setting, the best one is the other setting."
+        )
+    elif not validation.accepted:
+        words.append("No setting has a better score than the declared one.")
+    if validation.planned is not None:
+        before, after = validation.planned.declared, validation.planned.best
+        words.append(
+            f"{_named(paper)} Where the claims that were named to choose do so, the score of those that were "
+            f"named to test goes from {before:.2f} to {after:.2f}."
+        )
+    return " ".join(words)
+
+
+def _earlier_gain(chosen: Chosen) -> str:
+    """Return what a search of an earlier version found, which had claims that choose and claims that test."""
+    words = [
+        f"{label} from {chosen.scores['declared'][name]:.2f} to {chosen.scores['best'][name]:.2f}"
+        for name, label in (("fit", "of the claims that chose it"), ("held_out", "of those held out"))
+        if name in chosen.scores["declared"] and name in chosen.scores["best"]
+    ]
+    kept = "" if chosen.accepted else " The declared setting stays, because no other gains."
+    return f"The best moves the mean score {' and '.join(words)}.{kept}"
+
+
+def _named(paper: Paper) -> str:
+    """Return how many claims were named before any run, as a sentence."""
+    assert paper.inference is not None  # noqa: S101
+    every = {artefact.name: len(artefact.claims) for artefact in paper.artefacts}
+    named = [
+        sum(every[name] if "*" in claims else len(claims) for name, claims in claims_of.items())
+        for claims_of in (paper.inference.fit, paper.inference.held_out)
+    ]
+    rest = sum(every.values()) - sum(named)
+    return (
+        f"Before any run {named[0]} claims were named to choose and {named[1]} to test; the other {rest} were "
+        "written later or not named."
+    )
+
+
+def at_other_setting(claim: ClaimRecord) -> str:
+    """Return what a claim is at the other setting; nothing where that is the same or there is none."""
+    other = claim.get("alternative")
+    return f"{other['measured']}: {other['verdict']}" if other else ""
 
 
 def _cell(value: object) -> str:
@@ -258,6 +317,8 @@ def _failing(claims: Sequence[ClaimRecord]) -> list[str]:
     for claim in claims:
         in_ns2 = claim.get("ns2")
         ns2 = f"; ns-2: {in_ns2['measured']}" if in_ns2 else ""
+        other = at_other_setting(claim)
+        ns2 += f"; at the other setting: {other}" if other else ""
         words = f"{claim['claim']}: {claim['measured']} ({claim['paper']}{ns2}). {_robustness(claim)}"
         by_finding.setdefault(claim["finding"], []).append(f"- {words}".rstrip())
     lines = by_finding.pop("", [])

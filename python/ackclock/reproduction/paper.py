@@ -8,9 +8,11 @@ A paper is a package. Its modules have the artefacts; `paper.toml` next to them 
   others are positive or 0;
 - ``changes``: claims and tolerances that were changed after they had been run, each with its
   reason; a claim whose check was changed keeps the former one (`ackclock.reproduction.claims.changed`);
-- ``[inference]``: ``fit`` and ``held_out``, names of claims by artefact, where ``*`` is every claim,
-  written down before any setting is tried: the first choose the setting, the others test it; and
-  ``left_out``, artefacts that cost too much to be judged at every setting drawn.
+- ``[inference]``: ``left_out``, artefacts that cost too much to be judged at every setting drawn; and
+  ``fit`` and ``held_out``, names of claims by artefact, where ``*`` is every claim, that were written down
+  before any setting was tried, the first to choose the setting, the others to test it. They are one fold of
+  the cross-validation, which is reported and decides nothing. All other claims were written later, or were
+  not named then.
 
 `FINDINGS` of the module ``findings``, if there is one, are what else is known of claims that do not
 hold, each a `Finding`.
@@ -40,6 +42,7 @@ from typing import Any, NamedTuple
 from ackclock.engine.names import NAME
 from ackclock.reproduction import main_claims, ns2, tried
 from ackclock.reproduction.artefact import Artefact, Finding, Simulated
+from ackclock.reproduction.crossvalidation import Validation
 from ackclock.reproduction.main_claims import MainClaim
 from ackclock.reproduction.ns2 import InNs2
 from ackclock.reproduction.numbers import QUICK, SHARE, SIGNED, Bounds
@@ -52,14 +55,14 @@ CONDITIONS = "conditions"
 
 @dataclass(frozen=True)
 class Inference:
-    """The claims that choose the open items of a setting, and those that test the choice.
+    """What takes part when settings are tried.
 
-    `fit` and `held_out` are by artefact. `left_out` names the artefacts that cost too much to be judged
-    at every setting drawn.
+    `fit` and `held_out` are the claims by artefact that were named before any setting was tried, to choose
+    and to test. `left_out` names the artefacts that cost too much to be judged at every setting drawn.
     """
 
-    fit: Mapping[str, Sequence[str]]
-    held_out: Mapping[str, Sequence[str]]
+    fit: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    held_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
     left_out: Sequence[str] = ()
 
 
@@ -79,15 +82,18 @@ class Chosen(NamedTuple):
     """The chosen setting and its scores.
 
     `setting` has the chosen values of the open items, and `accepted` tells whether they differ from the
-    declared ones. `scores` are mean log-likelihoods of the claims, by ``fit`` and ``held_out``, of the
-    ``declared`` setting and of the ``best`` for the claims that choose. `trials` reads everything that
-    was tried.
+    declared ones. `scores` are those of a search of an earlier version, by ``fit`` and ``held_out``, of the
+    ``declared`` setting and of the ``best`` for the claims that chose. `trials` reads everything that
+    was tried. `alternative` is the best setting where cross-validation, whose result is `validation`, cannot
+    distinguish it from the declared one.
     """
 
     setting: Setting
     accepted: bool
     scores: Mapping[str, Mapping[str, float]]
     trials: Callable[[], Sequence[Trial]]
+    alternative: Setting | None = None
+    validation: Validation | None = None
 
 
 @dataclass(frozen=True)
@@ -96,8 +102,8 @@ class Paper:
 
     `name` is its name on the command line, `title` its reference. `items` are the setting of its
     simulations with all plausible values, and `artefacts` are in the order of the paper. `changes` are
-    claims and tolerances that changed after they had been run, each with its reason. `inference` names
-    the claims that choose the setting and those that test it, `conditions` is what the paper states of
+    claims and tolerances that changed after they had been run, each with its reason. `inference` tells
+    what takes part when settings are tried, `conditions` is what the paper states of
     its simulations and runs can confirm, `inferred` is the result of trying settings, and `ns2` has what
     ns-2 measures by artefact and claim. `main_claims` has the main claim of each artefact, and
     `unknown_code` the controls that the paper does not describe completely and whose code is not public.
@@ -123,8 +129,9 @@ class Paper:
         if unknown:
             raise LookupError(f"{self.name} has no {min(unknown)}, which [inference] leaves out")
         for item in self.items:
-            if item.name:
-                item.find(self.setting[item.name])
+            for setting in filter(None, (self.setting, self.alternative)):
+                if item.name:
+                    item.find(setting[item.name])
         for artefact in (*self.artefacts, *([self.conditions] if self.conditions else [])):
             artefact.check(self.setting)
 
@@ -137,25 +144,43 @@ class Paper:
         """The one setting of its simulations: the inferred one, or else the declared one."""
         return declared(self.items) | (dict(self.inferred.setting) if self.inferred else {})
 
+    @cached_property
+    def alternative(self) -> Setting | None:
+        """The other setting, where there are two that cannot be distinguished."""
+        other = self.inferred.alternative if self.inferred else None
+        return None if other is None else declared(self.items) | dict(other)
+
+    def differs(self, artefact: Artefact, here: Setting, there: Setting) -> bool:
+        """Return whether an artefact, or what its claims ask for, is not the same at two settings."""
+        names = {name for name in here if here[name] != there[name]}
+        if names & self._readings(artefact):
+            return True
+        return isinstance(artefact, Simulated) and (
+            artefact.cases(QUICK.at(here)) != artefact.cases(QUICK.at(there))
+        )
+
     def relevant(self, artefact: Artefact) -> list[Item]:
         """Return the open items that an artefact can depend on.
 
         These are the items that change its scenarios and, of the items that change no scenario, which
         are readings of the measurements, those that its claims ask for.
         """
-        names = self._relevant.get(artefact.name)
-        if names is None:
-            changing = self._changing
-            watched = _Watched(self.setting)
-            artefact.check(watched)
-            readings = watched.asked - {name for each in changing.values() for name in each}
-            names = changing.get(artefact.name, frozenset()) | readings
-            self._relevant[artefact.name] = names
+        names = self._changing.get(artefact.name, frozenset()) | self._readings(artefact)
         return [item for item in self.items if item.is_open and item.name in names]
 
+    def _readings(self, artefact: Artefact) -> frozenset[str]:
+        """Return names of items that change no scenario and for which the claims of an artefact ask."""
+        names = self._asked.get(artefact.name)
+        if names is None:
+            watched = _Watched(self.setting)
+            artefact.check(watched)
+            names = frozenset(watched.asked - {name for each in self._changing.values() for name in each})
+            self._asked[artefact.name] = names
+        return names
+
     @cached_property
-    def _relevant(self) -> dict[str, frozenset[str]]:
-        """Names of the items of `relevant`, by artefact: they are asked for once per claim."""
+    def _asked(self) -> dict[str, frozenset[str]]:
+        """The names of `_readings`, by artefact: they are asked for once per claim."""
         return {}
 
     @cached_property
@@ -220,7 +245,7 @@ def load(package: str) -> Paper:
         artefacts=[artefact for artefact in explained if artefact.name != CONDITIONS],
         conditions=next((artefact for artefact in explained if artefact.name == CONDITIONS), None),
         inference=None if inference is None else Inference(**inference),
-        inferred=_inferred(resources.files(module) / "inferred", items),
+        inferred=chosen_of(resources.files(module) / "inferred", items),
         ns2=ns2.read(resources.files(module)),
         main_claims=main_claims.load(resources.files(module)),
         **data,
@@ -235,7 +260,8 @@ def _bounds(declared: Mapping[str, Sequence[str]]) -> dict[str, Bounds]:
     return dict.fromkeys(shares, SHARE) | dict.fromkeys(signed, SIGNED)
 
 
-def _inferred(directory: Traversable, items: Sequence[Item]) -> Chosen | None:
+def chosen_of(directory: Traversable, items: Sequence[Item]) -> Chosen | None:
+    """Read what a search has kept in a directory; None when there was none."""
     chosen = tried.setting_of(directory)
     if not chosen:
         return None
@@ -245,7 +271,15 @@ def _inferred(directory: Traversable, items: Sequence[Item]) -> Chosen | None:
         first = declared(items)
         return [replace(trial, setting=first | dict(trial.setting)) for trial in tried.read(directory)]
 
-    return Chosen(chosen["setting"], chosen["accepted"], chosen["scores"], trials)
+    validation = chosen.get("validation")
+    return Chosen(
+        chosen["setting"],
+        chosen["accepted"],
+        chosen.get("scores", {}),
+        trials,
+        chosen.get("alternative"),
+        validation and Validation.read(validation),
+    )
 
 
 def _artefacts(modules: Sequence[ModuleType]) -> Iterator[Artefact]:

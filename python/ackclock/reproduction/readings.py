@@ -50,32 +50,46 @@ class Cell(NamedTuple):
         return "undecided" if self.undecided else "yes" if self.holds else "no"
 
 
-def judged(search: Search, artefacts: Sequence[Artefact], runs: int = RUNS) -> list[Cell]:
+def judged(
+    search: Search,
+    artefacts: Sequence[Artefact],
+    runs: int = RUNS,
+    chosen: Setting | None = None,
+    first_run: int = 0,
+) -> list[Cell]:
     """Judge the claims of artefacts at the chosen setting and where one item has another value.
 
-    An artefact is judged only for items that change its scenarios or its claims.
+    An artefact is judged only for items that change its scenarios or its claims. `chosen` is by default the
+    setting of the paper.
     """
     paper = search.paper
-    setting = dict(paper.setting)
+    setting = dict(paper.setting if chosen is None else chosen)
     cells = [
         Cell(artefact.name, THE_SETTING, CHOSEN, setting, runs, True, True, False, math.nan)
         for artefact in artefacts
     ]
-    cells += _look(search, [(CHOSEN, paper.setting)], artefacts, runs)
-    changing = {artefact.name: paper.relevant(artefact) for artefact in artefacts}
+    cells += _look(search, [(CHOSEN, setting)], artefacts, runs, first_run)
     for item in paper.items:
-        affected = [artefact for artefact in artefacts if item in changing[artefact.name]]
-        others = [value.value for value in item.values if value.value != paper.setting.get(item.name)]
-        if affected and others:
-            settings = [(item.name, dict(paper.setting) | {item.name: value}) for value in others]
-            cells += _look(search, settings, affected, runs)
+        others = [value.value for value in item.values if item.name and value.value != setting[item.name]]
+        settings = [(item.name, setting | {item.name: value}) for value in others]
+        affected = [
+            artefact
+            for artefact in artefacts
+            if any(paper.differs(artefact, setting, other) for _, other in settings)
+        ]
+        if affected:
+            cells += _look(search, settings, affected, runs, first_run)
     return cells
 
 
 def _look(
-    search: Search, settings: Sequence[tuple[str, Setting]], artefacts: Sequence[Artefact], runs: int
+    search: Search,
+    settings: Sequence[tuple[str, Setting]],
+    artefacts: Sequence[Artefact],
+    runs: int,
+    first_run: int,
 ) -> list[Cell]:
-    trials = search.look([setting for _, setting in settings], artefacts, STAGE, runs)
+    trials = search.look([setting for _, setting in settings], artefacts, STAGE, runs, first_run)
     return [
         Cell(
             artefact,

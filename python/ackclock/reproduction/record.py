@@ -32,6 +32,15 @@ class Ns2Record(TypedDict):
     holds: bool | None
 
 
+class OtherSetting(TypedDict):
+    """A claim at the other setting of its paper, where two settings cannot be distinguished."""
+
+    measured: str
+    holds: bool
+    undecided: bool
+    verdict: VerdictKind
+
+
 class ClaimRecord(TypedDict):
     """A claim, its numbers at the paper's setting, and its verdict."""
 
@@ -46,6 +55,7 @@ class ClaimRecord(TypedDict):
     single_runs: NotRequired[SingleRuns | None]
     wrong_probability: NotRequired[float | None]
     verdict: VerdictKind
+    alternative: NotRequired[OtherSetting | None]
     robust: bool
     holding_settings: int
     tried_settings: int

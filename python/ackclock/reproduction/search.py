@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from statistics import fmean as mean
 from typing import NamedTuple
 
-import numpy as np
-
-from ackclock.reproduction.artefact import Artefact
-from ackclock.reproduction.claims import LEAST_LIKELIHOOD, likelihood
+from ackclock.reproduction.artefact import Artefact, Simulated
+from ackclock.reproduction.claims import LEAST_CLOSENESS, closeness
 from ackclock.reproduction.fingerprint import MEASURING, fingerprint
 from ackclock.reproduction.judge import Asked, Judgement, judge
 from ackclock.reproduction.numbers import QUICK
@@ -19,12 +19,17 @@ from ackclock.reproduction.settings import Setting
 from ackclock.reproduction.tried import ClaimKey, Outcome, Trial
 from ackclock.runs import Store
 
+TELL_EVERY_S = 10.0
+"""Interval at which a long stage tells how far it is."""
+
 
 class Search:
     """Tries settings of a paper and remembers all of them.
 
-    `store` is open and has earlier runs and outcomes. Raises LookupError when the paper does not name
-    the claims that choose, or names an unknown one.
+    `store` is open and has earlier runs and outcomes. `judged` are the artefacts that do not cost too much
+    and `scored` those of them that are simulated and depend on an open item. `claims` are those that
+    were named before any run to choose (``fit``) and to test (``held_out``). Raises LookupError when the
+    paper has no ``[inference]``, or it names an unknown claim.
     """
 
     def __init__(
@@ -46,12 +51,14 @@ class Search:
         both = self.claims["fit"] & self.claims["held_out"]
         if both:
             raise LookupError(f"{paper.name}: {sorted(both)[0]} is in both fit and held_out")
+        self.judged = [each for each in paper.artefacts if each.name not in paper.inference.left_out]
+        self.scored = [each for each in self.judged if isinstance(each, Simulated) and paper.relevant(each)]
         self.trials: list[Trial] = []
+        self._pace = _Pace()
 
-    def scored(self, *kinds: str) -> list[Artefact]:
-        """Return the artefacts with claims that choose (``fit``) or test (``held_out``)."""
-        names = {name for kind in kinds or self.claims for name, _ in self.claims[kind]}
-        return [artefact for artefact in self.paper.artefacts if artefact.name in names]
+    def expect(self, passes: float) -> None:
+        """Say how many runs of every artefact there will be, about, for the time that is left."""
+        self._pace.total = passes * len(self.judged)
 
     def look(
         self,
@@ -60,26 +67,46 @@ class Search:
         stage: str,
         runs: int,
         first_run: int = 0,
+        like: Trial | None = None,
     ) -> list[Trial]:
-        """Judge artefacts at settings for a stage of the search, and return a trial per setting."""
-        self.tell(f"{self.paper.name}: {stage}, {len(settings)} settings, {runs} runs each")
+        """Judge artefacts at settings for a stage of the search, and return a trial per setting.
+
+        Where an artefact cannot differ from the trial `like` with the same seeds, its outcome is that one's.
+        """
+        prefix = f"{self.paper.name}: {stage}, {len(settings)} settings, {runs} runs each"
+        self.tell(prefix + self._pace.words())
         conditions = [self.paper.conditions] if self.paper.conditions else []
-        shown = [*conditions, *artefacts]
+        shown = [
+            (number, artefact)
+            for number, setting in enumerate(settings)
+            for artefact in [*conditions, *artefacts]
+            if like is None or self.paper.differs(artefact, like.setting, setting)
+        ]
         effort = replace(QUICK, runs=runs, first_run=first_run)
-        asked = [Asked.of(artefact, effort.at(setting)) for setting in settings for artefact in shown]
+        asked = [Asked.of(artefact, effort.at(settings[number])) for number, artefact in shown]
         seen = [self._kept(request) for request in asked]
         due = [index for index, request in enumerate(seen) if request is None]
-        judged = judge([asked[index] for index in due], self.store, self.jobs, self.address)
-        for number, judgement in judged:
+        self._pace.skip(runs * (len(asked) - len(due)))
+        told = time.monotonic()
+        done = 0
+        for number, judgement in judge([asked[index] for index in due], self.store, self.jobs, self.address):
             index = due[number]
             seen[index] = self._keep(asked[index], Seen.of(judgement, runs))
             if judgement.error:
                 self.tell(f"{self.paper.name}/{asked[index].artefact.name}: {judgement.error}")
+            done += 1
+            self._pace.advance(runs)
+            if time.monotonic() - told >= TELL_EVERY_S:
+                told = time.monotonic()
+                self.tell(f"{prefix}, {done} of {len(due)} artefacts{self._pace.words()}")
         trials = []
         for number, setting in enumerate(settings):
-            mine = seen[number * len(shown) : (number + 1) * len(shown)]
-            by_name = {artefact.name: got for artefact, got in zip(shown, mine, strict=True) if got}
-            trials.append(self._trial(setting, by_name, stage, runs, first_run))
+            by_name = {
+                artefact.name: got
+                for (of, artefact), got in zip(shown, seen, strict=True)
+                if of == number and got
+            }
+            trials.append(self._trial(setting, by_name, stage, runs, first_run, like))
         self.trials += trials
         return trials
 
@@ -98,37 +125,47 @@ class Search:
             self.store.write_note(self._name(asked), seen)
         return seen
 
-    def _trial(self, setting: Setting, seen: Mapping[str, Seen], stage: str, runs: int, first: int) -> Trial:
-        stated = {CONDITIONS} & set(seen)
-        possible = all(
-            not seen[name].error and all(claim.holds for claim in seen[name].claims.values())
-            for name in stated
-        )
-        outcomes = {
-            (name, sentence): Outcome(said.holds, said.value, said.undecided)
-            for name, outcome in seen.items()
-            for sentence, said in outcome.claims.items()
-            if name not in stated
-        }
+    def _trial(
+        self,
+        setting: Setting,
+        seen: Mapping[str, Seen],
+        stage: str,
+        runs: int,
+        first_run: int,
+        like: Trial | None,
+    ) -> Trial:
+        possible = like.possible if like else True
+        if CONDITIONS in seen:
+            stated = seen[CONDITIONS]
+            possible = not stated.error and all(claim.holds for claim in stated.claims.values())
+        outcomes = dict(like.outcomes) if like else {}
+        by_artefact = dict(like.by_artefact) if like else {}
+        for name, outcome in seen.items():
+            if name != CONDITIONS:
+                outcomes = {key: known for key, known in outcomes.items() if key[0] != name}
+                for claim, said in outcome.claims.items():
+                    outcomes[name, claim] = Outcome(said.holds, said.value, said.undecided)
+                by_artefact[name] = outcome.scores(outcome.claims, runs)
         scores = {}
+        if self.scored and all(artefact.name in by_artefact for artefact in self.scored):
+            scores["score"] = mean([mean(by_artefact[artefact.name]) for artefact in self.scored])
         for kind, keys in self.claims.items():
-            mean, *per_run = (_score(seen, keys, index) for index in range(runs + 1))
-            if not math.isnan(mean):
-                scores[kind] = mean
-                if runs > 1:
-                    scores[f"{kind}_error"] = float(np.std(per_run, ddof=1) / math.sqrt(runs))
-        return Trial(setting, stage, runs, first, possible, scores, outcomes)
+            named = {name: [claim for of, claim in sorted(keys) if of == name] for name in seen}
+            means = [mean(seen[name].scores(claims, runs)) for name, claims in named.items() if claims]
+            if means and like is None:
+                scores[kind] = mean(means)
+        return Trial(setting, stage, runs, first_run, possible, scores, outcomes, by_artefact)
 
 
 class SeenClaim(NamedTuple):
-    """The outcome of a claim: whether it holds, its number, and logarithms of likelihoods.
+    """The outcome of a claim: whether it holds, its number, and its score in each run.
 
-    The first logarithm is for all runs together; one for each run follows. `undecided` is as in `Judged`.
+    A score is the logarithm of the `closeness`. `undecided` is as in `Judged`.
     """
 
     holds: bool
     value: float
-    likelihoods: list[float]
+    scores: list[float]
     undecided: bool
 
 
@@ -141,13 +178,47 @@ class Seen(NamedTuple):
     @classmethod
     def of(cls, judgement: Judgement, runs: int) -> Seen:
         """Keep the part of a judgement that a search needs, without its runs."""
-        numbers = [judgement.numbers, *(judgement.numbers.only(run) for run in range(runs))]
+        numbers = [judgement.numbers.only(run) for run in range(runs)]
         claims = {}
         for claim, said in judgement.claims:
-            chances = [likelihood(claim.target, claim.judge(run)) for run in numbers]
-            holds, value = bool(said.holds), float(said.value)
-            claims[claim.name] = SeenClaim(holds, value, list(map(math.log, chances)), bool(said.undecided))
+            scores = [math.log(closeness(claim.target, claim.judge(run))) for run in numbers]
+            claims[claim.name] = SeenClaim(bool(said.holds), float(said.value), scores, bool(said.undecided))
         return cls(judgement.error, claims)
+
+    def scores(self, claims: Iterable[str], runs: int) -> list[float]:
+        """Return the mean score of claims in each run."""
+        if self.error:
+            return [math.log(LEAST_CLOSENESS)] * runs
+        of_claims = [self.claims[claim].scores for claim in claims]
+        return [mean([scores[run] for scores in of_claims]) for run in range(runs)] if of_claims else []
+
+
+class _Pace:
+    """The time that a search will still take, from the time that its judgements took."""
+
+    def __init__(self) -> None:
+        self.total = 0.0
+        self._begin = time.monotonic()
+        self._done = self._worked = 0
+
+    def skip(self, known: int) -> None:
+        """Count runs of artefacts whose outcome is known."""
+        self._done += known
+
+    def advance(self, runs: int) -> None:
+        """Count runs of an artefact that was judged."""
+        self._done += runs
+        self._worked += runs
+
+    def words(self) -> str:
+        """Return how much is done, and the time left once that can be said."""
+        if not self.total:
+            return ""
+        words = f"; {self._done} of about {max(self.total, self._done):.0f} runs of artefacts"
+        if self._worked:
+            per_run_s = (time.monotonic() - self._begin) / self._worked
+            words += f", about {max(self.total - self._done, 0) * per_run_s / 60:.0f} min left"
+        return words
 
 
 def _claims(paper: Paper, wanted: Mapping[str, Sequence[str]]) -> set[ClaimKey]:
@@ -162,17 +233,3 @@ def _claims(paper: Paper, wanted: Mapping[str, Sequence[str]]) -> set[ClaimKey]:
             raise LookupError(f"{paper.name}/{name} has no claim {sorted(unknown)[0]!r}")
         keys |= {(name, claim_name) for claim_name in (every if "*" in claims else claims)}
     return keys
-
-
-def _score(seen: Mapping[str, Seen], keys: set[ClaimKey], index: int) -> float:
-    """Return the mean log-likelihood of claims, with equal weights of artefacts, for all runs or for one."""
-    by_artefact = []
-    for name, outcome in seen.items():
-        wanted = [claim for artefact, claim in keys if artefact == name]
-        if wanted and outcome.error:
-            by_artefact.append(math.log(LEAST_LIKELIHOOD))
-        elif wanted:
-            # Sums of numbers depend on their order, which that of a set is not.
-            logarithms = [outcome.claims[claim].likelihoods[index] for claim in sorted(wanted)]
-            by_artefact.append(math.fsum(logarithms) / len(logarithms))
-    return math.fsum(by_artefact) / len(by_artefact) if by_artefact else math.nan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -102,3 +103,8 @@ def _plain(value: object) -> str:
 def declared(items: Sequence[Item]) -> dict[str, Any]:
     """Return the first value of every named item."""
     return {item.name: item.declared for item in items if item.name}
+
+
+def name_of(setting: Setting) -> str:
+    """Return the same text for the same setting."""
+    return json.dumps(dict(setting), sort_keys=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ackclock.engine import integrity
-from ackclock.reproduction.settings import Item, Setting
+from ackclock.reproduction.settings import Item, Setting, name_of
 
 SETTINGS = "settings.csv"
 CLAIMS = "claims.csv"
@@ -26,6 +26,10 @@ DESIGN = "design"
 """Stage of settings drawn evenly from all plausible ones, and judged by every claim."""
 ROBUST = 0.8
 """Share of the plausible settings at which a robust claim holds."""
+
+SCORES = ("score", "fit", "held_out")
+"""Columns of `SETTINGS`: the score of all artefacts, and those of the claims that were named before any
+run to choose and to test. The tables of earlier searches lack the first."""
 
 ClaimKey = tuple[str, str]
 """Names of an artefact and of a claim of it."""
@@ -47,8 +51,9 @@ class Trial:
     """A setting that was tried, and the outcomes of its claims.
 
     `stage` is the purpose of the trial, `runs` the number of seeds of each scenario from `first_run` on.
-    `possible` tells whether the conditions that the paper states held in these runs. `scores` are mean
-    log-likelihoods of the judged claims by ``fit`` and ``held_out``.
+    `possible` tells whether the conditions that the paper states held in these runs. `scores` has the mean
+    score of all artefacts, and those of the claims that were named before any run; see `SCORES`.
+    `by_artefact` has the score of each artefact in each run, and is not kept in the tables.
     """
 
     setting: Setting
@@ -58,15 +63,16 @@ class Trial:
     possible: bool = True
     scores: Mapping[str, float] = field(default_factory=dict)
     outcomes: Mapping[ClaimKey, Outcome] = field(default_factory=dict)
+    by_artefact: Mapping[str, Sequence[float]] = field(default_factory=dict, compare=False)
 
 
 def write(directory: Path, trials: Sequence[Trial]) -> None:
     """Write trials as two tables: `SETTINGS` has a row per trial, `CLAIMS` a row per claim."""
     names = list(trials[0].setting)
-    heads = ["trial", "stage", "runs", "first_run", "possible", "fit", "held_out"]
+    heads = ["trial", "stage", "runs", "first_run", "possible", *SCORES]
     rows = [
         [number, trial.stage, trial.runs, trial.first_run, _yes(trial.possible)]
-        + [f"{trial.scores[name]:.3f}" if name in trial.scores else "" for name in heads[5:]]
+        + [f"{trial.scores[name]:.3f}" if name in trial.scores else "" for name in SCORES]
         + [json.dumps(trial.setting[name]) for name in names]
         for number, trial in enumerate(trials)
     ]
@@ -108,14 +114,15 @@ def read(directory: Traversable) -> list[Trial]:
                 holds, _, value = cell.partition(" ")
                 outcomes[number][artefact, claim] = Outcome(holds == "yes", float(value or math.nan))
     heads, *rows = _rows(directory / SETTINGS)
+    scored = [name for name in SCORES if name in heads]
     trials = []
     for row in rows:
         trial, stage, runs, first_run, possible, *others = row
-        scores = {name: float(score) for name, score in zip(heads[5:7], others, strict=False) if score}
-        values = map(json.loads, others[2:])
+        scores = {name: float(others[place]) for place, name in enumerate(scored) if others[place]}
+        values = map(json.loads, others[len(scored) :])
         trials.append(
             Trial(
-                dict(zip(heads[7:], values, strict=True)),
+                dict(zip(heads[5 + len(scored) :], values, strict=True)),
                 stage,
                 int(runs),
                 int(first_run),
@@ -191,17 +198,27 @@ def judge(
         kind = "not found" if everywhere else "differs"
     tried = len(fair)
     if kind == "not found":
-        tried = len({json.dumps(dict(trial.setting), sort_keys=True) for trial in everywhere})
+        tried = len({name_of(trial.setting) for trial in everywhere})
     why = _dependence(key, fair if 0 < holding < len(fair) else everywhere, items)
     return ClaimVerdict(kind, holding, tried, why)
 
 
 def plausible(trials: Sequence[Trial], key: ClaimKey) -> list[Trial]:
-    """Return the trials that stand for all plausible settings.
+    """Return the trials that stand for all plausible settings, one for each.
 
-    They are the possible ones of the design at which the claim was judged.
+    They are the possible ones of the design at which the claim was judged. Of the trials of a setting with
+    different seeds the first counts.
     """
-    return [trial for trial in trials if trial.stage == DESIGN and trial.possible and key in trial.outcomes]
+    return [trial for trial in _designed(trials) if key in trial.outcomes]
+
+
+def _designed(trials: Sequence[Trial]) -> list[Trial]:
+    """Return the first possible trial of the design at each setting."""
+    first: dict[str, Trial] = {}
+    for trial in trials:
+        if trial.stage == DESIGN and trial.possible:
+            first.setdefault(name_of(trial.setting), trial)
+    return list(first.values())
 
 
 def _dependence(key: ClaimKey, trials: Sequence[Trial], items: Sequence[Item]) -> str:
@@ -228,12 +245,11 @@ def never_together(trials: Sequence[Trial]) -> list[tuple[ClaimKey, ClaimKey]]:
     """
     by_claim: dict[ClaimKey, set[int]] = defaultdict(set)
     judged: dict[ClaimKey, set[int]] = defaultdict(set)
-    for number, trial in enumerate(trials):
-        if trial.stage == DESIGN and trial.possible:
-            for key, outcome in trial.outcomes.items():
-                judged[key].add(number)
-                if outcome.holds:
-                    by_claim[key].add(number)
+    for number, trial in enumerate(_designed(trials)):
+        for key, outcome in trial.outcomes.items():
+            judged[key].add(number)
+            if outcome.holds:
+                by_claim[key].add(number)
     often = {key: some for key, some in by_claim.items() if 4 * len(some) >= len(judged[key]) >= 4}
     pairs = [
         (first, second)

@@ -1,0 +1,99 @@
+"""The search finds planted settings: eight items of two values of which three act, or none.
+
+No packet is simulated: what an artefact measures is a function of the setting and of seeded noise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ackclock.draw.figure import Table
+from ackclock.reproduction import infer
+from ackclock.reproduction.artefact import Probe, Simulated
+from ackclock.reproduction.claims import mean, near
+from ackclock.reproduction.judge import Judgement
+from ackclock.reproduction.numbers import Numbers
+from ackclock.reproduction.paper import Inference, Paper
+from ackclock.reproduction.settings import Item
+
+ITEMS = "abcdefgh"
+ARTEFACTS = 12
+NOISE = 0.5
+"""Deviation of a number in one run, in units of the tolerance of its claim."""
+ACTING = {"b": 1, "d": 1, "g": 1}
+"""Items that act, and the value at which the artefacts have the numbers of their paper. Declared is 0."""
+SHIFT = 1.5
+"""How far a wrong value of an acting item moves a number, in tolerances."""
+
+
+@dataclass(frozen=True)
+class _Case:
+    """What takes the place of a scenario."""
+
+    setting: tuple[tuple[str, object], ...]
+
+    def jobs(self, _first_run):
+        return []
+
+
+def _artefact(number):
+    # Every artefact asks for two acting items and three others, as most of a paper's do.
+    names = [list(ACTING)[(number + step) % 3] for step in (0, 1)] + [
+        [name for name in ITEMS if name not in ACTING][(number + step) % 5] for step in (0, 2, 3)
+    ]
+    return Simulated(
+        name=f"figure-{number}",
+        caption="what",
+        about="About.",
+        draw=lambda _numbers, _traces: Table(["a"], [["b"]]),
+        probe=Probe(("x",), lambda _run: {}),
+        cases=lambda effort: {"one": _Case(tuple((name, effort.setting[name]) for name in names))},
+        claims=(near("x", "x is 0", mean("one", "x"), 0, within=1, why="ours"),),
+    )
+
+
+def _paper():
+    values = [{"value": value, "basis": "open", "evidence": "ours"} for value in (0, 1)]
+    items = [Item.read({"name": name, "quantity": name, "choice": "{}", "values": values}) for name in ITEMS]
+    artefacts = [_artefact(number) for number in range(1, ARTEFACTS + 1)]
+    return Paper("planted", "Planted", items, artefacts, inference=Inference())
+
+
+def _judge(seed, acting):
+    """Return what takes the place of the judge of runs."""
+
+    def judged(asked, *_):
+        for index, request in enumerate(asked):
+            setting = dict(request.artefact.cases(request.effort)["one"].setting)
+            wrong = sum(name in setting and setting[name] != value for name, value in acting.items())
+            number = int(request.artefact.name.removeprefix("figure-"))
+            rows = []
+            for run in range(request.effort.first_run, request.effort.first_run + request.effort.runs):
+                # The noise of a scenario with a seed: other settings are other draws.
+                key = [seed, number, run, *setting.values()]
+                rows.append({"x": SHIFT * wrong + np.random.default_rng(key).normal(0, NOISE)})
+            numbers = Numbers({"one": rows})
+            claims = [(claim, claim.judge(numbers)) for claim in request.artefact.claims]
+            yield index, Judgement(numbers, claims=claims)
+
+    return judged
+
+
+def _inferred(monkeypatch, seed, acting):
+    monkeypatch.setattr("ackclock.reproduction.search.judge", _judge(seed, acting))
+    return infer.infer(_paper())
+
+
+def test_three_acting_items_of_eight_are_recovered(monkeypatch):
+    recovered = 0
+    for seed in range(10):
+        result = _inferred(monkeypatch, seed, ACTING)
+        recovered += result.accepted and all(result.setting[name] == ACTING[name] for name in ACTING)
+    assert recovered >= 9
+
+
+def test_where_nothing_acts_the_declared_setting_stays(monkeypatch):
+    accepted = [seed for seed in range(100, 120) if _inferred(monkeypatch, seed, {}).accepted]
+    assert len(accepted) <= 1
