@@ -150,7 +150,7 @@ def test_what_costs_too_much_is_judged_nowhere(paper, cache):
         stage: {name for trial in result.trials if trial.stage == stage for name, _ in trial.outcomes}
         for stage in ("test", DESIGN)
     }
-    assert seen == dict.fromkeys(("test", DESIGN), {"figure-1", "figure-2"})
+    assert seen["test"] == seen[DESIGN] == {"figure-1", "figure-2"}
     with pytest.raises(LookupError, match="has no table-9, which"):
         replace(paper, inference=replace(paper.inference, left_out=("table-9",)))
 

@@ -188,10 +188,9 @@ def print_setting(paper: Paper, result: Inferred) -> None:
     _print(table)
     validation = result.validation
     if validation.best:
-        scores = (
-            f"score {validation.scores[0]:.2f} as declared, {validation.scores[validation.best]:.2f} best"
-        )
-        print(f"{scores}; cross-validated gain {validation.gain:.2f}, standard error {validation.error:.2f}")
+        declared, best = validation.scores[0], validation.scores[validation.best]
+        print(f"score: {declared:.2f} as declared, {best:.2f} at the best")
+        print(f"cross-validated gain: {validation.gain:.2f}, standard error {validation.error:.2f}")
     if not result.accepted:
         print("the declared setting stays: no other setting gains more than twice the error")
     if result.alternative is not None:

@@ -107,9 +107,8 @@ def reproduce(
     storage.probe(output)
     records: dict[int, ArtefactRecord] = {}
     every = [Asked.of(artefact, effort.at(paper.setting)) for paper, artefact in chosen]
-    others = {
-        index: other for index, selected in enumerate(chosen) if (other := _elsewhere(*selected, effort))
-    }
+    elsewhere = ((index, _elsewhere(*selected, effort)) for index, selected in enumerate(chosen))
+    others = {index: other for index, other in elsewhere if other is not None}
     for index, (paper, artefact) in enumerate(chosen):
         place = output / paper.name / artefact.name
         storage.refuse_unless_free(place, force=True, is_result=_is_artefact)

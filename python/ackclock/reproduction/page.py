@@ -256,8 +256,8 @@ def _named(paper: Paper) -> str:
     ]
     rest = sum(every.values()) - sum(named)
     return (
-        f"Before any run {named[0]} claims were named to choose and {named[1]} to test; the other {rest} were "
-        "written later or not named."
+        f"Before any run {named[0]} claims were named to choose and {named[1]} to test; the other {rest} "
+        "were written later or not named."
     )
 
 

@@ -88,13 +88,12 @@ class Search:
         due = [index for index, request in enumerate(seen) if request is None]
         self._pace.skip(runs * (len(asked) - len(due)))
         told = time.monotonic()
-        done = 0
-        for number, judgement in judge([asked[index] for index in due], self.store, self.jobs, self.address):
+        judged = judge([asked[index] for index in due], self.store, self.jobs, self.address)
+        for done, (number, judgement) in enumerate(judged, 1):
             index = due[number]
             seen[index] = self._keep(asked[index], Seen.of(judgement, runs))
             if judgement.error:
                 self.tell(f"{self.paper.name}/{asked[index].artefact.name}: {judgement.error}")
-            done += 1
             self._pace.advance(runs)
             if time.monotonic() - told >= TELL_EVERY_S:
                 told = time.monotonic()
