@@ -29,7 +29,7 @@ SETTINGS = 16
 HALVING_RUN, REFINING_RUN, TESTING_RUN, SECOND_RUN = 50, 100, 200, 300
 """First runs of the rounds, of the refinement, of the test, and of the second look at the settings drawn:
 each has seeds that nothing before has seen."""
-HALVING_RUNS, REFINING_RUNS, TESTING_RUNS = 2, 2, 3
+HALVING_RUNS, TESTING_RUNS = 2, 3
 SURVIVING_SHARE = 3
 """One setting in three advances to the next round."""
 LEFT = 3
@@ -130,7 +130,7 @@ def _inferred(search: Search, settings: int, known: Callable[[Inferred], None]) 
     chosen = dict(validation.finalists[validation.best]) if validation.accepted else first
     result = Inferred(chosen, validation.alternative, validation, search.trials)
     known(replace(result, trials=list(search.trials)))
-    cells = readings.judged(search, search.scored, REFINING_RUNS, chosen, REFINING_RUN)
+    cells = readings.judged(search, search.scored, search.refining_runs, chosen, REFINING_RUN)
     stated = [
         chosen | {item.name: value.value}
         for item in items
@@ -154,7 +154,7 @@ def passes(search: Search, drawn: int) -> float:
     return (
         2 * (drawn + stated + 2)
         + HALVING_RUNS * sum(_rounds(drawn))
-        + 2 * REFINING_RUNS * (1 + float(np.mean(others or [0])))
+        + 2 * search.refining_runs * (1 + float(np.mean(others or [0])))
         + TESTING_RUNS * (2 + RUNNERS_UP)
     )
 
@@ -201,7 +201,7 @@ def _refine(search: Search, start: Setting) -> Setting:
 
 
 def _look_again(search: Search, settings: Sequence[Setting], like: Trial | None = None) -> list[Trial]:
-    return search.look(settings, search.scored, "refinement", REFINING_RUNS, REFINING_RUN, like)
+    return search.look(settings, search.scored, "refinement", search.refining_runs, REFINING_RUN, like)
 
 
 def _preferred(item: Item, trials: Sequence[Trial]) -> Trial:

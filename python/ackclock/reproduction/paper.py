@@ -8,8 +8,8 @@ A paper is a package. Its modules have the artefacts; `paper.toml` next to them 
   others are positive or 0;
 - ``changes``: claims and tolerances that were changed after they had been run, each with its
   reason; a claim whose check was changed keeps the former one (`ackclock.reproduction.claims.changed`);
-- ``[inference]``: ``left_out``, artefacts that cost too much to be judged at every setting drawn; and
-  ``fit`` and ``held_out``, names of claims by artefact, where ``*`` is every claim, that were written down
+- ``[inference]``: ``left_out``, artefacts that cost too much to be judged at every setting drawn; ``runs``,
+  the number of seeds where one item after the other takes each of its values (2); and ``fit`` and ``held_out``, names of claims by artefact, where ``*`` is every claim, that were written down
   before any setting was tried, the first to choose the setting, the others to test it. They are one fold of
   the cross-validation, which is reported and decides nothing. All other claims were written later, or were
   not named then.
@@ -59,11 +59,13 @@ class Inference:
 
     `fit` and `held_out` are the claims by artefact that were named before any setting was tried, to choose
     and to test. `left_out` names the artefacts that cost too much to be judged at every setting drawn.
+    `runs` is the number of seeds where one item after the other takes each of its values.
     """
 
     fit: Mapping[str, Sequence[str]] = field(default_factory=dict)
     held_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
     left_out: Sequence[str] = ()
+    runs: int = 2
 
 
 class _Watched(dict[str, Any]):

@@ -53,6 +53,7 @@ class Search:
             raise LookupError(f"{paper.name}: {sorted(both)[0]} is in both fit and held_out")
         self.judged = [each for each in paper.artefacts if each.name not in paper.inference.left_out]
         self.scored = [each for each in self.judged if isinstance(each, Simulated) and paper.relevant(each)]
+        self.refining_runs = paper.inference.runs
         self.trials: list[Trial] = []
         self._pace = _Pace()
 
