@@ -9,10 +9,11 @@ A paper is a package. Its modules have the artefacts; `paper.toml` next to them 
 - ``changes``: claims and tolerances that were changed after they had been run, each with its
   reason; a claim whose check was changed keeps the former one (`ackclock.reproduction.claims.changed`);
 - ``[inference]``: ``left_out``, artefacts that cost too much to be judged at every setting drawn; ``runs``,
-  the number of seeds where one item after the other takes each of its values (2); and ``fit`` and ``held_out``, names of claims by artefact, where ``*`` is every claim, that were written down
-  before any setting was tried, the first to choose the setting, the others to test it. They are one fold of
-  the cross-validation, which is reported and decides nothing. All other claims were written later, or were
-  not named then.
+  the number of seeds where one item after the other takes each of its values (2); and ``fit`` and
+  ``held_out``, names of claims by artefact, where ``*`` is every claim, that were written down before any
+  setting was tried, the first to choose the setting, the others to test it. They are one fold of the
+  cross-validation, which is reported and decides nothing. All other claims were written later, or were not
+  named then.
 
 `FINDINGS` of the module ``findings``, if there is one, are what else is known of claims that do not
 hold, each a `Finding`.
