@@ -10,7 +10,7 @@ import pytest
 from ackclock.draw.figure import Table
 from ackclock.engine import integrity
 from ackclock.metrics import Estimate
-from ackclock.reproduction import infer, make, page, strips, tried
+from ackclock.reproduction import infer, make, page, readings, strips, tried
 from ackclock.reproduction.artefact import Judged, Probe, Simulated, Target
 from ackclock.reproduction.claims import LEAST_CLOSENESS, between, closeness, mean, near, ordered, times
 from ackclock.reproduction.numbers import QUICK, Numbers
@@ -140,6 +140,27 @@ def test_hidden_settings_are_found(found):
     gains = [fold.best - fold.declared for fold in validation.folds]
     assert validation.gain == pytest.approx(sum(gains) / 9)
     assert validation.planned.gain > 0
+
+
+def test_every_setting_of_the_design_is_judged_with_two_sets_of_seeds(found):
+    design = [trial for trial in found.trials if trial.stage == DESIGN]
+    by_seed = {
+        first_run: [trial.setting for trial in design if trial.first_run == first_run]
+        for first_run in (0, infer.SECOND_RUN)
+    }
+    # Three buffers, two losses and two controls.
+    assert len(by_seed[0]) == 12
+    assert by_seed[0] == by_seed[infer.SECOND_RUN]
+    assert len(tried.plausible(found.trials, ("figure-1", "queue"))) == 12
+
+
+def test_the_matrix_of_readings_is_around_the_chosen_setting(found):
+    told = [cell for cell in found.cells if cell.claim == readings.THE_SETTING]
+    assert [(cell.artefact, cell.value) for cell in told] == [(name, HIDDEN) for name in PATHS]
+    others = {(cell.item, cell.value) for cell in found.cells if cell.item != readings.CHOSEN}
+    assert others == {("buffer", 10), ("buffer", 25), ("loss", 0.01), ("control", "vegas")}
+    chosen = [cell for cell in found.cells if cell.item == readings.CHOSEN and cell not in told]
+    assert all(cell.holds for cell in chosen)
 
 
 def test_what_costs_too_much_is_judged_nowhere(paper, cache):
