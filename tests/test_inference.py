@@ -160,7 +160,10 @@ def test_the_matrix_of_readings_is_around_the_chosen_setting(found):
     others = {(cell.item, cell.value) for cell in found.cells if cell.item != readings.CHOSEN}
     assert others == {("buffer", 10), ("buffer", 25), ("loss", 0.01), ("control", "vegas")}
     chosen = [cell for cell in found.cells if cell.item == readings.CHOSEN and cell not in told]
-    assert all(cell.holds for cell in chosen)
+    # Two numbers of each artefact, with the seeds of the refinement.
+    assert len(chosen) == 6
+    (refined,) = (t for t in found.trials if t.stage == "refinement" and dict(t.setting) == HIDDEN)
+    assert all(refined.outcomes[cell.artefact, cell.claim].value == cell.measured for cell in chosen)
 
 
 def test_what_costs_too_much_is_judged_nowhere(paper, cache):
