@@ -149,14 +149,14 @@ def test_what_only_one_artefact_wants_is_chosen_by_no_other():
     declared = trial([(-1.0, -1.0)] * 3)
     # Figure 1 gains 0.9 and the others lose 0.1: they choose the declared setting for figure 1, and figure 1
     # with one of the others chooses this one for the third, which loses.
-    one = trial([(-0.1, -0.1), (-1.1, -1.1), (-1.1, -1.1)])
-    result = validate([declared, one], list(declared.by_artefact))
+    wanted = trial([(-0.1, -0.1), (-1.1, -1.1), (-1.1, -1.1)])
+    result = validate([declared, wanted], list(declared.by_artefact))
     assert [fold.chosen for fold in result.folds] == [0, 0, 1, 1, 1, 1]
     assert result.gain == pytest.approx(-0.2 / 3)
-    assert result.alternative == one.setting
+    assert result.alternative == wanted.setting
 
 
-def test_a_setting_against_a_condition_is_no_finalist():
+def test_a_setting_against_a_condition_is_not_a_finalist():
     declared = trial([(-1.0, -1.0)] * 3)
     result = validate([declared, trial([(0.0, 0.0)] * 3, possible=False)], list(declared.by_artefact))
     assert result.finalists == [declared.setting]

@@ -229,15 +229,15 @@ def _readings(
             cells = readings.judged(
                 Search(paper, store, jobs, tell, cluster), artefacts, runs or readings.RUNS
             )
-            _write_readings(output / name / tried.READINGS, cells)
+            file = output / name / tried.READINGS
+            _write_readings(file, readings.merge(readings.read(file), cells))
             print("\n".join(readings.tables(paper, cells)))
 
 
 def _write_readings(file: Path, cells: Sequence[Cell]) -> None:
-    """Replace the rows of artefacts that were judged anew, and keep the others."""
     from ackclock.engine import storage
     from ackclock.reproduction import readings
 
     file.parent.mkdir(parents=True, exist_ok=True)
     with storage.new_file(file) as place:
-        readings.write(place, readings.merge(readings.read(file), cells))
+        readings.write(place, cells)

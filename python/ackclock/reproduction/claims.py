@@ -151,7 +151,7 @@ with two ends, as a share of that end, which counts as at least 0.4."""
 def closeness(target: Target | None, judged: Judged) -> float:
     """Return how close the measured numbers are to what a claim says; its logarithm is a score.
 
-    It orders settings, and is no probability: its width is a tolerance, which is a judgement.
+    It orders settings and is not a probability: its width is a tolerance, which is a judgement.
 
     Parameters
     ----------

@@ -45,8 +45,8 @@ class Inferred:
     """The result of trying settings.
 
     `setting` is the declared one unless another is accepted. `alternative` is the best setting where it is
-    neither accepted nor worse. `validation` is the test of both, `trials` is everything that was tried, and
-    `cells` are the matrix of readings around the setting, empty until it is known.
+    neither accepted nor worse. `validation` is the test of the finalists, `trials` is everything that was
+    tried, and `cells` are the matrix of readings around the setting, empty until it is known.
     """
 
     setting: Setting
@@ -188,7 +188,7 @@ def _score(trial: Trial) -> float:
 
 
 def _refine(search: Search, start: Setting) -> Setting:
-    """Give one item after the other the value that is best or, among equals, best founded."""
+    """Move one item after the other to the value that is best or, among equals, best founded."""
     (here,) = _look_again(search, [start])
     for item in free_items(search.paper.items):
         others = [
@@ -221,12 +221,12 @@ def _preferred(item: Item, trials: Sequence[Trial]) -> Trial:
     return min(equals, key=rank)
 
 
-def _is_better(one: Trial, other: Trial) -> bool:
-    """Return whether the gain over the other trial, paired by artefact and seed, exceeds its error."""
+def _is_better(better: Trial, other: Trial) -> bool:
+    """Return whether the gain over another trial, paired by artefact and seed, exceeds its error."""
     gains = [
-        np.subtract(one.by_artefact[name], other.by_artefact[name])
-        for name in one.by_artefact
-        if list(one.by_artefact[name]) != list(other.by_artefact[name])
+        np.subtract(better.by_artefact[name], other.by_artefact[name])
+        for name in better.by_artefact
+        if list(better.by_artefact[name]) != list(other.by_artefact[name])
     ]
     # One artefact says by its seeds how certain a gain is, several by their difference.
     paired = np.array(gains[0] if len(gains) == 1 else [gain.mean() for gain in gains])
