@@ -171,7 +171,7 @@ def _halve(search: Search, trials: Sequence[Trial]) -> list[Setting]:
 
 def _rounds(count: int) -> list[int]:
     """Return the number of settings in each round: a third, until a third is no more than are left."""
-    rounds = []
+    rounds: list[int] = []
     while count > LEFT * (SURVIVING_SHARE if rounds else 1):
         count = math.ceil(count / SURVIVING_SHARE)
         rounds.append(count)
