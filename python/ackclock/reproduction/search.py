@@ -27,7 +27,7 @@ class Search:
     """Tries settings of a paper and remembers all of them.
 
     `store` is open and has earlier runs and outcomes. `judged` are the artefacts that do not cost too much
-    and `scored` those of them that are simulated and depend on an open item. `claims` are those that
+    and `scored` those of them that are simulated, depend on an open item and have claims. `claims` are those that
     were named before any run to choose (``fit``) and to test (``held_out``). Raises LookupError when the
     paper has no ``[inference]``, or it names an unknown claim.
     """
@@ -52,7 +52,11 @@ class Search:
         if both:
             raise LookupError(f"{paper.name}: {sorted(both)[0]} is in both fit and held_out")
         self.judged = [each for each in paper.artefacts if each.name not in paper.inference.left_out]
-        self.scored = [each for each in self.judged if isinstance(each, Simulated) and paper.relevant(each)]
+        self.scored = [
+            artefact
+            for artefact in self.judged
+            if isinstance(artefact, Simulated) and artefact.claims and paper.relevant(artefact)
+        ]
         self.refining_runs = paper.inference.runs
         self.trials: list[Trial] = []
         self._pace = _Pace()
