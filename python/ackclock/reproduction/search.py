@@ -27,9 +27,9 @@ class Search:
     """Tries settings of a paper and remembers all of them.
 
     `store` is open and has earlier runs and outcomes. `judged` are the artefacts that do not cost too much
-    and `scored` those of them that are simulated, depend on an open item and have claims. `claims` are those that
-    were named before any run to choose (``fit``) and to test (``held_out``). Raises LookupError when the
-    paper has no ``[inference]``, or it names an unknown claim.
+    and `scored` those of them that are simulated, depend on an open item and have claims. `claims` are
+    those that were named before any run to choose (``fit``) and to test (``held_out``). Raises LookupError
+    when the paper has no ``[inference]``, or it names an unknown claim.
     """
 
     def __init__(
