@@ -4,6 +4,7 @@ import csv
 import json
 import math
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -12,8 +13,9 @@ from ackclock.engine import integrity
 from ackclock.metrics import Estimate
 from ackclock.reproduction import infer, make, page, readings, strips, tried
 from ackclock.reproduction.artefact import Judged, Probe, Simulated, Target
-from ackclock.reproduction.claims import LEAST_CLOSENESS, between, closeness, mean, near, ordered, times
+from ackclock.reproduction.claims import LEAST_CLOSENESS, between, closeness, mean, near, times
 from ackclock.reproduction.numbers import QUICK, Numbers
+from ackclock.reproduction.orders import ordered
 from ackclock.reproduction.paper import Inference, Paper, chosen_of
 from ackclock.reproduction.search import Search
 from ackclock.reproduction.settings import Item, declared
@@ -354,8 +356,9 @@ def test_an_order_says_how_far_it_is_from_holding():
     numbers = Numbers({})
     three, two = (lambda _, value=value: Estimate(value, value, value, 1) for value in (3.0, 2.0))
     # 3 above 2 by a third of 3; the other way round the same below.
-    assert ordered("s", "s", [("a", three), ("b", two)]).judge(numbers).value == pytest.approx(1 / 3)
-    wrong = ordered("s", "s", [("b", two), ("a", three)]).judge(numbers)
+    falls = partial(ordered, "s", "s", margin=0.0, why="any")
+    assert falls([("a", three), ("b", two)]).judge(numbers).value == pytest.approx(1 / 3)
+    wrong = falls([("b", two), ("a", three)]).judge(numbers)
     assert (wrong.holds, wrong.value) == (False, pytest.approx(-1 / 3))
 
 

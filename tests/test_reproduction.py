@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from ackclock.draw import charts
 from ackclock.draw.figure import Axis, Chart, Diagram, Group, Series, Table
 from ackclock.engine import integrity
 from ackclock.metrics import Estimate
-from ackclock.reproduction import claims, fingerprint, make, page
+from ackclock.reproduction import claims, fingerprint, make, orders, page
 from ackclock.reproduction.artefact import Evidence, Finding, Judged, Probe, Simulated
 from ackclock.reproduction.judge import Asked
 from ackclock.reproduction.numbers import FULL, QUICK, Effort, Numbers
@@ -140,9 +141,10 @@ def test_claims_hold_or_do_not():
     assert not holds(claims.near("s", "s", lambda _: Estimate(float("nan"), 0, 0, 0), 1, within=9, why=""))
     assert holds(claims.between("s", "s", a, 1, 2, why="w"))
     assert not holds(claims.between("s", "s", a, 2.01, 3, why="w"))
-    assert not holds(claims.ordered("s", "s", [("a", a), ("b", b)]))
-    assert holds(claims.ordered("s", "s", [("a", lambda _: Estimate(3, 3, 3, 1)), ("b", b)]))
-    assert not holds(claims.ordered("s", "s", [("a", lambda _: Estimate(3, 3, 3, 1)), ("b", b)], margin=0.6))
+    order = partial(orders.ordered, "s", "s", why="any")
+    assert not holds(order([("a", a), ("b", b)], margin=0.0))
+    assert holds(order([("a", lambda _: Estimate(3, 3, 3, 1)), ("b", b)], margin=0.0))
+    assert not holds(order([("a", lambda _: Estimate(3, 3, 3, 1)), ("b", b)], margin=0.6))
 
 
 def tiny(duration="2 s", **changes):

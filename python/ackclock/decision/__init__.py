@@ -25,7 +25,7 @@ from ackclock.decision.paired import (
     most_permissive,
     of_criterion,
 )
-from ackclock.decision.ranges import chance_wrong, expected_wrong, lies_in, tail
+from ackclock.decision.ranges import apart, chance_wrong, expected_wrong, lies_in, tail
 from ackclock.decision.ratios import exact_share, of_ratios, quotient, ratio_of_means
 from ackclock.decision.sequential import chance_decided, is_narrow, wants_more
 
@@ -35,6 +35,7 @@ __all__ = [
     "Limit",
     "Margin",
     "Verdict",
+    "apart",
     "bootstrap",
     "chance_decided",
     "chance_wrong",

@@ -69,12 +69,40 @@ def chance_wrong(estimate: Estimate, low: float, high: float) -> float:
     decided = lies_in(estimate, low, high)
     if decided is None or not estimate.error or estimate.samples < 2:
         return 0.0
+    distances = _distances(estimate, low, high)
+    if not decided:
+        distances = distances[:1]
+    return min(1.0, sum(tail(distance, estimate.samples - 1) for distance in distances))
+
+
+def apart(estimate: Estimate, low: float, high: float) -> float:
+    """Return how far a number is from the nearest end of a range.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        The number, with its standard error.
+    low, high : float
+        Ends of the range, as in `lies_in`.
+
+    Returns
+    -------
+    float
+        In standard errors; infinite where the number does not scatter, or no end can be passed.
+
+    Examples
+    --------
+    >>> apart(Estimate(2.5, 0.24, 4.76, 10, error=1.0), 0.0, 4.0)
+    1.5
+    """
+    return min(_distances(estimate, low, high), default=math.inf) if estimate.error else math.inf
+
+
+def _distances(estimate: Estimate, low: float, high: float) -> list[float]:
+    """Return the distances from the ends that can be passed, in standard errors, the nearest first."""
     # A bound of the number cannot be passed.
     ends = [end for end in (low, high) if estimate.least < end < estimate.most]
-    distances = [abs(estimate.value - end) / estimate.error for end in ends]
-    if not decided:
-        distances = [min(distances)] if distances else []
-    return min(1.0, sum(tail(distance, estimate.samples - 1) for distance in distances))
+    return sorted(abs(estimate.value - end) / estimate.error for end in ends)
 
 
 def tail(distance: float, degrees: int) -> float:

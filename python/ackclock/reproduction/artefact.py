@@ -50,6 +50,9 @@ class Judged:
     wrong_probability : float
         Probability that the decision is wrong (`ackclock.decision.chance_wrong`); NaN where the claim
         is not about numbers with intervals.
+    apart : float
+        Distance of the number from the nearest end of its target, in standard errors; infinite where
+        nothing is random, NaN where the claim is not about numbers.
     """
 
     measured: str
@@ -58,6 +61,7 @@ class Judged:
     error: float = 0.0
     undecided: bool = False
     wrong_probability: float = math.nan
+    apart: float = math.nan
 
 
 class Target(NamedTuple):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 
-from ackclock.decision import Estimate, chance_wrong, difference, lies_in, sign, tail
+from ackclock.decision import Estimate, apart, chance_wrong, lies_in
 from ackclock.reproduction.artefact import Claim, Former, Judged, Target
 from ackclock.reproduction.numbers import Key, Numbers
 
@@ -131,6 +130,7 @@ def _judge(number: Callable[[Numbers], Estimate], unit: str, target: Target) -> 
             _error(estimate, target.logarithmic),
             lies_in(estimate, target.low, target.high) is None,
             chance_wrong(estimate, target.low, target.high),
+            apart(estimate, target.low, target.high),
         )
 
     return judge
@@ -183,87 +183,6 @@ def closeness(target: Target | None, judged: Judged) -> float:
     sigma = math.hypot(width, judged.error)
     density = math.exp(-0.5 * (distance / sigma) ** 2) if sigma else float(judged.holds)
     return max(LEAST_CLOSENESS, density)
-
-
-def ordered(
-    name: str,
-    sentence: str,
-    numbers: Sequence[tuple[str, Callable[[Numbers], Estimate]]],
-    *,
-    why: str = "the order of the means",
-    unit: str = "",
-    paper: str = "in this order, falling",
-    margin: float = 0.0,
-) -> Claim:
-    """Claim that numbers fall from the first to the last.
-
-    Parameters
-    ----------
-    name, sentence, paper : str
-        As in `Claim`.
-    numbers : sequence of (str, callable)
-        Their names and estimates.
-    why : str
-        The difference that counts.
-    unit : str
-        Unit of all numbers.
-    margin : float
-        By what share each must be above the next.
-
-    Returns
-    -------
-    Claim
-        Holds when each is above the next.
-    """
-
-    def judge(measured: Numbers) -> Judged:
-        estimates = [number(measured) for _, number in numbers]
-        words = ", ".join(
-            f"{name} {text(estimate)}" for (name, _), estimate in zip(numbers, estimates, strict=True)
-        )
-        pairs = [(more, less, more.value - less.value * (1 + margin)) for more, less in pairwise(estimates)]
-        # Differences rather than ratios: some of these numbers are negative, or zero.
-        sizes = [max(abs(more.value), abs(less.value)) for more, less, _ in pairs]
-        relative = [gap / size if size else 0.0 for (*_, gap), size in zip(pairs, sizes, strict=True)]
-        closest = int(np.argmin(relative))
-        more, less, _ = pairs[closest]
-        error = math.hypot(_error(more, False), _error(less, False)) / (sizes[closest] or 1.0)
-        signs = [
-            sign(difference(more, _scaled(less, 1 + margin)))
-            for more, less, _ in pairs
-            if not (math.isnan(more.low) or math.isnan(less.low))
-        ]
-        # One neighbour that is certainly not above the next decides it, whatever the others are.
-        undecided = None in signs and not any(sign is not None and sign <= 0 for sign in signs)
-        good = all(gap > 0 for *_, gap in pairs)
-        wrong = 0.0 if undecided else _order_wrong(pairs, good)
-        return Judged(f"{words} {unit}".strip(), good, relative[closest], error, undecided, wrong)
-
-    return Claim(name, sentence, paper, why, judge, GAP)
-
-
-def _order_wrong(pairs: Sequence[tuple[Estimate, Estimate, float]], holds: bool) -> float:
-    """Return the probability that an order of neighbours, each with its gap, is decided wrongly."""
-    chances = []
-    for more, less, gap in pairs:
-        error, samples = math.hypot(more.error, less.error), min(more.samples, less.samples)
-        chances.append(tail(abs(gap) / error, samples - 1) if error and samples > 1 else 0.0)
-    if holds:
-        # Each of the gaps may be none.
-        return min(1.0, math.fsum(chances))
-    # All of those that are the wrong way round would have to be so by chance.
-    return min(chance for chance, (*_, gap) in zip(chances, pairs, strict=True) if gap <= 0)
-
-
-def _scaled(estimate: Estimate, factor: float) -> Estimate:
-    ends = (estimate.low * factor, estimate.high * factor)
-    return replace(
-        estimate, value=estimate.value * factor, low=ends[0], high=ends[1], error=estimate.error * factor
-    )
-
-
-GAP = Target(0.0, math.inf)
-"""Target of an order: the least difference of neighbours as a share of the larger one."""
 
 
 def holds(

@@ -21,7 +21,7 @@ MEASURING = (
     *(f"ackclock.{name}" for name in ("engine", "metrics", "models", "predictions", "runs")),
     *(
         f"ackclock.reproduction.{name}"
-        for name in ("artefact", "claims", "judge", "least", "numbers", "search", "settings")
+        for name in ("artefact", "claims", "judge", "least", "numbers", "orders", "search", "settings")
     ),
 )
 """What numbers and claims follow from, besides the paper."""

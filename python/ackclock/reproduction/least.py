@@ -2,7 +2,13 @@
 
 MUCH = 0.3
 """Much more or less: three tenths."""
-MUCH_MORE = "three tenths more, the least that 'much' means in all papers"
+MUCH_MORE = "the least that 'much' means in all papers"
+"""The reason, for claims of an order with this margin."""
+PLAIN = 0.01
+"""What is only called higher, or lower: a hundredth. No printed curve shows less, because its line is about
+a hundredth of the axis thick, and with enough runs a difference without any meaning would be decided. Of the
+lower number, or, for shares and whatever else may be 0 or negative, of the whole."""
+PLAINLY = "what is only called more or less differs by a hundredth, as thick as a line in a figure"
 """The reason, for claims of an order with this margin."""
 FULL = 0.95
 """Utilisation of a link that is full, or close to it."""

@@ -13,8 +13,9 @@ from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
 from ackclock.models import periods
 from ackclock.reproduction.artefact import Claim, Computed, Traces
-from ackclock.reproduction.claims import mean, near, ordered
+from ackclock.reproduction.claims import mean, near
 from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.orders import plainly
 from ackclock_papers.africa.setting import AFRICA, HSTCP, RENO, SCALABLE, TcpVariant
 
 
@@ -120,7 +121,7 @@ FIGURE_1 = Computed(
             )
             for curve in (EARLY, LATE)
         ),
-        ordered(
+        plainly(
             "order-at-83000-reno-africa-hstcp-scalable",
             "order at 83000: Reno, Africa, HSTCP, Scalable",
             [

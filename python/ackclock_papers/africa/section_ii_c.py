@@ -13,8 +13,9 @@ from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.models import laws, responses
 from ackclock.reproduction.artefact import Claim, Computed, Traces
-from ackclock.reproduction.claims import between, mean, near, ordered
+from ackclock.reproduction.claims import between, mean, near
 from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.orders import plainly
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,7 +88,7 @@ def _most_aggressive(window: int) -> Claim:
         estimates = [numbers.of(FORMULAS, f"growth of {name} at {window}") for name in rivals]
         return max(estimates, key=lambda estimate: estimate.value)
 
-    return ordered(
+    return plainly(
         slug("stcp-most-aggressive-at", window, "packets"),
         f"STCP is the most aggressive at {window} packets",
         [("STCP", _of(f"growth of STCP at {window}")), ("HSTCP and BIC-TCP at most", largest)],

@@ -11,8 +11,9 @@ from ackclock.draw.figure import Table
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, changed, mean, near, ordered, ratio, times
+from ackclock.reproduction.claims import between, changed, mean, near, ratio, times
 from ackclock.reproduction.numbers import Effort, Numbers
+from ackclock.reproduction.orders import plainly
 from ackclock.runs import Case
 from ackclock_papers.africa.figures_2_to_6 import LENGTH_S, PairNumbers, measure_pair
 from ackclock_papers.africa.setting import ACCESS, AFRICA, CONTROLLERS, HSTCP, TcpVariant, scenario
@@ -173,7 +174,7 @@ TABLE_1 = _table(
         why="HSTCP's over Africa's; 'serious' and 'excellent' are more than a factor of five",
     ),
     *(
-        ordered(
+        plainly(
             slug("packets-lost", direction, "from-rtt-ratio", low, "to", high),
             f"packets lost {direction} from RTT ratio {low} to {high}",
             [(str(RttRatio(rtt_ratio)), mean(RttRatio(rtt_ratio), "losses")) for rtt_ratio in order],

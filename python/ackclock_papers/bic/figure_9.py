@@ -13,9 +13,11 @@ from ackclock.draw import figure
 from ackclock.engine import Run, number
 from ackclock.engine.names import slug
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, changed, mean, near, ordered, times
+from ackclock.reproduction.claims import between, changed, mean, near, times
 from ackclock.reproduction.figures import bar_chart
+from ackclock.reproduction.least import MUCH, MUCH_MORE
 from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.orders import ordered, plainly
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import (
     CONTROLS,
@@ -181,12 +183,12 @@ FIGURE_9 = Simulated(
                mean(Link(name, GIGABIT_MBPS, red=True), "utilisation"), value, within=0.02,
                absolute=True, why="'about'")
           for name, value in (("AIMD", 0.99), ("BI-TCP", 0.99), ("HSTCP", 0.96), ("STCP", 0.96))),
-        ordered("red-aimd-and-bi-tcp-use-more-than-hstcp",
+        plainly("red-aimd-and-bi-tcp-use-more-than-hstcp",
                 "RED: AIMD and BI-TCP use more than HSTCP and STCP",
                 [("AIMD and BI-TCP", _share(SMALLER_CUT, GIGABIT_MBPS, "utilisation", red=True)),
                  ("HSTCP and STCP", _share(LARGER_CUT, GIGABIT_MBPS, "utilisation", red=True))],
                 paper="99 % against 96 %"),
-        ordered("2.5-gbit-s-droptail-uses-more-than-red", "2.5 Gbit/s: droptail uses more than RED",
+        plainly("2.5-gbit-s-droptail-uses-more-than-red", "2.5 Gbit/s: droptail uses more than RED",
                 [(queue, _share(tuple(CONTROLS), GIGABIT_MBPS, "utilisation", red=red))
                  for queue, red in (("droptail", False), ("RED", True))],
                 why="means of the controls", paper="'consumes more bandwidth'"),
@@ -218,7 +220,7 @@ FIGURE_9 = Simulated(
               "20 Mbit/s: TCP has about as much next to HSTCP as next to STCP",
               _over(_share(("HSTCP",), 20, *TCP_KINDS), _share(("STCP",), 20, *TCP_KINDS)), 1.0,
               factor=1.1, why="'approximately the same'", paper="approximately the same"),
-        ordered("20-mbit-s-tcp-less-beside-bi-tcp", "20 Mbit/s: TCP has less next to BI-TCP",
+        plainly("20-mbit-s-tcp-less-beside-bi-tcp", "20 Mbit/s: TCP has less next to BI-TCP",
                 [("next to HSTCP and STCP", _share(LARGER_CUT, 20, *TCP_KINDS)),
                  ("next to BI-TCP", _share(("BI-TCP",), 20, *TCP_KINDS))],
                 paper="slightly less"),
@@ -235,7 +237,7 @@ FIGURE_9 = Simulated(
              _difference(_share(("STCP",), 100, "utilisation"),
                          _share(("BI-TCP",), 100, "utilisation")), 0.0, within=0.03, absolute=True,
              why="share of the link; a difference that could be seen in a bar chart", paper="on par"),
-        ordered("100-mbit-s-hstcp-which-cuts-more-leaves-more",
+        plainly("100-mbit-s-hstcp-which-cuts-more-leaves-more",
                 "100 Mbit/s: HSTCP, which cuts more, leaves more unused than BI-TCP",
                 [(name, _share((name,), 100, "unused")) for name in ("HSTCP", "BI-TCP")],
                 unit="of the link", paper="HSTCP still has a higher beta"),
@@ -247,9 +249,11 @@ FIGURE_9 = Simulated(
                 "from 100 to 500 Mbit/s and 2.5 Gbit/s the shares of TCP fall",
                 [(rate_label, _share(tuple(CONTROLS), rate, *TCP_KINDS)) for rate_label, rate in
                  (("100 Mbit/s", 100), ("500 Mbit/s", 500), ("2.5 Gbit/s", GIGABIT_MBPS))],
-                unit="of the link", why="means of the controls", paper="substantially reduce"),
+                unit="of the link", margin=MUCH, had_none=True,
+                why=f"means of the controls; {MUCH_MORE}",
+                paper="substantially reduce"),
         changed(
-            ordered("2.5-gbit-s-stcp-most-aggressive-then-hstcp-then",
+            plainly("2.5-gbit-s-stcp-most-aggressive-then-hstcp-then",
                     "2.5 Gbit/s: STCP is most aggressive, then HSTCP, then BI-TCP",
                     [(f"next to {name}", _share((name,), GIGABIT_MBPS, *TCP_KINDS))
                      for name in ("BI-TCP", "HSTCP", "STCP")], unit="of the link",
@@ -257,7 +261,7 @@ FIGURE_9 = Simulated(
                     paper="STCP most aggressive, then HSTCP; BI-TCP friendlier"),
             ordered("", "", [(name, _share((name,), GIGABIT_MBPS, "fast"))
                              for name in ("STCP", "HSTCP", "BI-TCP")],
-                    why="by the share of the two flows", unit="of the link"),
+                    why="by the share of the two flows", unit="of the link", margin=0.0),
         ),
     ),
 )  # fmt: skip

@@ -17,8 +17,9 @@ from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, changed, mean, ordered
+from ackclock.reproduction.claims import between, changed, mean
 from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.orders import plainly
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import CONTROLS, GIGABIT_MBPS, case
 
@@ -131,7 +132,7 @@ FIGURE_10 = Simulated(
                     why="at the longest scale; shorter scales are less fair", paper="always below 0.8"),
             between("", "", _at_longest("STCP", 150), 0, 0.8, why="at 150 s, or the longest below it"),
         ),
-        ordered("hstcp-lies-between", "HSTCP lies between BI-TCP and STCP",
+        plainly("hstcp-lies-between", "HSTCP lies between BI-TCP and STCP",
                 [("BI-TCP", mean("BI-TCP", Scale(25))), ("HSTCP", mean("HSTCP", Scale(25))),
                  ("STCP", mean("STCP", Scale(25)))], paper="between"),
     ),
@@ -150,18 +151,18 @@ FIGURE_11 = Simulated(
     about="As figure 10, with adaptive RED; the mean of the worst hundredth.",
     cases=_cases_11, probe=RED.probe, draw=RED.draw,
     claims=(
-        ordered("hstcp-and-stcp-deviate-at-short-scales-below-bi",
+        plainly("hstcp-and-stcp-deviate-at-short-scales-below-bi",
                 "HSTCP and STCP deviate at short scales: below BI-TCP at 1 s",
                 [("BI-TCP", mean("BI-TCP", Scale(1))), ("HSTCP", mean("HSTCP", Scale(1)))],
                 paper="much deviation"),
-        ordered("stcp-below-bi-tcp-at-1-s", "STCP is below BI-TCP at 1 s",
+        plainly("stcp-below-bi-tcp-at-1-s", "STCP is below BI-TCP at 1 s",
                 [("BI-TCP", mean("BI-TCP", Scale(1))), ("STCP", mean("STCP", Scale(1)))],
                 paper="much deviation"),
         *(between(slug(name, "deviates-even-at-25-s"),
                   f"{name} deviates even at 25 s", mean(name, Scale(25)), 0, 0.98,
                   why="mean of the worst Jain indices", paper="oscillate even at 25 s")
           for name in ("HSTCP", "STCP")),
-        *(ordered(slug(name, "converges-better-than-with-droptail"),
+        *(plainly(slug(name, "converges-better-than-with-droptail"),
                   f"{name} converges better than with droptail",
                   [("RED", mean(name, Scale(25))), ("droptail", mean(label, Scale(25)))],
                   why="mean of the worst hundredth of Jain's indices at 25 s",

@@ -13,8 +13,10 @@ from ackclock.engine import Run
 from ackclock.engine.names import slug
 from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Probe, Simulated
-from ackclock.reproduction.claims import between, changed, mean, near, ordered, times
+from ackclock.reproduction.claims import between, changed, mean, near, times
+from ackclock.reproduction.least import MUCH, MUCH_MORE
 from ackclock.reproduction.numbers import Effort, Row
+from ackclock.reproduction.orders import ordered, plainly
 from ackclock.reproduction.traces import window_trace
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import GIGABIT_MBPS, background_mbps, case
@@ -87,6 +89,7 @@ FIGURE_2 = Simulated(
         ordered("losses-much-more-synchronised-with-droptail",
                 "losses are much more synchronised with droptail",
                 [(DROPTAIL, mean(DROPTAIL, "quarter")), (RED, mean(RED, "quarter"))],
+                margin=MUCH, had_none=True, why=MUCH_MORE,
                 paper="RED does not incur as much"),
         *(times(slug("background-about", share, path, "path"),
                 f"background takes about {share:.0%} of the {path} path",
@@ -156,7 +159,7 @@ FIGURE_3 = Simulated(
             paper="down to almost zero",
         ),
         changed(
-            ordered(
+            plainly(
                 "equal-ones-converge",
                 "flows of equal RTT converge",
                 [

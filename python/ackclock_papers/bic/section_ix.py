@@ -11,8 +11,9 @@ from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.models import convergence, fluid, laws, unfairness
 from ackclock.reproduction.artefact import Computed, Traces
-from ackclock.reproduction.claims import between, changed, mean, near, ordered
+from ackclock.reproduction.claims import between, changed, mean, near
 from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.orders import plainly
 
 TEXT = "text"
 TOGETHER = 800.0
@@ -125,7 +126,7 @@ SECTION_IX = Computed(
     },
     draw=_draw, headline=True,
     claims=(
-        ordered("synchronised-loss-prolongs-convergence", "synchronised loss prolongs convergence",
+        plainly("synchronised-loss-prolongs-convergence", "synchronised loss prolongs convergence",
                 [(order, _of(f"HSTCP, {order}")) for order in ("together", "one by one")],
                 unit="round trips", why="time until two HSTCP flows from 2 to 1 are within a tenth, "
                 "means of 10 events in which both lose and of 20 in which one does",
@@ -138,16 +139,16 @@ SECTION_IX = Computed(
                     paper="'converges to a fair share', in a time that 'can be very long'"),
             near("", "", _of("last ratio"), 1, within=0.1, why="after as many loss events"),
         ),
-        ordered("fast-convergence-makes-faster", "fast convergence makes binary search converge faster",
+        plainly("fast-convergence-makes-faster", "fast convergence makes binary search converge faster",
                 [(variant, _of(f"fair, {variant}")) for variant in ("plain", "fast convergence")],
                 unit="round trips", why="time until two flows from 2 to 1 are within a tenth",
                 paper="'converge faster than pure binary increase'"),
-        ordered("unfairness-grows-with-bandwidth-up-to-beta-w-2",
+        plainly("unfairness-grows-with-bandwidth-up-to-beta-w-2",
                 "the unfairness grows with the bandwidth up to beta W = 2 S_max",
                 [(f"{t:g} s", _of(f"search, {t:g} s")) for t in reversed(SHORT_S)],
                 why="ratio of the windows by the approximation for small windows, longer epochs "
                 "first", paper="'first exponentially increases'"),
-        ordered("unfairness-falls-with-bandwidth-from-there-on",
+        plainly("unfairness-falls-with-bandwidth-from-there-on",
                 "the unfairness falls with the bandwidth above beta W = 2 S_max",
                 [(f"{t:g} s", _of(f"additive, {t:g} s")) for t in LONG_S],
                 why="ratio of the windows by the approximation for large windows, shorter epochs "
@@ -160,7 +161,7 @@ SECTION_IX = Computed(
                f"{name}: utilisation that follows from its decrease", _of(f"used, {name}"), value,
                within=0.01, absolute=True, why="mean window over the largest, 10 000 packets, without a "
                "buffer; two digits") for name, value in PRINTED.items()),
-        ordered("less-aggressive-protocol-takes-longer-to-use-free-bandwidth",
+        plainly("less-aggressive-protocol-takes-longer-to-use-free-bandwidth",
                 "a less aggressive protocol takes longer to use free bandwidth",
                 [(name, _of(f"to fill, {name}")) for name in FILLING], unit="round trips",
                 why="from a window of 10 to one of 100 Gbit/s, the lowest slope of the response "

@@ -14,8 +14,9 @@ from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.models import laws, responses
 from ackclock.reproduction.artefact import Computed, Traces
-from ackclock.reproduction.claims import between, mean, near, ordered, times
+from ackclock.reproduction.claims import between, mean, near, times
 from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.orders import plainly
 from ackclock_papers.bic.figures_4_to_8 import AIMD, PROTOCOLS
 
 ResponseFunction = Callable[[float], float]
@@ -159,7 +160,7 @@ SECTION_VI = Computed(
                 "BI-TCP's TCP fairness is bounded at all windows", _of("most over TCP"), 1, 13,
                 why="its largest rate over TCP's: by (1.4) it tends to "
                 "sqrt(S_max/2 (2 - beta)/beta)/sqrt(3/2), 12.65", paper="bounded"),
-        ordered("slope-bi-tcp-curve-falls-window-grows",
+        plainly("slope-bi-tcp-curve-falls-window-grows",
                 "the slope of BI-TCP's curve falls as the window grows",
                 [(key, _of(key)) for key in AT], paper="'d' from 1 to 1/2"),
         near("slope-begins-near-1",
@@ -168,21 +169,21 @@ SECTION_VI = Computed(
         near("slope-ends-at-1-2",
              "the slope of BI-TCP's curve ends at 1/2", _of("slope at 1e-07"), 0.5, within=0.02,
              absolute=True, why="between 1e-8 and 1e-7"),
-        ordered("larger-s-max-makes-area-with-slope-above-tcp",
+        plainly("larger-s-max-makes-area-with-slope-above-tcp",
                 "a larger S_max makes the area with a slope above TCP's larger",
                 [(f"S_max {limit:g}", _of(f"leaves, S_max {limit:g}")) for limit in LIMITS["S_max"]],
                 why="the loss rate below which the slope is less than 0.55", paper="as drawn"),
-        ordered("smaller-s-min-moves-crossing-with-tcp-to-lower",
+        plainly("smaller-s-min-moves-crossing-with-tcp-to-lower",
                 "a smaller S_min moves the crossing with TCP to lower loss",
                 [(f"S_min {limit:g}", _of(f"meets TCP, S_min {limit:g}")) for limit in LIMITS["S_min"]],
                 why="BI-TCP's own curve and TCP's; with S_min 1 they do not meet",
                 paper="as drawn"),
-        ordered("smaller-s-min-makes-slope-before-linear-part-steeper",
+        plainly("smaller-s-min-makes-slope-before-linear-part-steeper",
                 "a smaller S_min makes the slope before the linear part steeper",
                 [(f"S_min {limit:g}", _of(f"steepest, S_min {limit:g}"))
                  for limit in reversed(LIMITS["S_min"])],
                 why="the largest slope of the curve", paper="as drawn"),
-        ordered("smaller-beta-gives-more",
+        plainly("smaller-beta-gives-more",
                 "a smaller beta gives a higher rate", [(key, _of(key)) for key in ("beta 0.125",
                                                                           "beta 0.25")],
                 why="rates at 1e-7", unit="packets per RTT", paper="'increases the sending rate'"),
@@ -191,10 +192,10 @@ SECTION_VI = Computed(
                 _of("gain of beta"), 0, 1.2,
                 why="gain of half of beta at 1e-7, where twice S_max gains 1.39",
                 paper="'much less impact'"),
-        ordered("small-window-nearly-pure-binary-search", "a small window is nearly pure binary search",
+        plainly("small-window-nearly-pure-binary-search", "a small window is nearly pure binary search",
                 [(f"{window} packets", _of(f"binary at {window}")) for window in WINDOWS[1:]],
                 why="share of an epoch's round trips that grow by less than S_max, falling",
-                paper="'almost pure binary search'"),
+                paper="'almost pure binary search'", absolute=True),
         near("at-100-packets-all-growth-binary-search",
              "at 100 packets all growth is binary search", _of("binary at 100"), 1, within=0,
              why="beta W is below 2 S_max", paper="'almost pure binary search'"),

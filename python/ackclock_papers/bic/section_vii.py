@@ -9,8 +9,9 @@ from ackclock.draw.figure import Table
 from ackclock.engine import Run, number
 from ackclock.engine.names import slug
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, mean, ordered, ratio, times
+from ackclock.reproduction.claims import between, mean, ratio, times
 from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.orders import plainly
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import CONTROLS, GIGABIT_MBPS
 from ackclock_papers.bic.tables_1_to_3 import (
@@ -124,7 +125,7 @@ SECTION_VII = Simulated(
                 f"{key.flows.ratio})", mean(key, "windows"), key.flows.ratio, factor=1.5,
                 why="'close'", paper=f"close to {key.flows.ratio}")
           for key in WITH_RED),
-        *(ordered(slug(name, "less-rtt-unfair-at-100-mbit", multiple),
+        *(plainly(slug(name, "less-rtt-unfair-at-100-mbit", multiple),
                   f"{name} is less RTT-unfair at 100 Mbit/s than at 2.5 Gbit/s (ratio {multiple})",
                   [(f"{rate_mbps:g} Mbit/s", mean(_pair(name, multiple, rate_mbps), "ratio"))
                    for rate_mbps in (GIGABIT_MBPS, MEGABIT_MBPS)],
@@ -138,7 +139,7 @@ SECTION_VII = Simulated(
                   why="ratio of the throughput ratios, less than twice; the paper has 1.4 and 0.95",
                   paper="'does not deteriorate much'")
           for multiple in (3, 6)),
-        ordered("bi-tcp-more-rtt-unfair-around-small-windows-ratio",
+        plainly("bi-tcp-more-rtt-unfair-around-small-windows-ratio",
                 "BI-TCP is more RTT-unfair around small windows (ratio 3)",
                 [(f"{rate_mbps:g} Mbit/s", mean(_pair("BI-TCP", 3, rate_mbps), "ratio"))
                  for rate_mbps in (MEGABIT_MBPS, GIGABIT_MBPS)],

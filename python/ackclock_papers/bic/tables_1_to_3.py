@@ -13,9 +13,10 @@ from ackclock.draw.figure import Table
 from ackclock.engine import Run
 from ackclock.engine.names import slug
 from ackclock.reproduction.artefact import Claim, Judged, Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, changed, mean, near, ordered, ratio, times
+from ackclock.reproduction.claims import between, changed, mean, near, ratio, times
 from ackclock.reproduction.least import MUCH, MUCH_MORE
 from ackclock.reproduction.numbers import FULL, Effort, Numbers, Row
+from ackclock.reproduction.orders import ordered
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import CONTROLS, GIGABIT_MBPS, case, rate_over_batches
 
@@ -127,6 +128,7 @@ def _claims(names: Sequence[str], values: Mapping[str, Sequence[float]]) -> Iter
                     ("the larger of BI-TCP and AIMD", _extreme(max, ("BI-TCP", "AIMD"))),
                 ],
                 why="BI-TCP and AIMD lie below HSTCP and STCP, one claim of three",
+                margin=0.0,
             ),
         )
         for name in ("HSTCP", "STCP"):
@@ -140,7 +142,7 @@ def _claims(names: Sequence[str], values: Mapping[str, Sequence[float]]) -> Iter
                     why=MUCH_MORE,
                     paper=f"{values[name][-1]:.3g} against {bic:.3g}",
                 ),
-                ordered("", "", pair),
+                ordered("", "", pair, margin=0.0, why="the order of the means"),
             )
 
 

@@ -14,10 +14,11 @@ from ackclock.engine import Run, number
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, changed, mean, near, ordered, ratio
+from ackclock.reproduction.claims import between, changed, mean, near, ratio
 from ackclock.reproduction.figures import curve_chart
 from ackclock.reproduction.least import MUCH, MUCH_MORE
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
+from ackclock.reproduction.orders import ordered, plainly
 from ackclock.runs import Case
 from ackclock_papers.fit.setting import flow, goodputs, scenario
 
@@ -37,7 +38,7 @@ def _above(where: str, cases: Mapping[str, Key]) -> tuple[Claim, Claim]:
     every = {variant: case for variant, case in cases.items() if variant != "FIT"}
     return (
         changed(
-            ordered(
+            plainly(
                 slug("fit-above-other-tcps-at", where),
                 f"FIT is above the other TCPs at {where}",
                 [own, ("the best of them", _best(rivals))],
@@ -45,10 +46,14 @@ def _above(where: str, cases: Mapping[str, Key]) -> tuple[Claim, Claim]:
                 paper="higher",
             ),
             ordered(
-                "", "", [own, ("the best of all", _best(every))], why="FIT is the highest, FAST included"
+                "",
+                "",
+                [own, ("the best of all", _best(every))],
+                why="FIT is the highest, FAST included",
+                margin=0.0,
             ),
         ),
-        ordered(
+        plainly(
             slug("fit-above-fast-at", where),
             f"FIT is above FAST at {where}",
             [own, fast],
@@ -181,7 +186,7 @@ def _much_higher(p: float, rival: str) -> Claim:
             paper="much higher",
             why=MUCH_MORE,
         ),
-        ordered("", "", pair, why="any difference", unit="Mbit/s"),
+        ordered("", "", pair, why="any difference", unit="Mbit/s", margin=0.0),
     )
 
 

@@ -11,10 +11,11 @@ from ackclock.engine import Run
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, bandwidth_stolen_rate, over_runs
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, changed, mean, near, ordered, ratio
+from ackclock.reproduction.claims import between, changed, mean, near, ratio
 from ackclock.reproduction.figures import bar_chart
 from ackclock.reproduction.least import MUCH, MUCH_MORE
 from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.orders import ordered, plainly
 from ackclock.runs import Case
 from ackclock_papers.fit.setting import flow, goodputs, scenario
 
@@ -106,7 +107,7 @@ FIGURE_6 = Simulated(
                   f"(b) under 40 % is used with {name}", mean(AmongRenos("b", name), "used"), 0,
                   0.4, why="as printed", paper="less than 40 %")
           for name in SHARING),
-        ordered("b-fit-takes-what-reno-leaves", "(b) FIT takes what Reno leaves",
+        plainly("b-fit-takes-what-reno-leaves", "(b) FIT takes what Reno leaves",
                 [(name, mean(AmongRenos("b", name), "share")) for name in ("FIT", "Reno")],
                 unit="of the link", paper="picks up capacity"),
         between("b-each-reno-beside-fit-keeps-5-to-10", "(b) each Reno next to FIT keeps 5 to 10 %",

@@ -9,8 +9,9 @@ from ackclock.draw.figure import Table
 from ackclock.engine import Run
 from ackclock.engine.names import slug
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
-from ackclock.reproduction.claims import mean, near, ordered, ratio, times
+from ackclock.reproduction.claims import mean, near, ratio, times
 from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.orders import plainly
 from ackclock.runs import Case
 from ackclock_papers.fit.figures_6_and_7 import EACH
 from ackclock_papers.fit.setting import flow, goodputs, packets, scenario
@@ -103,7 +104,7 @@ TABLE_3 = Simulated(
             for ms, value in zip(LONG_MS, values, strict=True)
         ),
         *(
-            ordered(
+            plainly(
                 slug("at-1-8-fit-fairer-than", rival),
                 f"at 1/8 FIT is fairer than {rival}",
                 [(name, mean(ShortAndLong(name, 400), "ratio")) for name in (rival, "FIT")],

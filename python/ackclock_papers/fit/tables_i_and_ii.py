@@ -11,8 +11,9 @@ from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
 from ackclock.models import fit, responses, unfairness
 from ackclock.reproduction.artefact import Computed, Simulated, Traces
-from ackclock.reproduction.claims import between, mean, near, ordered, ratio
+from ackclock.reproduction.claims import between, mean, near, ratio
 from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.orders import plainly
 from ackclock_papers.fit.figures_1_to_3 import THREE, cases_of_period, probe_of_period
 
 
@@ -154,7 +155,7 @@ TABLE_2 = Computed(
             )
             for name in ("Reno", "CTCP", "Veno", "Westwood")
         ),
-        ordered(
+        plainly(
             "rtt-unfairness-ctcp-above-reno-above-fit",
             "RTT unfairness: CTCP above Reno above FIT",
             [(name, mean(name, "eta")) for name in ("CTCP", "Reno", "FIT")],

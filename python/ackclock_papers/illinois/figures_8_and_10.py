@@ -15,8 +15,9 @@ from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, changed, mean, near, ordered, ratio
+from ackclock.reproduction.claims import between, changed, mean, near, ratio
 from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.orders import plainly
 from ackclock.reproduction.settings import Setting
 from ackclock.reproduction.traces import window_trace
 from ackclock.runs import Case
@@ -185,7 +186,7 @@ FIGURE_8 = Simulated(
     claims=(
         *(claim for case in (HALF, MILD) for claim in _concave(case)),
         *(
-            ordered(
+            plainly(
                 slug(case, "larger-mean-window-than-reno"),
                 f"{case}: a larger mean window than Reno's",
                 [(curve.control, mean(curve, "mean_window")) for curve in (case, RENO)],
@@ -218,11 +219,11 @@ FIGURE_8 = Simulated(
             for case in (HALF, MILD)
         ),
         *(
-            ordered(
+            plainly(
                 slug(case, "stays-at-full-utilisation-for-longer"),
                 f"{case}: stays at full utilisation for longer than Reno",
                 [(curve.control, mean(curve, "full_share")) for curve in (case, RENO)],
-                unit="of the time", paper="'stays around full utilization longer'",
+                unit="of the time", paper="'stays around full utilization longer'", absolute=True,
             )
             for case in (HALF, MILD)
         ),
@@ -237,11 +238,11 @@ FIGURE_8 = Simulated(
             why=HOW, paper="concave-convex",
         ),
         _convex(BIC, "concave-convex"),
-        ordered(
+        plainly(
             "bic-concave-part-comes-first",
             "BIC: the concave part comes first",
             [("convex at", mean(BIC, "convex_at")), ("concave at", mean(BIC, "concave_at"))],
-            unit="of an epoch", why="centres of the parts", paper="concave-convex",
+            unit="of an epoch", why="centres of the parts", paper="concave-convex", absolute=True,
         ),
         _convex(CTCP, "not concave"),
     ),
@@ -321,7 +322,7 @@ def _draw_10(_numbers: Numbers, traces: Traces) -> Group:
 
 def _growing(name: str, sentence: str, key: str, unit: str, why: str = "any difference counts") -> Claim:
     numbers = [(str(case), mean(case, key)) for case in reversed(BUFFERS)]
-    return ordered(name, sentence, numbers, unit=unit, why=why)
+    return plainly(name, sentence, numbers, unit=unit, why=why)
 
 
 def _least_gain(numbers: Numbers) -> Estimate:

@@ -14,9 +14,10 @@ from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
 from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, changed, mean, near, ordered
+from ackclock.reproduction.claims import between, changed, mean, near
 from ackclock.reproduction.figures import bar_chart
 from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.orders import plainly
 from ackclock.reproduction.traces import window_trace
 from ackclock.runs import Case
 from ackclock_papers.illinois import figures_8_and_10
@@ -101,7 +102,7 @@ def _highest(ours: Counted) -> Claim:
         unused = [numbers.of(rival, "unused_mbps") for rival in rivals]
         return min(unused, key=lambda estimate: estimate.value)
 
-    return ordered(
+    return plainly(
         slug(ours, "highest-goodput"),
         f"{ours} has a higher goodput than {', '.join(rival.control for rival in rivals)}",
         [("the best of the others", least), (ours.control, mean(ours, "unused_mbps"))],
@@ -178,12 +179,13 @@ NEARLY_EQUAL = "mu is 0 for equal windows; the matrix model has up to 0.34 under
 
 def _favours_short(rival: str) -> Claim:
     numbers = [(control, mean(mixed_rtts(control), "mu")) for control in (rival, "Illinois")]
-    return ordered(
+    return plainly(
         slug(rival, "favours-short-rtts-more-than-illinois"),
         f"{rival} favours short RTTs more than Illinois does",
         numbers,
         unit="(mu)",
         paper="Illinois is more fair",
+        absolute=True,
     )
 
 
@@ -192,7 +194,7 @@ def _leaves_less(rival: str, name: str, sentence: str, paper: str) -> Claim:
         ("Reno next to Illinois", mean(next_to_reno("Illinois"), "reno_share")),
         (f"next to {rival}", mean(next_to_reno(rival), "reno_share")),
     ]
-    return ordered(name, sentence, numbers, unit="of the goodput", paper=paper)
+    return plainly(name, sentence, numbers, unit="of the goodput", paper=paper)
 
 
 def _of_two_renos(numbers: Numbers) -> Estimate:

@@ -11,8 +11,9 @@ from ackclock.draw.figure import Group
 from ackclock.engine.names import slug
 from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Simulated, Traces
-from ackclock.reproduction.claims import between, mean, near, ordered, ratio
+from ackclock.reproduction.claims import between, mean, near, ratio
 from ackclock.reproduction.numbers import Effort, Numbers
+from ackclock.reproduction.orders import plainly
 from ackclock.reproduction.traces import window_trace
 from ackclock.runs import Case
 from ackclock_papers.illinois import figures_8_and_10
@@ -79,12 +80,12 @@ SECTION_2 = Simulated(
                 why="as for BIC in figure 8", paper="'first concave then convex'"),
         between("cubic-part-convex", "CUBIC: a part is convex", mean(CUBIC, "convex"), 0.1, np.inf,
                 why="as for BIC in figure 8", paper="'first concave then convex'"),
-        ordered("cubic-concave-part-comes-first", "CUBIC: the concave part comes first",
+        plainly("cubic-concave-part-comes-first", "CUBIC: the concave part comes first",
                 [("convex at", mean(CUBIC, "convex_at")),
                  ("concave at", mean(CUBIC, "concave_at"))],
                 unit="of an epoch", why="centres of the parts",
-                paper="'first concave then convex'"),
-        ordered("cubic-better-than-convex-algorithms", "CUBIC is better than convex algorithms",
+                paper="'first concave then convex'", absolute=True),
+        plainly("cubic-better-than-convex-algorithms", "CUBIC is better than convex algorithms",
                 [(str(case), mean(case, "goodput_mbps")) for case in (CUBIC, figures_8_and_10.ON_SACK)],
                 unit="Mbit/s", paper="'better performance than convex curve algorithms'"),
         near("adaptation-beta-not-matter-without-other-losses",

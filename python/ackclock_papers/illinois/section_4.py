@@ -12,8 +12,9 @@ from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.models import illinois, laws
 from ackclock.reproduction.artefact import Claim, Computed, Traces
-from ackclock.reproduction.claims import between, mean, ordered
+from ackclock.reproduction.claims import between, mean
 from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.orders import plainly
 from ackclock_papers.illinois.figures_1_to_7 import LEVELS, one_study
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _draw(numbers: Numbers, _traces: Traces) -> Table:
 
 
 def _less_than_linear(name: str) -> Claim:
-    return ordered(
+    return plainly(
         slug("convex-curve-less-throughput-than-linear", name),
         f"a convex curve has less throughput than linear growth: {name}",
         [(curve_name, _of(CURVES, curve_name)) for curve_name in ("linear", name)],

@@ -15,8 +15,9 @@ from ackclock.engine import Run
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, holds, mean, near, ordered, times
+from ackclock.reproduction.claims import between, holds, mean, near, times
 from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.orders import plainly
 from ackclock.runs import Case
 from ackclock_papers.illinois.four_flows import RATE_MBPS, Four, OfFlow, next_to_reno, together
 from ackclock_papers.illinois.setting import capacity, packet_bytes
@@ -178,7 +179,7 @@ SECTION_4_5 = Simulated(
               "four Illinois flows lose 1 packet per event", mean(ILLINOIS, "drops"), 1,
               factor=1.25, why="'approximately'; alpha is far below 1 before a loss",
               unit="packets"),
-        ordered("congestion-heavier-when-growth-before-larger",
+        plainly("congestion-heavier-when-growth-before-larger",
                 "congestion is heavier when the growth before it is larger",
                 [(case.control, mean(case, "drops")) for case in (HSTCP, RENO, ILLINOIS)],
                 why="packets dropped per event", unit="packets",

@@ -13,8 +13,9 @@ from ackclock.engine import Run, number
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, mean, near, ordered, ratio
+from ackclock.reproduction.claims import between, mean, near, ratio
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
+from ackclock.reproduction.orders import plainly
 from ackclock.runs import Case
 from ackclock_papers.illinois import figures_8_and_10
 from ackclock_papers.illinois.figures_14_and_15 import LOSSES, LossyFlow, NoisyPair, lossy, noisy
@@ -116,11 +117,11 @@ SECTION_5 = Simulated(
                 "HS-TCP is convex between losses", mean(figures_8_and_10.ON_SACK, "convex"), 0.5, 1,
                 why="share of the epochs, as the concave curves are judged in figure 8",
                 paper="'convex'"),
-        ordered("bic-better-than-convex-algorithms", "BIC is better than convex algorithms",
+        plainly("bic-better-than-convex-algorithms", "BIC is better than convex algorithms",
                 [(case.control, mean(case, "goodput_mbps"))
                  for case in (figures_8_and_10.BIC, figures_8_and_10.ON_SACK)],
                 unit="Mbit/s", paper="'better performance than convex curve algorithms'"),
-        *(ordered(slug(case, "sooner-at-full-utilisation-than-reno"),
+        *(plainly(slug(case, "sooner-at-full-utilisation-than-reno"),
                   f"{case}: sooner at full utilisation than Reno",
                   [(curve.control, mean(curve, "to_full_s")) for curve in (figures_8_and_10.RENO, case)],
                   unit="s", paper="'increases its rate to full utilization faster'",
@@ -369,17 +370,17 @@ SECTION_3 = Simulated(
              "extremes of means or of single RTTs are almost the same without noise",
              ratio(*((small, "goodput_mbps") for small in _options(0))), 1, within=0.05,
              paper="'almost identical results'", why="throughputs of two flows; 'almost'"),
-        ordered("extremes-means-better-with-high-noise", "extremes of means are better with high noise",
+        plainly("extremes-means-better-with-high-noise", "extremes of means are better with high noise",
                 [(str(small), mean(small, "goodput_mbps")) for small in _options(32)],
                 unit="Mbit/s", why="throughputs of two flows, sigma = 32 ms of 40 ms of queue",
                 paper="'the default option is a better choice'"),
-        ordered("vegas-falls-further-sigma-grows-beyond-threshold",
+        plainly("vegas-falls-further-sigma-grows-beyond-threshold",
                 "goodput of Vegas falls further as sigma grows beyond the threshold",
                 [(f"{sigma_ms} ms", mean(case, "goodput_mbps"))
                  for sigma_ms, case in VEGAS.items()], unit="Mbit/s",
                 why="throughputs of two flows, both noisy, gamma = 2",
                 paper="'more significant as sigma increases'"),
-        ordered("c-tcp-needs-large-buffer-more-than-illinois",
+        plainly("c-tcp-needs-large-buffer-more-than-illinois",
                 "C-TCP needs a large buffer more than Illinois does",
                 [(control, _of_buffers(control)) for control in ("Illinois", "C-TCP")],
                 why="goodput alone with B = 10 over that with B = 50, on figure 10's link",

@@ -10,8 +10,9 @@ from ackclock import metrics
 from ackclock.engine import build
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
-from ackclock.reproduction.claims import between, mean, near, ordered
+from ackclock.reproduction.claims import between, mean, near
 from ackclock.reproduction.numbers import Effort, Key, Numbers
+from ackclock.reproduction.orders import plainly
 from ackclock.runs import Case
 from ackclock_papers.transient import setting
 from ackclock_papers.transient.curves import STEADY
@@ -106,7 +107,7 @@ FIGURE_14 = STEADY.figure(
     about="The runs of figure 12, and the lone TCP of figure 11.",
     cases=_cases_14,
     claims=tuple(
-        ordered(
+        plainly(
             slug(protocol, "shorter-cycles-than-lone-tcp"),
             f"{protocol}: shorter cycles than those of a lone TCP flow",
             [(str(key), mean(key, "queue_period")) for key in (ONE_TCP, protocol)],
@@ -174,7 +175,7 @@ FIGURE_16 = STEADY.figure(
             for protocol in (TFRC, TEAR)
         ),
         *(
-            ordered(
+            plainly(
                 slug("f", protocol, "not-vary-much"),
                 f"F of {protocol} does not vary much",
                 [(case, mean(case, "fairness_std")) for case in (TCP, protocol)],
@@ -183,7 +184,7 @@ FIGURE_16 = STEADY.figure(
             )
             for protocol in (TFRC, TEAR)
         ),
-        ordered(
+        plainly(
             "tfrc-and-tear-fairer-than-tcp",
             "TFRC and TEAR are fairer than TCP",
             [
@@ -221,7 +222,7 @@ FIGURE_17 = STEADY.figure(
     cases=_cases_17,
     claims=(
         *(
-            ordered(
+            plainly(
                 slug(protocol, "higher-queue-than-tcp"),
                 f"{protocol}: a longer queue than TCP's",
                 [(case, mean(case, "queue")) for case in (protocol, TCP)],
@@ -231,7 +232,7 @@ FIGURE_17 = STEADY.figure(
             for protocol in (GAIMD, TFRC, TEAR)
         ),
         *(
-            ordered(
+            plainly(
                 slug(protocol, "steadier-queue-than-tcp"),
                 f"{protocol}: a steadier queue than TCP's",
                 [(case, mean(case, "queue_std")) for case in (TCP, protocol)],

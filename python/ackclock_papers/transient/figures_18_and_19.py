@@ -12,8 +12,9 @@ from ackclock.engine import Run
 from ackclock.engine.names import slug
 from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
-from ackclock.reproduction.claims import mean, near, ordered, ratio
+from ackclock.reproduction.claims import mean, near, ratio
 from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.orders import plainly
 from ackclock.runs import Case
 from ackclock_papers.transient import setting
 from ackclock_papers.transient.measure import extreme, rounds
@@ -83,14 +84,14 @@ FIGURE_18 = Simulated(
     probe=lambda key, _effort: Probe(("cov",), partial(_measure, key.span_s)),
     draw=_draw(15),
     claims=(
-        ordered(
+        plainly(
             "order-at-1-percent-in-figure-6-tcp-gaimd",
             "order at 1 % as in figure 6: TCP, GAIMD, TFRC",
             [(protocol, mean(LongTerm(protocol, 0.01, 15), "cov")) for protocol in (TCP, GAIMD, TFRC)],
             paper="very similar to figure 6",
         ),
         *(
-            ordered(
+            plainly(
                 slug(protocol, "cov-grows-with-loss-rate"),
                 f"{protocol}: the CoV grows with the loss rate",
                 [
@@ -101,7 +102,7 @@ FIGURE_18 = Simulated(
             )
             for protocol in (TCP, GAIMD, TFRC)
         ),
-        ordered(
+        plainly(
             "tear-cov-lowest-at-17-percent-in-figure-6",
             "TEAR's CoV is the lowest at 17 %, as in figure 6",
             [

@@ -10,9 +10,10 @@ import numpy as np
 from ackclock import metrics
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
-from ackclock.reproduction.claims import between, changed, mean, near, ordered
+from ackclock.reproduction.claims import between, changed, mean, near
 from ackclock.reproduction.least import ALMOST
 from ackclock.reproduction.numbers import Effort, Numbers
+from ackclock.reproduction.orders import plainly
 from ackclock.runs import Case
 from ackclock_papers.transient import measure, setting, steps
 from ackclock_papers.transient.curves import STEP
@@ -33,7 +34,7 @@ FIGURE_20 = steps.analytic(
     0.04,
     end=50,
     claims=(
-        ordered(
+        plainly(
             "tcp-fastest-one",
             "TCP is the fastest",
             [
@@ -42,6 +43,7 @@ FIGURE_20 = steps.analytic(
             ],
             why="share of the change that is covered after 10 round trips",
             paper="the fastest one",
+            absolute=True,
         ),
         between(
             "other-three-look-similar-up-to-10-round-trips",
@@ -52,7 +54,7 @@ FIGURE_20 = steps.analytic(
             why="the largest difference of their shares of the change, in a plot from 0 to 1",
             paper="look similar",
         ),
-        ordered(
+        plainly(
             "gaimd-becomes-slower-after-10-round-trips",
             "GAIMD becomes slower after 10 round trips",
             [
@@ -61,6 +63,7 @@ FIGURE_20 = steps.analytic(
             ],
             why="share of the change that is covered after 20 round trips",
             paper="becomes slower",
+            absolute=True,
         ),
     ),
 )
@@ -179,7 +182,7 @@ FIGURE_23 = STEP.figure(
             )
             for protocol in Protocol
         ),
-        ordered(
+        plainly(
             "tcp-falls-below-new-rate-more-than-others",
             "TCP falls below its new rate more than the others",
             [
@@ -188,6 +191,7 @@ FIGURE_23 = STEP.figure(
             ],
             why="lowest rate of each flow within 40 round trips over its new mean",
             paper="only TCP over-reacts",
+            absolute=True,
         ),
     ),
 )

@@ -14,8 +14,9 @@ from ackclock.engine import Run
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.reproduction.artefact import Probe
-from ackclock.reproduction.claims import between, changed, mean, near, ordered, times
+from ackclock.reproduction.claims import between, changed, mean, near, times
 from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.orders import plainly
 from ackclock.runs import Case
 from ackclock_papers.transient import measure, steps
 from ackclock_papers.transient.curves import STEP
@@ -301,7 +302,7 @@ FIGURE_28 = JOINS.figure(
             "shows it, TEAR's dip comes after 50", unit="RTTs", paper="slow increase of TEAR's index",
         ),
         *(
-            ordered(
+            plainly(
                 slug("f", protocol, "lower-with-sixteen-flows"),
                 f"F of {protocol} is lower with sixteen flows",
                 [("8", mean(protocol, "fairness_before")), ("16", mean(protocol, "fairness_after"))],

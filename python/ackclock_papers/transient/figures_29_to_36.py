@@ -12,9 +12,10 @@ import polars as pl
 from ackclock.engine import Run
 from ackclock.engine.names import slug
 from ackclock.reproduction.artefact import Claim, Probe, Simulated
-from ackclock.reproduction.claims import between, changed, mean, near, ordered
+from ackclock.reproduction.claims import between, changed, mean, near
 from ackclock.reproduction.least import MUCH, MUCH_MORE
 from ackclock.reproduction.numbers import Row
+from ackclock.reproduction.orders import ordered, plainly
 from ackclock_papers.transient import measure, steps
 from ackclock_papers.transient.curves import STEP
 from ackclock_papers.transient.setting import CHANGE_S, GAIMD, TCP, TEAR, TFRC, Protocol
@@ -26,12 +27,13 @@ FIGURE_29 = steps.analytic(
     0.01,
     end=100,
     claims=(
-        ordered(
+        plainly(
             "tcp-gaimd-tfrc-tear-at-first",
             "TCP, GAIMD, TFRC, TEAR at first",
             [(protocol, mean(protocol, "after_10")) for protocol in Protocol],
             why="share of the change that is covered after 10 round trips; the last three cross later",
             paper="the order of figure 30 'conforms to our analytical result'",
+            absolute=True,
         ),
     ),
 )
@@ -98,7 +100,7 @@ FIGURE_32 = ENDLESS.figure(
     about=f"{steps.ALIKE} flows of each protocol that do not meet.",
     cases=steps.loss_step("bernoulli", 0.1, 0.0),
     claims=(
-        ordered(
+        plainly(
             "tcp-fastest-then-gaimd-tfrc-tear",
             "TCP is the fastest, then GAIMD, TFRC, TEAR",
             [(protocol, mean(protocol, "rise")) for protocol in Protocol],
@@ -199,7 +201,7 @@ def _takes_much_longer(slow: Protocol, fast: Protocol) -> Claim:
             unit="RTTs",
             paper="almost instantaneously against much longer",
         ),
-        ordered("", "", pair, unit="RTTs"),
+        ordered("", "", pair, unit="RTTs", margin=0.0, why="the order of the means"),
     )
 
 
@@ -248,7 +250,7 @@ FIGURE_35 = LEAVES.figure(
             for protocol in (TFRC, TEAR)
         ),
         *(
-            ordered(
+            plainly(
                 slug("f", protocol, "goes-up"),
                 f"F of {protocol} rises",
                 [("8", mean(protocol, "fairness_after")), ("16", mean(protocol, "fairness_before"))],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 
 import numpy as np
 
@@ -12,9 +11,10 @@ from ackclock.engine import build
 from ackclock.engine.names import slug
 from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Claim, Simulated, Traces
-from ackclock.reproduction.claims import between, changed, mean, near, ordered, ratio
+from ackclock.reproduction.claims import between, changed, mean, near, ratio
 from ackclock.reproduction.least import ALMOST, MUCH, MUCH_MORE
 from ackclock.reproduction.numbers import Effort, Key, Numbers
+from ackclock.reproduction.orders import ordered, plainly
 from ackclock.runs import Case
 from ackclock_papers.transient import setting
 from ackclock_papers.transient.curves import STEADY
@@ -43,7 +43,7 @@ def alone(effort: Effort, protocol: Protocol, loss: build.Table | None = None) -
 def smoother(*names: Protocol, than: tuple[Protocol, ...] = (TCP, GAIMD)) -> Claim:
     """Claim that the roughest of some protocols is smoother than the smoothest of others."""
     smooth, rough = " and ".join(names), " and ".join(than)
-    return ordered(
+    return plainly(
         slug(smooth, "smoother-than", rough),
         f"{smooth} are smoother than {rough}",
         [
@@ -64,10 +64,11 @@ def rougher(
     A condition is a label and a case.
     """
     numbers = [(condition, mean(case, "cov")) for condition, case in (more, less)]
-    claim = partial(ordered, unit="(CoV)", paper=paper)
     if not much:
-        return claim(name, sentence, numbers)
-    return changed(claim(name, sentence, numbers, margin=MUCH, why=MUCH_MORE), claim("", "", numbers))
+        return plainly(name, sentence, numbers, unit="(CoV)", paper=paper)
+    return ordered(
+        name, sentence, numbers, margin=MUCH, why=MUCH_MORE, unit="(CoV)", paper=paper, had_none=True
+    )
 
 
 def _under(loss: build.Table) -> Callable[[Effort], Mapping[Protocol, Case]]:
@@ -186,7 +187,7 @@ def _rivals(protocol: Protocol, loss: float) -> list[LossyFlow]:
 
 def _roughest(protocol: Protocol, loss: float, name: str, sentence: str, paper: str) -> Claim:
     rivals = _rivals(protocol, loss)
-    return ordered(
+    return plainly(
         name,
         sentence,
         [
@@ -223,7 +224,7 @@ FIGURE_6 = Simulated(
             )
             for protocol, value in ((TCP, 0.58), (GAIMD, 0.26), (TFRC, 0.22), (TEAR, 0.21))
         ),
-        ordered(
+        plainly(
             "order-at-1-percent-tcp-gaimd-tfrc",
             "order at 1 %: TCP, GAIMD, TFRC",
             [(protocol, mean(LossyFlow(protocol, 0.01), "cov")) for protocol in (TCP, GAIMD, TFRC)],
@@ -267,7 +268,7 @@ FIGURE_6 = Simulated(
             why="the highest CoV; 0.4 read off a plot, plus a tenth of that",
             paper="0.2 to 0.4 across the range",
         ),
-        ordered(
+        plainly(
             "tear-smoothest-at-20-percent",
             "TEAR is the smoothest at 20 %",
             [
@@ -278,7 +279,7 @@ FIGURE_6 = Simulated(
             paper="0.4, the others 1.6 and more",
         ),
         *(
-            ordered(
+            plainly(
                 slug(protocol, "cov-grows-with-loss-rate"),
                 f"{protocol}: the CoV grows with the loss rate",
                 [

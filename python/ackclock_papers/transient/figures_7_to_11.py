@@ -12,9 +12,10 @@ from ackclock.engine import Run
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.reproduction.artefact import Claim, Probe
-from ackclock.reproduction.claims import between, changed, mean, near, ordered, ratio
+from ackclock.reproduction.claims import between, changed, mean, near, ratio
 from ackclock.reproduction.least import MUCH, MUCH_MORE
 from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.orders import ordered, plainly
 from ackclock.runs import Case
 from ackclock_papers.transient import measure, setting
 from ackclock_papers.transient.curves import STEADY
@@ -59,7 +60,7 @@ def _at_the_same_loss(protocol: Protocol) -> Claim:
 
     on_off = ("ON/OFF", mean(protocol, "cov"))
     return changed(
-        ordered(
+        plainly(
             slug(protocol, "little-less-smooth-than-under-bernoulli"),
             f"{protocol} is a little less smooth than under Bernoulli loss",
             [on_off, ("Bernoulli", bernoulli)],
@@ -68,7 +69,7 @@ def _at_the_same_loss(protocol: Protocol) -> Claim:
             paper="slightly worse",
         ),
         per_100_ms(
-            ordered(
+            plainly(
                 "",
                 "",
                 [on_off, ("Bernoulli, 1 %", mean(LossyFlow(protocol, 0.01), "cov"))],
@@ -173,7 +174,7 @@ FIGURE_11 = STEADY.figure(
             [(protocol, mean(protocol, "queue_std")) for protocol in (TCP, GAIMD)],
             unit="packets", paper="much smaller", margin=MUCH, why=MUCH_MORE,
         ),
-        ordered(
+        plainly(
             "tfrc-queue-swings-less-than-tcp",
             "TFRC's queue swings less than TCP's",
             [(protocol, mean(protocol, "queue_std")) for protocol in (TCP, TFRC)],
@@ -217,7 +218,7 @@ FIGURE_11 = STEADY.figure(
                 "TFRC's cycle is much longer than TCP's and GAIMD's",
                 CYCLES, unit="round trips", paper="much longer", margin=MUCH, why=MUCH_MORE,
             ),
-            ordered("", "", CYCLES, unit="round trips"),
+            ordered("", "", CYCLES, unit="round trips", margin=0.0, why="the order of the means"),
         ),
     ),
 )  # fmt: skip

@@ -14,9 +14,10 @@ from ackclock.engine import Run
 from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, FloatArray, over_runs
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, changed, mean, near, ordered, ratio, times
+from ackclock.reproduction.claims import between, changed, mean, near, ratio, times
 from ackclock.reproduction.least import MUCH, MUCH_MORE
 from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.orders import ordered, plainly
 from ackclock.runs import Case
 from ackclock_papers.transient import figures_7_to_11, figures_12_to_17, measure, setting
 from ackclock_papers.transient.figures_3_to_6 import LOSSES, alone
@@ -243,24 +244,24 @@ SECTION_3 = Simulated(
             ordered("tear-cycle-much-longer-than-gaimd", "TEAR's cycle is much longer than GAIMD's",
                     CYCLES, margin=MUCH, why=MUCH_MORE,
                     unit="round trips", paper="'much longer than those of TCP and GAIMD'"),
-            ordered("", "", CYCLES, unit="round trips"),
+            ordered("", "", CYCLES, unit="round trips", margin=0.0, why="the order of the means"),
         ),
         times("figure-14-queue-swings-single-tcp",
               "figure 14: the queue swings as much as that of a single TCP flow",
               ratio((Under(TCP, NEXT_TO_TCP), "queue_std"), (Under(TCP, ALONE), "queue_std")), 1,
               factor=2, why="standard deviations; the curves look alike", paper="'similar'"),
-        *(ordered(slug(protocol, "fluctuates-more-beside-seven-tcp-flows"),
+        *(plainly(slug(protocol, "fluctuates-more-beside-seven-tcp-flows"),
                   f"{protocol} fluctuates more next to seven TCP flows than alone",
                   [(conditions, mean(Under(protocol, conditions), "cov"))
                    for conditions in (NEXT_TO_TCP, ALONE)],
                   unit="(CoV)", paper="'higher fluctuations in sending rates'")
           for protocol in Protocol),
-        *(ordered(slug("eight-flows", protocol, "smoother-than-tcp"),
+        *(plainly(slug("eight-flows", protocol, "smoother-than-tcp"),
                   f"eight flows: {protocol} is smoother than TCP",
                   [(case, mean(Under(case, ALIKE), "cov")) for case in (TCP, protocol)],
                   unit="(CoV)", paper="'smoother sending rates than those of TCP'")
           for protocol in (GAIMD, TFRC, TEAR)),
-        ordered("f-tcp-and-gaimd-fluctuates-more-than-tfrc",
+        plainly("f-tcp-and-gaimd-fluctuates-more-than-tfrc",
                 "F of TCP and GAIMD fluctuates more than that of TFRC and TEAR",
                 [(label, extreme(pick, [Under(protocol, ALIKE) for protocol in pair], "fairness_std"))
                  for label, pick, pair in (("the steadier of TCP and GAIMD", min, (TCP, GAIMD)),

@@ -13,8 +13,9 @@ from ackclock.engine import build
 from ackclock.models import transients
 from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Claim, Computed, Traces
-from ackclock.reproduction.claims import mean, ordered, ratio, times
+from ackclock.reproduction.claims import mean, ratio, times
 from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.orders import plainly
 from ackclock.runs import Case
 from ackclock_papers.transient import setting
 from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol
@@ -135,7 +136,7 @@ def similar(name: str, sentence: str) -> Claim:
 
 def faster(name: str, sentence: str, names: Sequence[Protocol], paper: str) -> Claim:
     """Claim an order of protocols, the fastest first, by the time to half of the change."""
-    return ordered(
+    return plainly(
         name,
         sentence,
         [(name, mean(name, "half_way")) for name in names[::-1]],

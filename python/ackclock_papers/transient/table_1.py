@@ -15,8 +15,9 @@ from ackclock.engine.names import slug
 from ackclock.metrics import over_runs
 from ackclock.models import smoothness, timeouts, transients
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, mean, near, ordered
+from ackclock.reproduction.claims import between, mean, near
 from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.orders import plainly
 from ackclock.runs import Case
 from ackclock_papers.transient import setting
 from ackclock_papers.transient.figures_3_to_6 import READ, alone
@@ -254,7 +255,7 @@ TABLE_1 = Simulated(
             )
             for protocol, value in FAIRNESS.items()
         ),
-        ordered(
+        plainly(
             "f-tfrc-and-tear-higher-than-tcp-and-gaimd",
             "TFRC and TEAR are fairer than TCP and GAIMD",
             [
@@ -292,7 +293,7 @@ TABLE_1 = Simulated(
             )
             for protocol, value in BOUND.items()
         ),
-        ordered(
+        plainly(
             "i-falls-from-tcp-to-gaimd-tfrc-and-tear",
             "I falls from TCP to GAIMD, TFRC and TEAR",
             [(protocol, mean(Growing(protocol), INCREASE)) for protocol in Protocol],

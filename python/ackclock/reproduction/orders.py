@@ -1,0 +1,193 @@
+"""Claims of an order, each with the least difference that counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from ackclock.decision import Estimate, difference, sign, tail
+from ackclock.reproduction import least
+from ackclock.reproduction.artefact import Claim, Judged, Target
+from ackclock.reproduction.claims import changed, text
+from ackclock.reproduction.numbers import Numbers
+
+GAP = Target(0.0, math.inf)
+"""Target of an order: the least difference of neighbours, beyond the margin, as a share of the larger one."""
+
+Named = Sequence[tuple[str, Callable[[Numbers], Estimate]]]
+"""Numbers with their names."""
+
+
+def ordered(
+    name: str,
+    sentence: str,
+    numbers: Named,
+    *,
+    margin: float,
+    why: str,
+    absolute: bool = False,
+    unit: str = "",
+    paper: str = "in this order, falling",
+    had_none: bool = False,
+) -> Claim:
+    """Claim that numbers fall from the first to the last.
+
+    Parameters
+    ----------
+    name, sentence, paper : str
+        As in `Claim`.
+    numbers : sequence of (str, callable)
+        Their names and estimates.
+    margin : float
+        By how much each must be above the next, as a share of that one unless `absolute`; below 0 where
+        it may also be so much lower.
+    why : str
+        Reason of the margin.
+    absolute : bool
+        Whether `margin` is in the unit of the numbers: where they may be 0, or negative.
+    unit : str
+        Unit of all numbers.
+    had_none : bool
+        Whether it had no margin when it was first run: that check is kept as the one before.
+
+    Returns
+    -------
+    Claim
+        Holds when each is above the next.
+    """
+
+    def judge(measured: Numbers) -> Judged:
+        estimates = [number(measured) for _, number in numbers]
+        words = ", ".join(
+            f"{name} {text(estimate)}" for (name, _), estimate in zip(numbers, estimates, strict=True)
+        )
+        gaps = [_gap(more, less, margin, absolute) for more, less in pairwise(estimates)]
+        closest = gaps[int(np.argmin([gap.relative for gap in gaps]))]
+        # One neighbour that is certainly not above the next decides it, whatever the others are.
+        signs = [gap.sign for gap in gaps if gap.is_random]
+        undecided = None in signs and not any(sign is not None and sign <= 0 for sign in signs)
+        good = all(gap.value > 0 for gap in gaps)
+        return Judged(
+            f"{words} {unit}".strip(),
+            good,
+            closest.relative,
+            closest.error / (closest.size or 1.0),
+            undecided,
+            0.0 if undecided else _order_wrong(gaps, good),
+            _apart(gaps, good),
+        )
+
+    bar = f"{abs(margin):g} {unit}".strip() if absolute else f"{abs(margin):.3g} of the lower"
+    words = f"at most {bar} the other way round" if margin < 0 else f"at least {bar}"
+    tolerance = f"{words}: {why}" if margin else why
+    claim = Claim(name, sentence, paper, tolerance, judge, GAP)
+    if not had_none:
+        return claim
+    return changed(
+        claim, ordered(name, sentence, numbers, margin=0.0, why="the order of the means", unit=unit)
+    )
+
+
+def plainly(
+    name: str,
+    sentence: str,
+    numbers: Named,
+    *,
+    why: str = "",
+    absolute: bool = False,
+    unit: str = "",
+    paper: str = "in this order, falling",
+) -> Claim:
+    """Claim an order for which the paper has no word of its size, such as "higher".
+
+    Parameters
+    ----------
+    name, sentence, paper : str
+        As in `Claim`.
+    numbers : sequence of (str, callable)
+        As in `ordered`.
+    why : str
+        What the numbers are.
+    absolute : bool
+        Whether the numbers may be 0, or negative; then they are shares, and the least difference
+        is one of shares.
+    unit : str
+        Unit of all numbers.
+
+    Returns
+    -------
+    Claim
+        Holds when each is above the next by `least.PLAIN`; before, any difference of the means counted.
+    """
+    return ordered(
+        name,
+        sentence,
+        numbers,
+        margin=least.PLAIN,
+        why="; ".join(filter(None, (why, least.PLAINLY))),
+        absolute=absolute,
+        unit=unit,
+        paper=paper,
+        had_none=True,
+    )
+
+
+class _Gap(NamedTuple):
+    """How far a number is above the next one, beyond the margin."""
+
+    value: float
+    error: float
+    samples: int
+    size: float
+    sign: int | None
+    is_random: bool
+
+    @property
+    def relative(self) -> float:
+        """The gap as a share of the larger number, because some numbers are negative, or zero."""
+        return self.value / self.size if self.size else 0.0
+
+    @property
+    def apart(self) -> float:
+        """The distance from no gap, in standard errors."""
+        return abs(self.value) / self.error if self.error else math.inf
+
+
+def _gap(more: Estimate, less: Estimate, margin: float, absolute: bool) -> _Gap:
+    if absolute:
+        bar = replace(less, value=less.value + margin, low=less.low + margin, high=less.high + margin)
+    else:
+        factor = 1 + math.copysign(margin, less.value * margin)
+        ends = (less.low * factor, less.high * factor)
+        bar = replace(less, value=less.value * factor, low=ends[0], high=ends[1], error=less.error * factor)
+    is_random = not (math.isnan(more.low) or math.isnan(less.low))
+    return _Gap(
+        more.value - bar.value,
+        math.hypot(more.error, bar.error),
+        min(more.samples, less.samples),
+        max(abs(more.value), abs(less.value)),
+        sign(difference(more, bar)),
+        is_random,
+    )
+
+
+def _order_wrong(gaps: Sequence[_Gap], holds: bool) -> float:
+    """Return the probability that an order of neighbours is decided wrongly."""
+    chances = [tail(gap.apart, gap.samples - 1) if gap.error and gap.samples > 1 else 0.0 for gap in gaps]
+    if holds:
+        # Each of the gaps may be none.
+        return min(1.0, math.fsum(chances))
+    # All of those that are the wrong way round would have to be so by chance.
+    return min(chance for chance, gap in zip(chances, gaps, strict=True) if gap.value <= 0)
+
+
+def _apart(gaps: Sequence[_Gap], holds: bool) -> float:
+    """Return how far the gap that decides is from none: the nearest, or the surest that is the wrong way."""
+    if holds:
+        return min(gap.apart for gap in gaps)
+    return max(gap.apart for gap in gaps if not gap.value > 0)
