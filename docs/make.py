@@ -6,7 +6,7 @@ import io
 import json
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +190,12 @@ SIDE_BY_SIDE = (
 )
 
 
+def _of_single_runs(claim: Mapping[str, Any]) -> str:
+    """Return in how many single runs a claim holds."""
+    counted = claim.get("single_runs")
+    return f"{counted['hold']} of {counted['runs']}" if counted else "-"
+
+
 def write_reproduction(results: Path) -> None:
     """Write docs/reproduction.md from a reproduction; the page says if some of it was quick."""
     records = [json.loads(file.read_text("utf-8")) for file in results.glob("*/*/artefact.json")]
@@ -220,10 +226,10 @@ def write_reproduction(results: Path) -> None:
         artefact = PAPERS[paper][name]
         record = json.loads((results / paper / name / "artefact.json").read_text("utf-8"))
         claims = [
-            [claim["claim"], claim["paper"], claim["measured"], claim["verdict"]]
+            [claim["claim"], claim["paper"], claim["measured"], claim["verdict"], _of_single_runs(claim)]
             for claim in record["claims"]
         ]
-        heads = ["", "paper", "ours", "verdict"]
+        heads = ["", "paper", "ours", "verdict", "single runs"]
         text += ["", f"### {artefact.title}", *markdown.table(heads, claims)]
     for paper in PAPERS.values():
         if paper.changes:

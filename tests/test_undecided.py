@@ -4,8 +4,8 @@ import pytest
 
 from ackclock import metrics
 from ackclock.metrics import Estimate
-from ackclock.reproduction import claims, tried
-from ackclock.reproduction.judge import single_runs
+from ackclock.reproduction import claims, orders, tried
+from ackclock.reproduction.judge import halves, single_runs
 from ackclock.reproduction.numbers import Numbers
 
 
@@ -38,7 +38,7 @@ def test_a_number_beside_its_target(value, half, holds, undecided):
 def test_an_order():
     def order(*numbers):
         named = [(str(place), estimate) for place, estimate in enumerate(numbers)]
-        judged = said(claims.ordered("falls", "falls", named))
+        judged = said(orders.ordered("falls", "falls", named, margin=0.0, why="any"))
         return judged.holds, judged.undecided
 
     # 3 +- 0.5 and 1 +- 0.5 differ by 2 +- 0.71; 2 and 1.5 by 0.5 +- 0.71.
@@ -71,10 +71,62 @@ def test_signs():
     assert metrics.sign(Estimate(0.2, -0.1, 0.5, 5)) is None
 
 
+def above_4(below):
+    pair = [(case, claims.mean(case, "x")) for case in ("a", below)]
+    return orders.ordered("above", "above", pair, margin=0.0, why="any")
+
+
+def test_the_margin_of_an_order():
+    def holds(more, less, margin, absolute=False):
+        named = [("more", number(more, 0.0)), ("less", number(less, 0.0))]
+        return said(orders.ordered("a", "a", named, margin=margin, why="a", absolute=absolute)).holds
+
+    assert (holds(1.011, 1.0, 0.01), holds(1.009, 1.0, 0.01)) == (True, False)
+    # A hundredth of -1 is above it, not below it.
+    assert (holds(-0.98, -1.0, 0.01), holds(-0.995, -1.0, 0.01)) == (True, False)
+    # A share of nothing is nothing; a hundredth of the whole is not.
+    assert (holds(0.0008, 0.0, 0.01), holds(0.0008, 0.0, 0.01, absolute=True)) == (True, False)
+    # Three hundredths lower is allowed, five are not.
+    assert (holds(0.97, 1.0, -0.04), holds(0.95, 1.0, -0.04)) == (True, False)
+
+
+def test_an_order_without_a_size_keeps_its_first_check():
+    claim = orders.plainly("a", "a", [("more", number(1.005, 0.0)), ("less", number(1.0, 0.0))])
+    assert (said(claim).holds, claim.former.judge(None).holds) == (False, True)
+
+
+def test_how_far_an_order_is_from_another_verdict():
+    def apart(*numbers):
+        named = [(str(n), lambda _, n=n: Estimate(n, n - 2.8, n + 2.8, 5, error=1.0)) for n in numbers]
+        return said(orders.ordered("a", "a", named, margin=0.0, why="any")).apart
+
+    # A difference has the error of the root of 2. The nearest gap decides an order that holds, and the
+    # surest one that is the wrong way round an order that does not.
+    assert apart(9, 6, 5) == pytest.approx(1 / 2**0.5)
+    assert apart(9, 5, 6, 9) == pytest.approx(3 / 2**0.5)
+
+
+def test_halves():
+    # The even runs of a are 5 +- 0.1 and above 4, the odd ones are 3 +- 0.1 and below it.
+    x = (4.9, 2.9, 5.1, 3.1, 5.0, 3.0)
+    numbers = Numbers({"a": [{"x": value} for value in x], "b": [{"x": 4.0}] * 6})
+    assert halves(numbers, [above_4("b")]) == {"above": (True, False)}
+    # With 4 and 5, of which the interval reaches below 4, the even half leaves it open.
+    numbers = Numbers({"a": [{"x": value} for value in (4.0, 3, 5, 3)], "b": [{"x": 4.0}] * 4})
+    assert halves(numbers, [above_4("b")]) == {"above": (None, False)}
+    # Three runs have no halves of two.
+    assert halves(Numbers({"a": [{"x": 1.0}] * 3, "b": [{"x": 4.0}] * 6}), [above_4("b")]) == {}
+
+
+def test_a_claim_is_counted_in_as_many_runs_as_the_cases_that_it_reads():
+    numbers = Numbers({"a": [{"x": 5.0}] * 6, "b": [{"x": 4.0}] * 5, "other": [{"x": 4.0}] * 2})
+    assert single_runs(numbers, [above_4("b")])["above"].samples == 5
+
+
 def test_a_claim_is_counted_in_as_many_runs_as_every_case_has():
     # 3, 5, 3 and 9 over 4, 4 and 4: above in the second of the three runs that both cases have.
     numbers = Numbers({"a": [{"x": x} for x in (3.0, 5.0, 3.0, 9.0)], "b": [{"x": 4.0}] * 3})
-    above = claims.ordered("above", "above", [(case, claims.mean(case, "x")) for case in "ab"])
+    above = above_4("b")
     count = single_runs(numbers, [above])["above"]
     assert (count.value, count.samples) == (pytest.approx(1 / 3), 3)
     assert single_runs(Numbers({"a": [{"x": 1.0}], "b": [{"x": 2.0}] * 3}), [above]) == {}

@@ -146,14 +146,13 @@ def print_runs(summaries: Sequence[Summary]) -> None:
 def print_verdicts(records: Sequence[ArtefactRecord], papers: Mapping[str, Paper]) -> None:
     """Print the classes of artefacts, and every claim that does not hold."""
     from ackclock.reproduction import classes
+    from ackclock.reproduction.record import reliability
 
     table = _table(None, ["artefact", "class", "claims", "what differs"], texts=4, fold=True)
     classified = {name: classes.classify(paper, records) for name, paper in papers.items()}
     of_artefacts = [classified[record["paper"]][record["name"]] for record in records]
     of_claims: Counter[str] = Counter()
-    wrong = 0.0
     for record in records:
-        wrong += record.get("expected_wrong_claims", 0.0)
         claims = record["claims"]
         of_claims.update(claim["verdict"] for claim in claims)
         different = [
@@ -173,9 +172,8 @@ def print_verdicts(records: Sequence[ArtefactRecord], papers: Mapping[str, Paper
     whole = sum(map(classes.holds_throughout, records))
     print(f"artefacts of which every claim holds: {whole} of {len(records)}")
     print("claims: " + ", ".join(f"{number} {kind}" for kind, number in of_claims.most_common()))
-    decided = of_claims.total() - of_claims["undecided"]
-    if decided:
-        print(f"About {wrong:.1f} of the {decided} decided claims are expected to be decided wrongly.")
+    for sentence in reliability(records).sentences():
+        print(sentence)
 
 
 def print_setting(paper: Paper, result: Inferred) -> None:

@@ -6,6 +6,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Any
 
 from ackclock.decision import Estimate, exact_share
@@ -15,6 +16,9 @@ from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Job, Store, each
 from ackclock.runs.live import OFF, Live
 
+Halves = tuple[bool | None, bool | None]
+"""Whether a claim holds in the even and in the odd runs; None where these leave it undecided."""
+
 
 @dataclass(frozen=True)
 class Judgement:
@@ -23,7 +27,8 @@ class Judgement:
     `numbers` and `claims` are empty when something failed; then `error` is not. `traces` are the series
     of the picture by case. `single_runs` is the share of single runs in which a claim holds, by name,
     where there are several runs. `findings` are the sentences of those findings that hold, by name;
-    `former` is what the checks before gave, by the name of the claim.
+    `former` is what the checks before gave, by the name of the claim, and `halves` what the even and the
+    odd runs give apart, as `halves` returns it. `packets` is the mean number simulated in a run, by case.
     """
 
     numbers: Numbers = field(default_factory=lambda: Numbers({}))
@@ -32,6 +37,8 @@ class Judgement:
     single_runs: Mapping[str, Estimate] = field(default_factory=dict)
     findings: Mapping[str, str] = field(default_factory=dict)
     former: Mapping[str, Judged] = field(default_factory=dict)
+    halves: Mapping[str, Halves] = field(default_factory=dict)
+    packets: Mapping[Any, float] = field(default_factory=dict)
     error: str = ""
 
 
@@ -61,17 +68,40 @@ class Asked:
         return cls(artefact, effort, jobs, error)
 
 
+LEAST_OF_HALVES = 4
+"""Runs of which each half has two."""
+
+
 def single_runs(numbers: Numbers, claims: Sequence[Claim]) -> dict[str, Estimate]:
     """Return in which share of single runs each claim holds, by its name; nothing for a single run.
 
-    As many runs count as every case has: a run that is used twice says nothing new.
+    As many runs count as every case has that the claim reads: a run that is used twice says nothing new.
     """
-    runs = min((len(rows) for rows in numbers.rows.values()), default=0)
-    if runs < 2:
-        return {}
-    alone = [numbers.only(run) for run in range(runs)]
+    counted = {claim.name: (claim, numbers.runs_of(claim.judge)) for claim in claims}
+    most = max((runs for _, runs in counted.values()), default=0)
+    alone = [numbers.only(run) for run in range(most)]
     return {
-        claim.name: exact_share(sum(bool(claim.judge(run).holds) for run in alone), runs) for claim in claims
+        name: exact_share(sum(bool(claim.judge(run).holds) for run in alone[:runs]), runs)
+        for name, (claim, runs) in counted.items()
+        if runs >= 2
+    }
+
+
+def halves(numbers: Numbers, claims: Sequence[Claim]) -> dict[str, Halves]:
+    """Return what the even and the odd runs, which have no run in common, say of each claim, by its name.
+
+    Claims are left out whose cases have fewer than four runs, so that each half has a scatter.
+    """
+
+    def said(claim: Claim, part: Numbers) -> bool | None:
+        judged = claim.judge(part)
+        return None if judged.undecided else bool(judged.holds)
+
+    even, odd = (numbers.every_second(first) for first in (0, 1))
+    return {
+        claim.name: (said(claim, even), said(claim, odd))
+        for claim in claims
+        if numbers.runs_of(claim.judge) >= LEAST_OF_HALVES
     }
 
 
@@ -97,6 +127,7 @@ class _Work:
         self.waiting = {job for jobs in asked.jobs.values() for job in jobs if not asked.error}
         self.rows: dict[Any, dict[int, Row]] = {key: {} for key in asked.jobs}
         self.traces: dict[Any, Any] = {}
+        self.packets: dict[Any, list[int]] = {key: [] for key in asked.jobs}
 
     def take(self, key: Any, job: Job, run: Run) -> None:
         """Measure a run of one of its cases."""
@@ -107,6 +138,7 @@ class _Work:
             different = sorted(map(str, set(row) ^ promised))
             raise ValueError(f"measured and declared numbers differ: {', '.join(different)}")
         self.rows[key][job.run] = row
+        self.packets[key].append(run.summary["packets_simulated"])
         if job.run == 0 and self.artefact.trace is not None:
             shown = self.artefact.trace(key, run)
             if shown is not None:
@@ -126,7 +158,9 @@ class _Work:
             former = {
                 claim.name: claim.former.judge(numbers) for claim in self.artefact.claims if claim.former
             }
-            return Judgement(numbers, traces, claims, alone, known, former)
+            apart = halves(numbers, self.artefact.claims) if is_simulated else {}
+            packets = {key: fmean(some) for key, some in self.packets.items() if some}
+            return Judgement(numbers, traces, claims, alone, known, former, apart, packets)
         except Exception as error:
             return Judgement(error=f"{type(error).__name__}: {error}")
 

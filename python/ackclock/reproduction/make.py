@@ -255,6 +255,7 @@ def _claim(
 ) -> ClaimRecord:
     """Record a claim, what was measured, and what is known of it from other settings."""
     single_runs = judgement.single_runs.get(claim.name)
+    apart = judgement.halves.get(claim.name)
     finding = claim.finding if claim.finding and claim.finding.name in judgement.findings else None
     in_ns2 = paper.ns2.get((artefact.name, claim.name))
     verdict = _verdict(paper, artefact, claim, judged, judgement)
@@ -276,6 +277,7 @@ def _claim(
             "low": single_runs.low,
             "high": single_runs.high,
         },
+        "halves": None if apart is None else {"even": apart[0], "odd": apart[1]},
         "wrong_probability": None if math.isnan(judged.wrong_probability) else judged.wrong_probability,
         "verdict": verdict.kind,
         "robust": verdict.robust,

@@ -199,6 +199,36 @@ class Numbers:
         judge(replace(self, rows=watched))
         return list(watched.asked)
 
+    def runs_of(self, judge: Callable[[Numbers], object]) -> int:
+        """Return the fewest runs among the cases that a function reads.
+
+        Parameters
+        ----------
+        judge : callable
+            As in `read_by`.
+
+        Returns
+        -------
+        int
+            0 where it reads none.
+        """
+        return min((len(self.rows[case]) for case in self.read_by(judge)), default=0)
+
+    def every_second(self, first: int) -> Numbers:
+        """Keep every second run of each case from the first on; a run that is alone stays.
+
+        Parameters
+        ----------
+        first : int
+            0 or 1.
+
+        Returns
+        -------
+        Numbers
+            About half of them.
+        """
+        return replace(self, rows={case: some[first::2] or some for case, some in self.rows.items()})
+
     def only(self, run: int) -> Numbers:
         """Keep one run of each case, the last of those that have fewer."""
         rows = {case: [some[min(run, len(some) - 1)]] for case, some in self.rows.items()}

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import shlex
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 
@@ -21,7 +22,7 @@ from ackclock.engine import integrity, storage
 from ackclock.reproduction import classes, strips, tried
 from ackclock.reproduction.artefact import Artefact
 from ackclock.reproduction.paper import Chosen, Paper
-from ackclock.reproduction.record import ArtefactRecord, ClaimRecord
+from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, reliability
 from ackclock.reproduction.settings import Item
 from ackclock.runs import progress
 from ackclock.runs.live import Shown
@@ -86,6 +87,7 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
         old_rule=sum(classes.holds_throughout(artefact) for artefact in every),
         artefacts=len(every),
         of_claims=strips.counts(every),
+        reliability=reliability(cast("list[ArtefactRecord]", every)).sentences(),
         quick=any(artefact["quick"] for artefact in every),
     )
     with storage.new_file(output / "index.html") as file:
@@ -275,7 +277,13 @@ def _cell(value: object) -> str:
 
 def explained(claim: ClaimRecord) -> str:
     """Return the reasons of a claim's verdict, as sentences."""
-    sentences = [_robustness(claim), _single_runs(claim), former_check(claim), claim["finding"]]
+    sentences = [
+        _robustness(claim),
+        _single_runs(claim),
+        _halves(claim),
+        former_check(claim),
+        claim["finding"],
+    ]
     return " ".join(filter(None, sentences))
 
 
@@ -295,6 +303,15 @@ def _single_runs(claim: ClaimRecord) -> str:
         return ""
     share = f"[{counted['low']:.0%}, {counted['high']:.0%}]"
     return f"It holds in {counted['hold']} of {counted['runs']} single runs {share}."
+
+
+def _halves(claim: ClaimRecord) -> str:
+    """Return what the two halves of the runs say where they do not agree, as a sentence."""
+    halves = claim.get("halves")
+    if not halves or halves["even"] == halves["odd"]:
+        return ""
+    words = {True: "it holds", False: "it does not hold", None: "it is undecided"}
+    return f"In the even runs {words[halves['even']]}, in the odd ones {words[halves['odd']]}."
 
 
 def _robustness(claim: ClaimRecord) -> str:
@@ -319,7 +336,8 @@ def _failing(claims: Sequence[ClaimRecord]) -> list[str]:
         ns2 = f"; ns-2: {in_ns2['measured']}" if in_ns2 else ""
         other = at_other_setting(claim)
         ns2 += f"; at the other setting: {other}" if other else ""
-        words = f"{claim['claim']}: {claim['measured']} ({claim['paper']}{ns2}). {_robustness(claim)}"
+        known = " ".join(filter(None, (_robustness(claim), _single_runs(claim))))
+        words = f"{claim['claim']}: {claim['measured']} ({claim['paper']}{ns2}). {known}"
         by_finding.setdefault(claim["finding"], []).append(f"- {words}".rstrip())
     lines = by_finding.pop("", [])
     for finding, several in by_finding.items():
@@ -328,6 +346,46 @@ def _failing(claims: Sequence[ClaimRecord]) -> list[str]:
         else:
             lines += [f"- Of {len(several)} claims: {finding}", *(f"  {line}" for line in several)]
     return lines
+
+
+def _changed(records: Iterable[Mapping[str, Any]]) -> list[str]:
+    """List the checks that were changed after they had been run, and whose outcome differs from before."""
+    lines, same = [], 0
+    for record in records:
+        for claim in record["claims"]:
+            former = claim.get("former")
+            if former is None:
+                continue
+            now = claim["holds"], claim["verdict"] == "undecided"
+            if now == (former["holds"], former["undecided"]):
+                same += 1
+            else:
+                lines.append(
+                    f"- {record['name']}, {claim['claim']}: {claim['verdict']}. {former_check(claim)}"
+                )
+    if same:
+        lines.append(f"- The outcome of {same} others is the same under both checks.")
+    return ["", "### Checks that were changed after they had been run", "", *lines] if lines else []
+
+
+def _by_single_runs(records: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return a table of every simulated claim: in how many single runs it holds."""
+    rows = []
+    for record in records:
+        counted = [
+            (claim["claim"], claim["single_runs"]) for claim in record["claims"] if claim.get("single_runs")
+        ]
+        always = Counter(count["runs"] for _, count in counted if count["hold"] == count["runs"])
+        words = [f"{number} in all {runs} runs" for runs, number in always.items()]
+        words += [
+            f"{name}: {count['hold']} of {count['runs']}"
+            for name, count in counted
+            if count["hold"] < count["runs"]
+        ]
+        if words:
+            rows.append([record["name"], str(len(counted)), "; ".join(words)])
+    heads = ["artefact", "claims", "single runs in which they hold"]
+    return ["", "### In how many single runs claims hold", *table(heads, rows)] if rows else []
 
 
 def _by_class(every: Sequence[Mapping[str, Any]], asked: Sequence[Artefact]) -> list[str]:
@@ -372,13 +430,8 @@ def markdown(output: Path, papers: Iterable[Paper]) -> str:
         heads = ["artefact", "what", "class", "main claim", "claims that hold"]
         lines += ["", f"## {paper.title}", *table(heads, rows)]
         lines += ["", "### What does not hold", *failing[1:]] if failing else []
-        changed = [
-            f"- {record['name']}, {claim['claim']}: {claim['verdict']}. {former_check(claim)}"
-            for record in records.values()
-            for claim in record["claims"]
-            if claim.get("former")
-        ]
-        lines += ["", "### Checks that were changed after they had been run", "", *changed] if changed else []
+        lines += _by_single_runs(records.values())
+        lines += _changed(records.values())
         heads = ["setting", "value", "stated or inferred", "evidence", "other values"]
         lines += ["", "### Settings", gain(paper), "", *table(heads, setting_rows(paper))]
         pairs = tried.never_together(paper.trials)[:PAIRS]
@@ -389,4 +442,6 @@ def markdown(output: Path, papers: Iterable[Paper]) -> str:
     of_claims = [
         [str(number), strips.MEANING[kind]] for kind, number in strips.counts(every).items() if number
     ]
-    return "\n".join([*_by_class(every, asked), *table(heads, of_claims), *lines]).lstrip() + "\n"
+    known = reliability(cast("list[ArtefactRecord]", every)).sentences()
+    head = [*_by_class(every, asked), *table(heads, of_claims), "", *known]
+    return "\n".join([*head, *lines]).lstrip() + "\n"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import NotRequired, TypedDict
 
 from ackclock.reproduction.tried import VerdictKind
@@ -14,6 +17,16 @@ class SingleRuns(TypedDict):
     runs: int
     low: float
     high: float
+
+
+class HalvesRecord(TypedDict):
+    """What the even runs and the odd runs of a claim say by themselves.
+
+    Whether it holds in each; None where a half leaves it undecided.
+    """
+
+    even: bool | None
+    odd: bool | None
 
 
 class FormerCheck(TypedDict):
@@ -53,6 +66,7 @@ class ClaimRecord(TypedDict):
     controls: NotRequired[list[str]]
     holds: bool
     single_runs: NotRequired[SingleRuns | None]
+    halves: NotRequired[HalvesRecord | None]
     wrong_probability: NotRequired[float | None]
     verdict: VerdictKind
     alternative: NotRequired[OtherSetting | None]
@@ -87,3 +101,49 @@ class ArtefactRecord(TypedDict):
     expected_wrong_claims: NotRequired[float]
     verdict: str
     error: str
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """How far the decisions of many claims can be relied on.
+
+    `decided` are the claims with a decision, of which about `wrong` are expected to be wrong. Of the claims
+    whose runs could be halved, `both` were decided by each half, of which `contradicting` in opposite
+    ways, and `one_only` by a single half.
+    """
+
+    decided: int
+    wrong: float
+    both: int
+    contradicting: int
+    one_only: int
+
+    def sentences(self) -> list[str]:
+        """Return what it says, for people; nothing where nothing is decided."""
+        if not self.decided:
+            return []
+        said = [
+            f"Of {self.decided} decided claims about {self.wrong:.1f} are expected to be decided wrongly."
+        ]
+        if self.both + self.one_only:
+            said.append(
+                f"With every second run each, the even and the odd ones, {self.both} claims are decided by "
+                f"both halves, of which {self.contradicting} contradict each other, and {self.one_only} by "
+                "one half only."
+            )
+        return said
+
+
+def reliability(records: Iterable[ArtefactRecord]) -> Reliability:
+    """Return how far the decisions of all claims of some artefacts can be relied on."""
+    every = list(records)
+    claims = [claim for record in every for claim in record["claims"]]
+    halves = [(half["even"], half["odd"]) for claim in claims if (half := claim.get("halves"))]
+    both = [(even, odd) for even, odd in halves if even is not None and odd is not None]
+    return Reliability(
+        decided=sum(claim["verdict"] != "undecided" for claim in claims),
+        wrong=math.fsum(record.get("expected_wrong_claims", 0.0) for record in every),
+        both=len(both),
+        contradicting=sum(even != odd for even, odd in both),
+        one_only=sum((even is None) != (odd is None) for even, odd in halves),
+    )
