@@ -209,13 +209,12 @@ def write_reproduction(results: Path) -> None:
     text = [
         "# Five papers reproduced",
         "",
-        "Made by `make reproduction` (`ackclock reproduce --full`, then `--undecided --runs 20` "
-        "for three papers whose runs take seconds), at the settings "
+        "Made by `make reproduction` (`ackclock reproduce --full`), at the settings "
         "that `make inference` found (`ackclock reproduce --infer`). The page with pictures, "
         "numbers, scenarios and the outcome of every claim at every setting is `results/index.html`; a "
         "claim's tolerance is stated there, too. The verdict of an artefact is the worst of "
-        "its claims. Intervals are 95 %, over five seeds, over up to "
-        f"{max(most)} in {more} artefacts that these left undecided, or by batches within a run "
+        f"its claims. Intervals are 95 %, over five seeds, over more in {more} artefacts (at most "
+        f"{max(most)}; a pilot tells how many, [inference.md](inference.md)), or by batches within a run "
         "above 1 Gbit/s. The live items of TCP-FIT (tables IV and V, figures 8 and 9) run over "
         f"emulated paths.{quick}",
         "",

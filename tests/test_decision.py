@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ackclock.decision import (
     Compared,
     Estimate,
+    apart,
     chance_decided,
     chance_wrong,
     exact_share,
@@ -20,6 +21,7 @@ from ackclock.decision import (
     over_runs,
     quotient,
     ratio_of_means,
+    runs_to_decide,
     wants_more,
     within,
 )
@@ -177,3 +179,32 @@ def test_the_chance_of_a_decision_by_hand() -> None:
     few, many = (NormalDist().cdf(-0.36515 / moved) for moved in (0.40825, 0.08165))
     assert chance_decided(5, 10**12, 30) == pytest.approx(few, rel=1e-3)
     assert chance_decided(25, 10**12, 30) == pytest.approx(many, rel=1e-3)
+
+
+@pytest.mark.parametrize(("effect", "needed"), [(1.0, 10), (0.8, 15), (0.5, 34)])
+def test_runs_that_decide_as_in_the_tables(effect: float, needed: int) -> None:
+    # Cohen, Statistical Power Analysis, 1988, for one sample: 0.05 on two sides, power 0.8. The distance
+    # of a pilot of five runs is in standard errors, of which a spread of a run has the root of five.
+    assert runs_to_decide(effect * 5**0.5, 5, 100) == needed
+
+
+def test_runs_that_decide_where_nothing_is_random_or_none_suffice() -> None:
+    assert runs_to_decide(math.inf, 5, 100) == 2
+    assert runs_to_decide(0.0, 5, 100) is None
+    # 34 would.
+    assert runs_to_decide(0.5 * 5**0.5, 5, 33) is None
+
+
+def test_planned_runs_decide_as_often_as_planned() -> None:
+    # Ten runs of a number one deviation from its limit decide in four of five draws.
+    random = np.random.default_rng(8)
+    draws = [lies_in(over_runs(random.normal(1, 1, 10)), 0.0, math.inf) for _ in range(3000)]
+    # The power of 10 runs is 0.803; three standard errors of 3000 draws are 0.022.
+    assert np.mean([draw is True for draw in draws]) == pytest.approx(0.803, abs=0.022)
+
+
+def test_how_far_a_number_is_from_an_end() -> None:
+    number = Estimate(2.5, 0.24, 4.76, 10, error=0.5)
+    assert apart(number, 0.0, 4.0) == 3.0
+    # A bound of the number is no end; nothing else is near.
+    assert apart(within(number, least=0.0), 0.0, math.inf) == math.inf

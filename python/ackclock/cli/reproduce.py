@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     "--runs",
     type=click.IntRange(min=2),
     metavar="N",
-    help="Seeds of each scenario; by default 5, with --quick 3. A paper with runs of several minutes "
-    "may use fewer.",
+    help="Seeds of each scenario; by default as many as planned, or else 5, with --quick 3. A paper with "
+    "runs of several minutes may use fewer.",
 )
 @click.option(
     "--undecided", is_flag=True, help="Only claims that are undecided in DIR; combine it with more --runs."
@@ -53,6 +53,9 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Instead judge the claims at every other value of every open item, one at a time.",
 )
+@click.option(
+    "--plan", is_flag=True, help="Instead make a pilot, and plan how many runs each scenario needs."
+)
 @options.cluster
 @options.jobs
 @options.pictures
@@ -67,6 +70,7 @@ def reproduce(
     infer: bool,
     settings: int | None,
     readings: bool,
+    plan: bool,
     cluster: str | None,
     jobs: int | None,
     pictures: bool,
@@ -84,6 +88,9 @@ def reproduce(
     With --readings, judge the claims at the paper's setting and where one open item has another value.
     The table is written to DIR/PAPER/readings.csv; rows of artefacts that were not judged are kept.
 
+    With --plan, five runs that no verdict uses tell how many decide each claim with a probability of 80 %.
+    The table is written to DIR/PAPER/runs.csv; next to the paper's data file it is what --full takes.
+
     \b
     Examples:
       ackclock reproduce --quick --live
@@ -92,6 +99,7 @@ def reproduce(
       ackclock reproduce --full --undecided --runs 20
       ackclock reproduce --infer bic --settings 32
       ackclock reproduce --readings transient/figure-11
+      ackclock reproduce --plan africa
     """
     _refuse_unknown(targets)
     from ackclock.cli import tables
@@ -109,9 +117,14 @@ def reproduce(
         raise click.UsageError(
             "--readings cannot be combined with --infer or --undecided", click.get_current_context()
         )
-    if live and (infer or readings):
+    if plan and (infer or readings or undecided or quick or runs is not None):
         raise click.UsageError(
-            "--live cannot be combined with --infer or --readings", click.get_current_context()
+            "--plan cannot be combined with --infer, --readings, --undecided, --quick or --runs",
+            click.get_current_context(),
+        )
+    if live and (infer or readings or plan):
+        raise click.UsageError(
+            "--live cannot be combined with --infer, --readings or --plan", click.get_current_context()
         )
     try:
         if infer:
@@ -121,6 +134,9 @@ def reproduce(
         chosen = make.select(papers, targets, headlines=quick)
         if readings:
             _readings(chosen, output, jobs, tell, runs, cluster)
+            return
+        if plan:
+            _plan(chosen, output, jobs, tell, cluster)
             return
         if undecided:
             chosen = make.undecided(chosen, output)
@@ -136,7 +152,16 @@ def reproduce(
         live, output / "reproduction", "Reproduction of papers", output / "index.html"
     ) as page:
         records = make.reproduce(
-            chosen, output, effort, jobs, tell, papers.values(), cluster, page, pictures=pictures
+            chosen,
+            output,
+            effort,
+            jobs,
+            tell,
+            papers.values(),
+            cluster,
+            page,
+            pictures=pictures,
+            planned=not quick and runs is None,
         )
     if as_json:
         described = [_described(record, papers, records) for record in records]
@@ -241,3 +266,28 @@ def _write_readings(file: Path, cells: Sequence[Cell]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     with storage.new_file(file) as place:
         readings.write(place, cells)
+
+
+def _plan(
+    chosen: list[tuple[Paper, Artefact]],
+    output: Path,
+    jobs: int | None,
+    tell: Callable[[str], None],
+    cluster: str | None,
+) -> None:
+    from ackclock.engine import storage
+    from ackclock.reproduction import plan
+    from ackclock.reproduction.paper import PLANNED
+    from ackclock.runs import Store
+    from ackclock.runs.store import CACHE
+
+    with Store(output / CACHE).opened() as store:
+        plans = plan.make(chosen, store, jobs, cluster, tell)
+    for name, rows in plans.items():
+        file = output / name / PLANNED
+        file.parent.mkdir(parents=True, exist_ok=True)
+        every = plan.merge(plan.read(file), rows)
+        with storage.new_file(file) as place:
+            plan.write(place, every)
+        runs, cut = sum(row.runs for row in every), sum(bool(row.cut) for row in every)
+        print(f"{name}: {runs} runs of {len(every)} scenarios; {cut} need more than they may have ({file})")

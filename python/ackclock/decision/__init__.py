@@ -27,7 +27,7 @@ from ackclock.decision.paired import (
 )
 from ackclock.decision.ranges import apart, chance_wrong, expected_wrong, lies_in, tail
 from ackclock.decision.ratios import exact_share, of_ratios, quotient, ratio_of_means
-from ackclock.decision.sequential import chance_decided, is_narrow, wants_more
+from ackclock.decision.sequential import chance_decided, is_narrow, runs_to_decide, wants_more
 
 __all__ = [
     "Compared",
@@ -54,6 +54,7 @@ __all__ = [
     "over_runs",
     "quotient",
     "ratio_of_means",
+    "runs_to_decide",
     "sign",
     "tail",
     "unpaired_difference",

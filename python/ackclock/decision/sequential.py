@@ -64,6 +64,50 @@ def chance_decided(runs: int, needed: int, most: int) -> float:
     return NormalDist().cdf(short / (1 / runs - 1 / most) ** 0.5)
 
 
+POWER = 0.8
+"""Probability with which planned runs decide, the usual one."""
+
+
+def runs_to_decide(apart: float, runs: int, most: int, level: float = 0.95) -> int | None:
+    """Return how many runs decide on which side of a limit a number is, with probability `POWER`.
+
+    Parameters
+    ----------
+    apart : float
+        Distance of the number from the limit in a pilot, in standard errors.
+    runs : int
+        Number of runs of the pilot, at least 2.
+    most : int
+        Largest number of runs.
+    level : float
+        Confidence level of the interval that must not contain the limit.
+
+    Returns
+    -------
+    int or None
+        The least number, if the distance and the spread of a run are those of the pilot; Student's
+        interval misses the limit with a probability of the noncentral distribution. None when
+        more than `most` are needed.
+
+    Examples
+    --------
+    Half a standard deviation, as in every textbook on the power of paired comparisons:
+
+    >>> runs_to_decide(0.5 * 5**0.5, 5, 100)
+    34
+    """
+    from scipy.special import nctdtr, stdtrit
+
+    if math.isinf(apart):
+        return min(2, most)
+    effect = apart / runs**0.5
+    for number in range(2, most + 1):
+        limit = stdtrit(number - 1, (1 + level) / 2)
+        if 1 - nctdtr(number - 1, effect * number**0.5, limit) >= POWER:
+            return number
+    return None
+
+
 def is_narrow(values: Sequence[float], share: float) -> bool:
     """Decide whether a mean is known well enough.
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import fmean
+from types import MappingProxyType
 from typing import Any
 
 from ackclock.decision import Estimate, exact_share
@@ -56,11 +57,17 @@ class Asked:
     error: str = ""
 
     @classmethod
-    def of(cls, artefact: Artefact, effort: Effort) -> Asked:
-        """Read the scenarios of an artefact; the first that is refused becomes the error."""
+    def of(
+        cls, artefact: Artefact, effort: Effort, planned: Mapping[str, int] = MappingProxyType({})
+    ) -> Asked:
+        """Read the scenarios of an artefact; the first that is refused becomes the error.
+
+        `planned` are numbers of runs in place of those of the cases, by label.
+        """
         jobs, error = {}, ""
         if isinstance(artefact, Simulated):
             for key, case in artefact.cases(effort).items():
+                case = replace(case, runs=planned.get(str(key), case.runs))
                 try:
                     jobs[key] = case.jobs(effort.first_run)
                 except ScenarioError as refusal:

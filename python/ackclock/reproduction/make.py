@@ -92,22 +92,30 @@ def reproduce(
     live: Live = OFF,
     *,
     pictures: bool = False,
+    planned: bool = False,
 ) -> list[ArtefactRecord]:
     """Reproduce artefacts: write figures, data and verdicts, and the page that shows them all.
 
     Artefacts that are in `output` already stay on its page. `tell` is called with a line about each
     finished artefact, `papers` are those of the page, by default the papers of the chosen artefacts, and
     `address` is the scheduler of a Dask cluster that makes the runs. With `pictures` every figure is also
-    drawn as PDF and PNG. Where a paper has two settings that cannot be distinguished, the claims of artefacts
-    that differ between them are judged at both. The records have the paper, name,
+    drawn as PDF and PNG, and `planned` takes the planned runs of each case instead of those of `effort`. Where
+    a paper has two settings that cannot be distinguished, the claims of artefacts that differ between them
+    are judged at both. The records have the paper, name,
     verdict and claims of each artefact, and the error of a failed one. Raises StorageError when
     something cannot be written and ScenarioError when the cluster cannot be used.
     """
     # Before anything that takes long.
     storage.probe(output)
     records: dict[int, ArtefactRecord] = {}
-    every = [Asked.of(artefact, effort.at(paper.setting)) for paper, artefact in chosen]
-    elsewhere = ((index, _elsewhere(*selected, effort)) for index, selected in enumerate(chosen))
+    plans = [paper.planned.get(artefact.name, {}) if planned else {} for paper, artefact in chosen]
+    every = [
+        Asked.of(artefact, effort.at(paper.setting), plan)
+        for (paper, artefact), plan in zip(chosen, plans, strict=True)
+    ]
+    elsewhere = (
+        (index, _elsewhere(*selected, effort, plans[index])) for index, selected in enumerate(chosen)
+    )
     others = {index: other for index, other in elsewhere if other is not None}
     for index, (paper, artefact) in enumerate(chosen):
         place = output / paper.name / artefact.name
@@ -138,12 +146,12 @@ def reproduce(
     return [records[index] for index in range(len(chosen))]
 
 
-def _elsewhere(paper: Paper, artefact: Artefact, effort: Effort) -> Asked | None:
+def _elsewhere(paper: Paper, artefact: Artefact, effort: Effort, plan: Mapping[str, int]) -> Asked | None:
     """Return an artefact at the other setting of its paper, if there is one at which it is not the same."""
     other = paper.alternative
     if other is None or not paper.differs(artefact, paper.setting, other):
         return None
-    return Asked.of(artefact, effort.at(other))
+    return Asked.of(artefact, effort.at(other), plan)
 
 
 def _fingerprint(paper: Paper, asked: Asked, other: Asked | None) -> str:

@@ -25,11 +25,12 @@ table.
 What `ackclock reproduce --infer` has found is next to the data file, in ``inferred``, and what
 `ackclock reproduce --readings` has, in ``readings.csv``. The first value of an item that is declared after
 a search is the one that the search had without it. What ns-2 gives for claims is in ``ns2.csv``
-(`ackclock.reproduction.ns2`).
+(`ackclock.reproduction.ns2`), and the runs that `ackclock reproduce --plan` planned in ``runs.csv``.
 """
 
 from __future__ import annotations
 
+import csv
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -50,6 +51,8 @@ from ackclock.reproduction.numbers import QUICK, SHARE, SIGNED, Bounds
 from ackclock.reproduction.settings import Item, Setting, declared
 from ackclock.reproduction.tried import Trial
 
+PLANNED = "runs.csv"
+"""Table of the planned runs (`ackclock.reproduction.plan`)."""
 CONDITIONS = "conditions"
 """Name of the artefact of what a paper states of its simulations."""
 
@@ -110,6 +113,7 @@ class Paper:
     its simulations and runs can confirm, `inferred` is the result of trying settings, and `ns2` has what
     ns-2 measures by artefact and claim. `main_claims` has the main claim of each artefact, and
     `unknown_code` the controls that the paper does not describe completely and whose code is not public.
+    `planned` are the runs of each case of a full reproduction, by artefact and label, where they are planned.
     Raises LookupError when a claim asks for a number that its artefact does not supply, the chosen value
     is not one of its item's, or an artefact that is left out does not exist.
     """
@@ -125,6 +129,7 @@ class Paper:
     ns2: Mapping[tuple[str, str], InNs2] = field(default_factory=dict)
     main_claims: Mapping[str, MainClaim] = field(default_factory=dict)
     unknown_code: Sequence[str] = ()
+    planned: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         left_out = set(self.inference.left_out) if self.inference else set()
@@ -251,8 +256,17 @@ def load(package: str) -> Paper:
         inferred=chosen_of(resources.files(module) / "inferred", items),
         ns2=ns2.read(resources.files(module)),
         main_claims=main_claims.load(resources.files(module)),
+        planned=_planned(resources.files(module) / PLANNED),
         **data,
     )
+
+
+def _planned(file: Traversable) -> dict[str, dict[str, int]]:
+    by_artefact: dict[str, dict[str, int]] = {}
+    if file.is_file():
+        for row in csv.DictReader(file.read_text(encoding="utf-8").splitlines()):
+            by_artefact.setdefault(row["artefact"], {})[row["case"]] = int(row["runs"])
+    return by_artefact
 
 
 def _bounds(declared: Mapping[str, Sequence[str]]) -> dict[str, Bounds]:

@@ -1,0 +1,105 @@
+"""The number of runs, planned from a pilot."""
+
+import numpy as np
+
+from ackclock.draw.figure import Group
+from ackclock.reproduction import plan
+from ackclock.reproduction.artefact import Probe, Simulated
+from ackclock.reproduction.claims import between, holds, mean
+from ackclock.reproduction.judge import Asked, Judgement
+from ackclock.reproduction.numbers import FULL, Numbers
+from ackclock.runs import Case
+
+FIVE = np.array([-2, -1, 0, 1, 2]) / 2.5**0.5
+"""Five numbers with a mean of 0 and a standard deviation of 1."""
+SCENARIO = {
+    "run": {"duration": "1 s"},
+    "dumbbell": {"rate": "1 Mbit/s", "delay": "10 ms", "queue": {"kind": "droptail", "limit": "10 packets"}},
+    "flow": [{"controller": "reno", "rtt": "20 ms"}],
+}
+CASES = ("one deviation", "half of it", "both", "not read", "alone")
+
+
+def above(case, limit):
+    return between(f"{case}-{limit:g}".replace(" ", "-"), "s", mean(case, "x"), limit, np.inf, why="w")
+
+
+CLAIMS = (
+    above("one deviation", 2.0),
+    above("half of it", 2.5),
+    above("both", 2.0),
+    above("both", 2.5),
+    above("alone", 2.5),
+    holds("h", "s", "p", lambda numbers: ("", bool(numbers.of("not read", "x"))), why="w"),
+)
+
+
+def artefact(claims=CLAIMS):
+    return Simulated(
+        name="figure-1",
+        caption="c",
+        about="a",
+        cases=lambda effort: {case: Case(SCENARIO, effort.runs) for case in CASES},
+        probe=Probe(("x",), lambda _: {"x": 1.0}),
+        draw=lambda *_: Group(()),
+        claims=claims,
+    )
+
+
+def planned(claims=CLAIMS, packets=1.0):
+    rows = {case: [{"x": 3.0 + x} for x in FIVE] for case in CASES}
+    rows["alone"] = rows["alone"][:1]
+    numbers = Numbers(rows)
+    judged = [(claim, claim.judge(numbers)) for claim in claims]
+    rows = plan.planned(
+        artefact(claims), Judgement(numbers=numbers, claims=judged, packets=dict.fromkeys(CASES, packets))
+    )
+    return {row.case: row[2:] for row in rows}
+
+
+def test_a_case_gets_the_runs_of_the_claim_that_needs_most():
+    # The mean is 3. Ten runs decide a distance of one deviation, 34 one of half a deviation: the tables of
+    # `tests/test_decision.py`. A claim without a number needs five, and one run is enough where there is one.
+    assert planned() == {
+        "one deviation": (10, "one-deviation-2", ""),
+        "half of it": (34, "half-of-it-2.5", ""),
+        "both": (34, "both-2.5", ""),
+        "not read": (5, "", ""),
+        "alone": (1, "", ""),
+    }
+
+
+def test_what_chance_decides_gets_the_most():
+    # 3 is the limit: no number of runs tells.
+    assert planned((above("both", 3.0),))["both"] == (plan.MOST, "both-3", "most")
+
+
+def test_an_artefact_costs_no_more_than_it_may():
+    # 10, 34, 34, 5 and one run, each of 1e8 packets, would cost 8.4e9. With 17 at most it is
+    # (10 + 17 + 17 + 5 + 1) * 1e8 = 5e9.
+    runs = {case: row[0] for case, row in planned(packets=1e8).items()}
+    assert runs == {"one deviation": 10, "half of it": 17, "both": 17, "not read": 5, "alone": 1}
+    assert planned(packets=1e8)["both"] == (17, "both-2.5", "cost")
+    assert planned(packets=1e8)["one deviation"][2] == ""
+    # Five runs of four cases at 1e9 cost more than 5e9: three must do.
+    assert set(planned(packets=1e9).values()) >= {(3, "", ""), (3, "both-2.5", "cost")}
+
+
+def test_a_plan_is_kept_and_taken(tmp_path):
+    rows = [plan.Planned("figure-2", "a", 7, "claim, of two", "most"), plan.Planned("figure-1", "both", 12)]
+    file = tmp_path / "runs.csv"
+    plan.write(file, rows)
+    assert plan.read(file) == rows
+    assert plan.read(tmp_path / "none.csv") == []
+    now = [plan.Planned("figure-2", "b", 5)]
+    assert plan.merge(rows, now) == [rows[1], now[0]]
+    jobs = Asked.of(artefact(), FULL, {"both": 12}).jobs
+    assert {case: len(of_case) for case, of_case in jobs.items()} == dict.fromkeys(CASES, 5) | {"both": 12}
+
+
+def test_the_pilot_has_runs_that_no_verdict_uses():
+    pilot = {job.run for jobs in Asked.of(artefact(), plan.PILOT).jobs.values() for job in jobs}
+    judged = {job.run for jobs in Asked.of(artefact(), FULL, dict.fromkeys(CASES, plan.MOST)).jobs.values()
+              for job in jobs}  # fmt: skip
+    assert len(pilot) == 5
+    assert not pilot & judged
