@@ -99,11 +99,11 @@ def reproduce(
     Artefacts that are in `output` already stay on its page. `tell` is called with a line about each
     finished artefact, `papers` are those of the page, by default the papers of the chosen artefacts, and
     `address` is the scheduler of a Dask cluster that makes the runs. With `pictures` every figure is also
-    drawn as PDF and PNG, and `planned` takes the planned runs of each case instead of those of `effort`. Where
-    a paper has two settings that cannot be distinguished, the claims of artefacts that differ between them
-    are judged at both. The records have the paper, name,
-    verdict and claims of each artefact, and the error of a failed one. Raises StorageError when
-    something cannot be written and ScenarioError when the cluster cannot be used.
+    drawn as PDF and PNG, and `planned` takes the planned runs of each case instead of those of `effort`.
+    Where a paper has two settings that cannot be distinguished, the claims of artefacts that differ between
+    them are judged at both. The records have the paper, name, verdict and claims of each artefact, and the
+    error of a failed one. Raises StorageError when something cannot be written and ScenarioError when the
+    cluster cannot be used.
     """
     # Before anything that takes long.
     storage.probe(output)
