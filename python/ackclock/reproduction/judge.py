@@ -67,7 +67,8 @@ class Asked:
         jobs, error = {}, ""
         if isinstance(artefact, Simulated):
             for key, case in artefact.cases(effort).items():
-                case = replace(case, runs=planned.get(str(key), case.runs))
+                if str(key) in planned:
+                    case = replace(case, runs=planned[str(key)])
                 try:
                     jobs[key] = case.jobs(effort.first_run)
                 except ScenarioError as refusal:
