@@ -4,6 +4,7 @@ Pure functions of numbers, and the only statistics behind claims, answers and ce
 imports the tests and the distributions of SciPy.
 """
 
+from ackclock.decision.factors import acting
 from ackclock.decision.intervals import (
     Estimate,
     bootstrap,
@@ -35,6 +36,7 @@ __all__ = [
     "Limit",
     "Margin",
     "Verdict",
+    "acting",
     "apart",
     "bootstrap",
     "chance_decided",

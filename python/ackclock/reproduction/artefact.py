@@ -246,6 +246,25 @@ class Artefact:
         """
         raise NotImplementedError
 
+    def example(self, effort: Effort) -> Numbers:
+        """Return numbers of the kind that judging may ask for, which mean nothing.
+
+        Parameters
+        ----------
+        effort : Effort
+            How much is run, and the setting.
+
+        Returns
+        -------
+        Numbers
+            Two runs of every case. The values differ so that no fit is degenerate.
+        """
+        rows = {
+            case: [{key: 1.0 + 0.1 * k for k, key in enumerate(sorted(keys, key=str))}] * 2
+            for case, keys in self.supplied(effort)
+        }
+        return Numbers(rows, effort.setting)
+
     def check(self, setting: Setting) -> None:
         """Make sure that every number that a claim asks for is supplied, whatever the effort.
 
@@ -267,21 +286,16 @@ class Artefact:
             if count > 1:
                 raise LookupError(f"{self.name}: two claims are named {name!r}")
         for effort in (FULL.at(setting), QUICK.at(setting)):
-            supplied = dict(self.supplied(effort))
-            if len({str(case) for case in supplied}) < len(supplied):
+            numbers = self.example(effort)
+            if len({str(case) for case in numbers.rows}) < len(numbers.rows):
                 raise LookupError(f"{self.name}: two cases have the same label")
-            # Only the keys matter here; the values differ so that no fit is degenerate.
-            rows = {
-                case: [{key: 1.0 + 0.1 * k for k, key in enumerate(sorted(keys, key=str))}] * 2
-                for case, keys in supplied.items()
-            }
             for claim in self.claims:
                 try:
                     with warnings.catch_warnings(), np.errstate(all="ignore"):
                         warnings.simplefilter("ignore")
-                        claim.judge(Numbers(rows, setting))
+                        claim.judge(numbers)
                         if claim.former:
-                            claim.former.judge(Numbers(rows, setting))
+                            claim.former.judge(numbers)
                 except KeyError as error:
                     effort_name = "quick" if effort.quick else "full"
                     raise LookupError(

@@ -19,6 +19,7 @@ from ackclock.engine import integrity, storage
 from ackclock.engine.names import slug
 from ackclock.reproduction import page, tried
 from ackclock.reproduction.artefact import Artefact, Claim, Judged
+from ackclock.reproduction.dependence import depends_on
 from ackclock.reproduction.figures import with_paper
 from ackclock.reproduction.fingerprint import fingerprint
 from ackclock.reproduction.judge import Asked, Judgement, controls_of, judge
@@ -248,11 +249,12 @@ def _verdict(
     paper: Paper, artefact: Artefact, claim: Claim, judged: Judged, judgement: Judgement
 ) -> tried.ClaimVerdict:
     finding = claim.finding if claim.finding and claim.finding.name in judgement.findings else None
+    key = artefact.name, claim.name
     return tried.judge(
-        (artefact.name, claim.name),
+        key,
         judged.holds,
         paper.trials,
-        paper.relevant(artefact),
+        depends_on(key, paper.trials, paper.relevant_to(artefact, claim)),
         bool(finding and finding.contradiction),
         judged.undecided,
     )

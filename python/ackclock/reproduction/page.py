@@ -317,7 +317,7 @@ def _halves(claim: ClaimRecord) -> str:
 def _robustness(claim: ClaimRecord) -> str:
     """Return at which settings a claim holds, as a sentence."""
     holding, settings = claim["holding_settings"], claim["tried_settings"]
-    on = f"; most on {claim['depends_on']}" if claim["depends_on"] else ""
+    on = f"; it depends on {claim['depends_on']}" if claim["depends_on"] else ""
     return {
         "reproduced": f"Holds at {holding} of {settings} plausible settings{on}." if settings else "",
         "undecided": "The 95 % interval holds both answers: more runs would tell.",

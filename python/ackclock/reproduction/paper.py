@@ -32,6 +32,7 @@ from __future__ import annotations
 
 import csv
 import tomllib
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -41,9 +42,11 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ackclock.engine.names import NAME
 from ackclock.reproduction import main_claims, ns2, tried
-from ackclock.reproduction.artefact import Artefact, Finding, Simulated
+from ackclock.reproduction.artefact import Artefact, Claim, Finding, Simulated
 from ackclock.reproduction.crossvalidation import Validation
 from ackclock.reproduction.main_claims import MainClaim
 from ackclock.reproduction.ns2 import InNs2
@@ -170,44 +173,63 @@ class Paper:
     def relevant(self, artefact: Artefact) -> list[Item]:
         """Return the open items that an artefact can depend on.
 
-        These are the items that change its scenarios and, of the items that change no scenario, which
-        are readings of the measurements, those that its claims ask for.
+        These are the items that change its scenarios, and the readings of the measurements for which its
+        claims ask.
         """
-        names = self._changing.get(artefact.name, frozenset()) | self._readings(artefact)
+        names = {*self._changed_cases(artefact), *self._readings(artefact)}
         return [item for item in self.items if item.is_open and item.name in names]
 
-    def _readings(self, artefact: Artefact) -> frozenset[str]:
-        """Return names of items that change no scenario and for which the claims of an artefact ask."""
-        names = self._asked.get(artefact.name)
-        if names is None:
+    def relevant_to(self, artefact: Artefact, claim: Claim) -> list[Item]:
+        """Return the open items that a claim can depend on.
+
+        These are the items that change the scenarios of the cases that it reads, and those for which it asks.
+        """
+        cases, names = self._read(artefact, claim)
+        names = names | {name for name, of_item in self._changed_cases(artefact).items() if of_item & cases}
+        return [item for item in self.items if item.is_open and item.name in names]
+
+    def _readings(self, artefact: Artefact) -> set[str]:
+        """Return the names of the items for which the claims of an artefact ask."""
+        return {name for claim in artefact.claims for name in self._read(artefact, claim)[1]}
+
+    def _read(self, artefact: Artefact, claim: Claim) -> tuple[set[str], set[str]]:
+        """Return the labels of the cases that a claim reads, and the names of the items for which it asks."""
+        key = artefact.name, claim.name
+        if key not in self._known_reads:
             watched = _Watched(self.setting)
-            artefact.check(watched)
-            names = frozenset(watched.asked - {name for each in self._changing.values() for name in each})
-            self._asked[artefact.name] = names
-        return names
+            numbers = replace(artefact.example(QUICK.at(self.setting)), setting=watched)
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                self._known_reads[key] = set(map(str, numbers.read_by(claim.judge))), watched.asked
+        return self._known_reads[key]
+
+    def _changed_cases(self, artefact: Artefact) -> Mapping[str, set[str]]:
+        """Return the labels of the cases of which an item changes the scenario, by item."""
+        if artefact.name not in self._known_changes:
+            changed: dict[str, set[str]] = {}
+            if isinstance(artefact, Simulated):
+                here = artefact.cases(QUICK.at(self.setting))
+                for item in self.items:
+                    for value in item.values if item.is_open else ():
+                        if value.value != self.setting[item.name]:
+                            setting = dict(self.setting) | {item.name: value.value}
+                            there = artefact.cases(QUICK.at(setting))
+                            labels = {
+                                str(case) for case in {*here, *there} if here.get(case) != there.get(case)
+                            }
+                            changed.setdefault(item.name, set()).update(labels)
+            self._known_changes[artefact.name] = {name: labels for name, labels in changed.items() if labels}
+        return self._known_changes[artefact.name]
 
     @cached_property
-    def _asked(self) -> dict[str, frozenset[str]]:
-        """The names of `_readings`, by artefact: they are asked for once per claim."""
+    def _known_reads(self) -> dict[tuple[str, str], tuple[set[str], set[str]]]:
+        """Results of `_read`, which are asked for once per claim and item."""
         return {}
 
     @cached_property
-    def _changing(self) -> Mapping[str, frozenset[str]]:
-        """Names of the items that change the scenarios of an artefact, by artefact."""
-        others = {
-            (item.name, repr(value.value)): dict(self.setting) | {item.name: value.value}
-            for item in self.items
-            for value in item.values
-            if item.is_open and value.value != self.setting[item.name]
-        }
-        names = {}
-        for artefact in self.artefacts:
-            if isinstance(artefact, Simulated):
-                here = artefact.cases(QUICK.at(self.setting))
-                names[artefact.name] = frozenset(
-                    name for (name, _), setting in others.items() if artefact.cases(QUICK.at(setting)) != here
-                )
-        return names
+    def _known_changes(self) -> dict[str, Mapping[str, set[str]]]:
+        """Results of `_changed_cases`, by artefact."""
+        return {}
 
     @cached_property
     def trials(self) -> Sequence[Trial]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ackclock.engine import integrity
-from ackclock.reproduction.settings import Item, Setting, name_of
+from ackclock.reproduction.settings import Setting, name_of
 
 SETTINGS = "settings.csv"
 CLAIMS = "claims.csv"
@@ -153,8 +153,8 @@ not hold, and no other setting was tried."""
 class ClaimVerdict(NamedTuple):
     """The verdict on a claim, and how robust it is.
 
-    `holding` of `tried` plausible settings agree with the claim. `why` names the item on which it
-    depends, and is empty when it is the same everywhere.
+    `holding` of `tried` plausible settings agree with the claim. `why` names the items on which it
+    depends, and is empty where none is shown to act.
     """
 
     kind: VerdictKind
@@ -172,19 +172,23 @@ def judge(
     key: ClaimKey,
     holds: bool,
     trials: Sequence[Trial],
-    items: Sequence[Item],
+    why: str = "",
     contradicted: bool = False,
     undecided: bool = False,
 ) -> ClaimVerdict:
     """Return the verdict on a claim.
 
     `holds` and `undecided` are its state at the paper's setting; `contradicted` means that a finding
-    proves that it cannot hold together with the rest of the paper.
+    proves that it cannot hold together with the rest of the paper. `why` names the items on which it depends
+    (`ackclock.reproduction.dependence`).
     """
     fair = plausible(trials, key)
     everywhere = [trial for trial in trials if trial.possible and key in trial.outcomes]
     holding = sum(trial.outcomes[key].holds for trial in fair)
-    holds_somewhere = any(trial.outcomes[key].holds for trial in everywhere)
+    # One of many settings with one set of seeds may agree by chance.
+    holds_at = {
+        (name_of(trial.setting), trial.first_run) for trial in everywhere if trial.outcomes[key].holds
+    }
     kind: VerdictKind
     if undecided:
         kind = "undecided"
@@ -192,14 +196,13 @@ def judge(
         kind = "reproduced"
     elif contradicted:
         kind = "contradicted"
-    elif holds_somewhere:
+    elif len(holds_at) > 1:
         kind = "depends"
     else:
         kind = "not found" if everywhere else "differs"
     tried = len(fair)
     if kind == "not found":
         tried = len({name_of(trial.setting) for trial in everywhere})
-    why = _dependence(key, fair if 0 < holding < len(fair) else everywhere, items)
     return ClaimVerdict(kind, holding, tried, why)
 
 
@@ -219,23 +222,6 @@ def _designed(trials: Sequence[Trial]) -> list[Trial]:
         if trial.stage == DESIGN and trial.possible:
             first.setdefault(name_of(trial.setting), trial)
     return list(first.values())
-
-
-def _dependence(key: ClaimKey, trials: Sequence[Trial], items: Sequence[Item]) -> str:
-    """Name the item that splits the trials best into those where the claim holds and the others."""
-    best: tuple[float, str] = (0.0, "")
-    for item in items:
-        if not item.is_open:
-            continue
-        groups: dict[str, list[bool]] = defaultdict(list)
-        for trial in trials:
-            groups[item.words(trial.setting[item.name])].append(trial.outcomes[key].holds)
-        shares = [sum(some) / len(some) for some in groups.values()]
-        effect = max(shares, default=0) - min(shares, default=0)
-        if effect > best[0]:
-            words = ", ".join(f"{name}: {sum(some)} of {len(some)}" for name, some in groups.items())
-            best = effect, f"{item.quantity} ({words})"
-    return best[1]
 
 
 def never_together(trials: Sequence[Trial]) -> list[tuple[ClaimKey, ClaimKey]]:
