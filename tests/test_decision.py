@@ -206,5 +206,5 @@ def test_planned_runs_decide_as_often_as_planned() -> None:
 def test_how_far_a_number_is_from_an_end() -> None:
     number = Estimate(2.5, 0.24, 4.76, 10, error=0.5)
     assert apart(number, 0.0, 4.0) == 3.0
-    # A bound of the number is no end; nothing else is near.
+    # Nothing can be beyond a bound of the number.
     assert apart(within(number, least=0.0), 0.0, math.inf) == math.inf

@@ -38,7 +38,7 @@ def test_claims_at_their_limit_are_decided_as_often_as_stated():
         assert 2 <= known["an order"][side] <= 22
 
 
-def test_what_differs_is_decided():
+def test_a_difference_is_decided():
     # The second is 4 above the first: 6.3 errors of a difference of two means of five, 0.63.
     known = counts(4.0)
     assert known["an order"]["does not hold"] > 0.9 * GROUPS

@@ -284,7 +284,7 @@ FIGURE_5 = _next_to_reno(
     plainly("africa-loses-fewer-packets-in-each-congestion-event",
             "Africa loses fewer packets in each congestion event",
             [(control, ratio((control, "losses"), (control, "loss_events"))) for control in (HSTCP, AFRICA)],
-            unit="packets", why="the order of the means of losses over those of loss events",
+            unit="packets", why="means of losses over those of loss events",
             paper="'an improvement in ... the number of packets lost in each event'"),
     to_reno=4, losses=32, stated="32", compared=FIGURE_4.name,
 )  # fmt: skip

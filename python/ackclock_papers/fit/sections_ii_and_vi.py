@@ -97,7 +97,7 @@ SECTION_2 = Simulated(
             "figure-1-b-degradation-grows-with-n",
             "figure 1(b): degradation grows with N",
             [(str(key), _degradation(key)) for key in reversed(figures_1_to_3.SESSIONS)],
-            why="1 - shared/alone, the order of the means",
+            why="1 - shared/alone",
             paper="'more and more severe'",
             absolute=True,
         ),

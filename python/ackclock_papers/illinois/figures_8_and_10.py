@@ -16,6 +16,7 @@ from ackclock.metrics import Estimate
 from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, changed, mean, near, ratio
+from ackclock.reproduction.least import PLAIN, PLAINLY
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.reproduction.orders import plainly
 from ackclock.reproduction.settings import Setting
@@ -320,7 +321,7 @@ def _draw_10(_numbers: Numbers, traces: Traces) -> Group:
     )
 
 
-def _growing(name: str, sentence: str, key: str, unit: str, why: str = "any difference counts") -> Claim:
+def _growing(name: str, sentence: str, key: str, unit: str, why: str = "") -> Claim:
     numbers = [(str(case), mean(case, key)) for case in reversed(BUFFERS)]
     return plainly(name, sentence, numbers, unit=unit, why=why)
 
@@ -351,13 +352,16 @@ FIGURE_10 = Simulated(
         _growing(
             "time-at-full-utilisation-per-epoch-grows-with-b",
             "the time at full utilisation per epoch grows with B", "full_s", "s",
-            why="a window of the bandwidth-delay product or more; any difference counts",
+            why="a window of the bandwidth-delay product or more",
         ),
         _growing("throughput-grows-with-b", "the throughput grows with B", "goodput_mbps", "Mbit/s"),
-        between(
-            "better-throughput-than-reno-at-any-b",
-            "a better throughput than Reno's at any B", _least_gain, 1, np.inf,
-            why="the least ratio of the five", paper="better",
+        changed(
+            between(
+                "better-throughput-than-reno-at-any-b",
+                "a better throughput than Reno's at any B", _least_gain, 1 + PLAIN, np.inf,
+                why=f"the least ratio of the five; {PLAINLY}", paper="better",
+            ),
+            between("", "", _least_gain, 1, np.inf, why="the least ratio of the five"),
         ),
         near(
             slug(LARGEST, "near-parabola-queue-square-grows-0.2"),

@@ -125,7 +125,7 @@ SECTION_5 = Simulated(
                   f"{case}: sooner at full utilisation than Reno",
                   [(curve.control, mean(curve, "to_full_s")) for curve in (figures_8_and_10.RENO, case)],
                   unit="s", paper="'increases its rate to full utilization faster'",
-                  why="time from a loss event until the window fills the path; the order of the means")
+                  why="time from a loss event until the window fills the path")
           for case in ILLINOIS),
         near(slug("illinois-window-falls-very-little", SHOWN),
              f"Illinois' window falls very little at a loss (p = {SHOWN:g})",
