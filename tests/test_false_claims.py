@@ -32,14 +32,14 @@ def test_claims_at_their_limit_are_decided_as_often_as_stated():
     for side in ("holds", "does not hold"):
         assert 10 <= known["a mean of at least that of all"][side] <= 40
         assert 10 <= known["a ratio of at least 1"][side] <= 40
-        # The interval of a difference of two means is made of those of both, with four degrees of freedom
-        # where eight are due: 2.776 standard errors in place of 2.306, beyond which are 1.2 % and not 2.5.
+        # The interval of a difference is made of those of the two means, with four degrees of freedom where
+        # eight are due: 2.776 standard errors in place of 2.306, beyond which are 1.2 % and not 2.5.
         # Three standard errors of 12 are 10.
         assert 2 <= known["an order"][side] <= 22
 
 
 def test_a_difference_is_decided():
-    # The second is 4 above the first: 6.3 errors of a difference of two means of five, 0.63.
+    # The second is 4 above the first: 6.3 errors of the difference of two means of five, 0.63.
     known = counts(4.0)
     assert known["an order"]["does not hold"] > 0.9 * GROUPS
     assert known["an order"]["holds"] == 0

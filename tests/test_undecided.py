@@ -7,6 +7,7 @@ from ackclock.metrics import Estimate
 from ackclock.reproduction import claims, orders, tried
 from ackclock.reproduction.judge import halves, single_runs
 from ackclock.reproduction.numbers import Numbers
+from ackclock.reproduction.record import reliability
 
 
 def said(claim):
@@ -130,3 +131,30 @@ def test_a_claim_is_counted_in_as_many_runs_as_every_case_has():
     count = single_runs(numbers, [above])["above"]
     assert (count.value, count.samples) == (pytest.approx(1 / 3), 3)
     assert single_runs(Numbers({"a": [{"x": 1.0}], "b": [{"x": 2.0}] * 3}), [above]) == {}
+
+
+def test_how_far_all_decisions_can_be_relied_on():
+    def claim(verdict, *halves):
+        return {"verdict": verdict, "halves": dict(zip(("even", "odd"), halves, strict=True)) or None}
+
+    claims_ = [
+        claim("reproduced", True, True),
+        claim("differs", False, False),
+        claim("reproduced", True, False),
+        claim("undecided", True, None),
+        claim("undecided", None, None),
+        {"verdict": "reproduced", "halves": None},
+        {"verdict": "reproduced"},
+    ]
+    records = [
+        {"claims": claims_[:3], "expected_wrong_claims": 0.25},
+        {"claims": claims_[3:], "expected_wrong_claims": 1.0},
+    ]
+    known = reliability(records)
+    assert (known.decided, known.wrong) == (5, 1.25)
+    # Decided by both halves: the first three, of which the third contradicts itself.
+    assert (known.both, known.contradicting, known.one_only) == (3, 1, 1)
+    first, second = known.sentences()
+    assert first == "Of 5 decided claims about 1.2 are expected to be decided wrongly."
+    assert "3 claims are decided by both halves, of which 1 contradict each other, and 1 by" in second
+    assert reliability([]).sentences() == []
