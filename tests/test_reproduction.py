@@ -496,6 +496,24 @@ def test_markdown_gives_a_finding_of_several_claims_once(tmp_path):
     assert text.count("By arithmetic.") == 1
 
 
+def test_markdown_says_of_every_claim_in_how_many_single_runs_it_holds(tmp_path):
+    def claim(name, hold, runs):
+        count = {"hold": hold, "runs": runs, "low": 0.0, "high": 1.0}
+        known = {"id": f"bic/table-1/{name}", "claim": name, "measured": "2", "paper": "1", "holds": True}
+        known |= {"tried_settings": 0, "robust": False, "finding": ""}
+        return known | {"verdict": "reproduced", "single_runs": count}
+
+    claims = [claim("a", 5, 5), claim("b", 5, 5), claim("c", 7, 7), claim("d", 4, 5)]
+    place = tmp_path / "bic" / "table-1"
+    place.mkdir(parents=True)
+    record = {"paper": "bic", "name": "table-1", "verdict": "reproduced", "claims": claims, "error": ""}
+    (place / "artefact.json").write_text(json.dumps(record))
+    integrity.seal_directory(place)
+    text = page.markdown(tmp_path, [PAPERS["bic"]])
+    assert "| table-1 | 4 | 2 in all 5 runs; 1 in all 7 runs; d: 4 of 5 |" in text
+    assert "Of 4 decided claims about 0.0 are expected to be decided wrongly." in text
+
+
 def test_selection():
     assert len(make.select(PAPERS)) == 112
     quick = make.select(PAPERS, headlines=True)
