@@ -297,6 +297,8 @@ def papers() -> dict[Path, str]:
         kept = dict(
             re.findall(r"^\| (\S+) \| .* \| (.+) \| \d+ of \d+ \|$", own.split("\n## ")[0], re.MULTILINE)
         )
+        _, _, counted = own.split("\n## ")[0].partition(f"### {page.SINGLE_RUNS}\n")
+        alone = dict(re.findall(r"^\| (\S+) \| \d+ \| (.+) \|$", counted.split("\n### ")[0], re.MULTILINE))
         rows = []
         for artefact in paper.artefacts:
             name_in_print, _, caption = artefact.title.partition(": ")
@@ -307,8 +309,10 @@ def papers() -> dict[Path, str]:
             verdict = kept.get(artefact.name, "not run")
             link = f"[{verdict}](../../docs/reproduction.md#{sentences.anchor(paper)})"
             picture = f"`results/index.html#{target}`"
-            rows.append([name_in_print, caption, code, f"`ackclock reproduce {target}`", picture, link])
+            row = [name_in_print, caption, code, f"`ackclock reproduce {target}`", picture, link]
+            rows.append([*row, alone.get(artefact.name, "-")] if alone else row)
         heads = ["", "what it shows", "code", "command", "figure after the run", "verdict"]
+        heads += ["single runs in which its claims hold"] if alone else []
         file = DOCS.parent / "papers" / name / "README.md"
         text = _between(file.read_text(encoding="utf-8"), ARTEFACTS, markdown.table(heads, rows))
         cells = readings.read(DOCS.parent / PACKAGES / name / tried.READINGS)

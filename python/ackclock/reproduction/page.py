@@ -43,6 +43,8 @@ TONES = {
     "not checked": "undecided",
 }
 """The style of a class on the page; of the others it is that of a failure."""
+SINGLE_RUNS = "In how many single runs claims hold"
+"""Heading of a table of the page of Markdown."""
 FIGURE = "figure.json"
 """The figure of an artefact."""
 SHOWN_ROWS = 60
@@ -385,7 +387,7 @@ def _by_single_runs(records: Iterable[Mapping[str, Any]]) -> list[str]:
         if words:
             rows.append([record["name"], str(len(counted)), "; ".join(words)])
     heads = ["artefact", "claims", "single runs in which they hold"]
-    return ["", "### In how many single runs claims hold", *table(heads, rows)] if rows else []
+    return ["", f"### {SINGLE_RUNS}", *table(heads, rows)] if rows else []
 
 
 def _by_class(every: Sequence[Mapping[str, Any]], asked: Sequence[Artefact]) -> list[str]:
