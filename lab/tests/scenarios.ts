@@ -65,7 +65,7 @@ export function random(seed: number, controls: readonly Control[]): JsonObject {
       controller: control.name,
       params: params(control),
       ...timed,
-      ...(isWindow ? sometimes(0.4, () => ({ recovery: one(["reno", "newreno", "sack", "rack", "linux-2.6"]) })) : {}),
+      ...(isWindow ? sometimes(0.4, () => ({ recovery: one(["reno", "reno-ns2", "newreno", "sack", "rack", "linux-2.6"]) })) : {}),
       ...(isWindow ? sometimes(0.3, () => ({ delayed_ack: 2 })) : {}),
       ...(isWindow ? sometimes(0.2, () => ({ ecn: true })) : {}),
       ...sometimes(0.2, () => ({ count: 1 + Math.floor(next() * 4) })),

@@ -26,6 +26,8 @@ words! {
     Recovery {
         /// RFC 5681.
         Reno = "reno",
+        /// RFC 5681 as ns-2 has it, with one fast retransmit in a window of data.
+        RenoNs2 = "reno-ns2",
         /// RFC 6582.
         NewReno = "newreno",
         /// RFC 6675.
@@ -142,7 +144,7 @@ settings! {
         "packets in flight that the receiver allows (linux: 16 MiB in packets of 1000 B, as without tuning); a sender never has more than 16777216",
         tcp_only;
     recovery: Recovery = Form::Word(Recovery::WORDS), "sack" linux "rack",
-        "how losses are found and repaired: RFC 5681, RFC 6582, RFC 6675, RFC 8985 with RFC 6937, TCP-Linux of ns-2",
+        "how losses are found and repaired: RFC 5681, the same with one fast retransmit in a window of data (ns-2), RFC 6582, RFC 6675, RFC 8985 with RFC 6937, TCP-Linux of ns-2",
         tcp_only;
     min_rto: Span = Form::PositiveTime, "200 ms", "smallest retransmission timeout", tcp_only;
     min_rto_bounds: MinRtoBounds = Form::Word(MinRtoBounds::WORDS), "timeout" linux "variance",
@@ -160,7 +162,7 @@ settings! {
     limited_transmit: bool = Form::Flag, "true", "new packets on the first two duplicate ACKs (RFC 3042)", tcp_only;
     max_burst: Option<Packets> = Form::Whole(0, MOST_PACKETS), "0",
         "packets sent at once at most; 0: no limit", tcp_only;
-    overhead: Span = Form::Time, "0 s", "upper end of the uniform random delay before each send; with reno, newreno and sack what fast retransmit and limited transmit send goes at once, as in ns-2", tcp_only;
+    overhead: Span = Form::Time, "0 s", "upper end of the uniform random delay before each send; with reno, reno-ns2, newreno and sack what fast retransmit and limited transmit send goes at once, as in ns-2", tcp_only;
     growth: Growth = Form::Word(Growth::WORDS), "per_ack" linux "per_packet", "what the window grows by", tcp_only;
     pacing: bool = Form::Flag, "false",
         "spread packets over the round trip, at a gain times W/srtt; a control's own rate is always obeyed", tcp_only;

@@ -109,7 +109,7 @@ fn values() {
         ),
         (
             "flow.0.recovery=sak",
-            "unknown value \"sak\", did you mean \"sack\"?; allowed: \"reno\", \"newreno\", \"sack\", \"rack\", \"linux-2.6\"".into(),
+            "unknown value \"sak\", did you mean \"sack\"?; allowed: \"reno\", \"reno-ns2\", \"newreno\", \"sack\", \"rack\", \"linux-2.6\"".into(),
         ),
         ("flow.0.direction=up", "unknown value \"up\"; allowed: \"forward\", \"reverse\"".into()),
         (

@@ -181,6 +181,7 @@ fn link() -> impl Strategy<Value = (Link, Change)> {
 fn tcp() -> impl Strategy<Value = Tcp> {
     let recovery = prop::sample::select(vec![
         Recovery::Reno,
+        Recovery::RenoNs2,
         Recovery::NewReno,
         Recovery::Sack,
         Recovery::Rack,

@@ -124,7 +124,7 @@ pub fn make_ends(
         ack_bytes: flow.tcp.ack.0 as u16,
         delayed_ack: flow.tcp.delayed_ack,
         delayed_ack_timer: flow.tcp.delayed_ack_timer,
-        sack: !matches!(flow.tcp.recovery, Recovery::Reno | Recovery::NewReno),
+        sack: !matches!(flow.tcp.recovery, Recovery::Reno | Recovery::RenoNs2 | Recovery::NewReno),
         reports_duplicates: flow.tcp.recovery == Recovery::Rack,
         tells_marks_at_once: control.wants().marks,
         has_short_count: control.wants().marks && flow.tcp.ace_bits < u64::from(MARKS_BITS),
@@ -273,9 +273,10 @@ fn make_sender(
         RttSampling::OnePerWindow => timer.one_per_window(placement.stream(Purpose::Clock).span(tcp.clock)),
     };
     match tcp.recovery {
-        Recovery::Reno | Recovery::NewReno => {
+        Recovery::Reno | Recovery::RenoNs2 | Recovery::NewReno => {
             let newreno = tcp.recovery == Recovery::NewReno;
             let recovery = DuplicateAcks::new(newreno, tcp.limited_transmit);
+            let recovery = if tcp.recovery == Recovery::RenoNs2 { recovery.of_ns2() } else { recovery };
             Box::new(TcpSender::new(settings, control, application, recovery, timer, streams, meter))
         }
         Recovery::Sack => {

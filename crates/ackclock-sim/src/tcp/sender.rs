@@ -174,6 +174,7 @@ impl<R: Recovery> TcpSender<R> {
         let lost = self.measuring.take_uncounted();
         let rate = self.measuring.rate(context.now, ack, outcome.delivered);
         let marked = self.measuring.marked(ack, outcome.delivered);
+        let recovering = was_recovering && !(outcome.recovered && self.recovery.grows_at_end());
         // After a mark the window does not grow until the first packet that was sent since is acknowledged: until then the
         // receiver echoes the mark (RFC 3168, sections 6.1.2 and 6.1.3).
         let credit = match (advances && ack.sequence > self.marked_until, self.settings.growth_per_packet) {
@@ -189,7 +190,7 @@ impl<R: Recovery> TcpSender<R> {
             rate,
             lost: Packets(lost),
             marked: Packets(marked),
-            ..self.bare_ack(grows, was_recovering)
+            ..self.bare_ack(grows, recovering)
         };
         self.tell(context.now, Signal::Ack(told));
         if outcome.undone || outcome.recovered || outcome.moderated.is_some() || outcome.lost {

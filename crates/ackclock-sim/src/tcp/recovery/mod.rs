@@ -164,4 +164,9 @@ pub trait Recovery: std::fmt::Debug + Send {
 
     /// Whether a loss episode is in progress.
     fn recovering(&self) -> bool;
+
+    /// Whether the window grows on the acknowledgement that ends a loss episode.
+    fn grows_at_end(&self) -> bool {
+        false
+    }
 }

@@ -6,7 +6,10 @@
 //!
 //! RFC 6582 asks for an acknowledgement beyond the last recovery point before another fast retransmit; we
 //! ask for that after a timeout, where duplicates of our own retransmissions are to be expected (for Reno
-//! too, as ns-2's `bugfix_`), and for one at the recovery point after a recovery.
+//! too), and for one at the recovery point after a recovery of NewReno. Reno as ns-2 has it asks for it after a
+//! fast retransmit as well (`bugFix_`, by default since 1997 at the latest; `dupack_action` in tcp-reno.cc,
+//! behaviour): another loss in the same window waits for the timeout. Its window also grows on the
+//! acknowledgement that ends a recovery (`recv_newack_helper` in tcp.cc).
 
 use ackclock_units::Time;
 
@@ -18,6 +21,8 @@ use crate::payload::SackBlocks;
 pub struct DuplicateAcks {
     /// NewReno: stay in recovery until everything outstanding at its start is acknowledged.
     until_recovery_point: bool,
+    /// Reno as ns-2 has it.
+    of_ns2: bool,
     limited_transmit: bool,
     duplicates: u64,
     /// Packets that left the network although they are outstanding; negative after partial acknowledgements.
@@ -26,8 +31,8 @@ pub struct DuplicateAcks {
     counted: u64,
     recovering: bool,
     recovery_point: u64,
-    /// No fast retransmit before this is acknowledged, after a timeout.
-    timeout_point: Option<u64>,
+    /// No fast retransmit before this packet is acknowledged, and no limited transmit.
+    held_until: Option<u64>,
     /// A retransmission that is sent whatever the window.
     urgent: Option<u64>,
     /// Limited transmit lets a packet out (RFC 3042).
@@ -44,19 +49,26 @@ impl DuplicateAcks {
     pub fn new(newreno: bool, limited_transmit: bool) -> Self {
         DuplicateAcks {
             until_recovery_point: newreno,
+            of_ns2: false,
             limited_transmit,
             duplicates: 0,
             departed: 0,
             counted: 0,
             recovering: false,
             recovery_point: 0,
-            timeout_point: None,
+            held_until: None,
             urgent: None,
             lets_out: false,
             resend: u64::MAX,
             partial_acks: 0,
             newly_lost: NewlyLost::default(),
         }
+    }
+
+    /// As ns-2 has it: one fast retransmit in a window of data, and growth on the acknowledgement that ends it.
+    #[must_use]
+    pub fn of_ns2(self) -> Self {
+        DuplicateAcks { of_ns2: true, ..self }
     }
 
     fn on_new_ack(&mut self, cumulative: u64, flight: Flight) -> Outcome {
@@ -68,8 +80,8 @@ impl DuplicateAcks {
         if self.resend < cumulative {
             self.resend = cumulative;
         }
-        if self.timeout_point.is_some_and(|point| cumulative > point) {
-            self.timeout_point = None;
+        if self.held_until.is_some_and(|point| cumulative > point) {
+            self.held_until = None;
         }
         if self.recovering && self.until_recovery_point && cumulative < self.recovery_point {
             // Partial acknowledgement (RFC 6582, section 3.2, step 3): the next hole is sent at once; only
@@ -94,11 +106,14 @@ impl DuplicateAcks {
         let outcome = Outcome { delivered, ..Outcome::default() };
         if self.recovering {
             self.departed += 1;
-        } else if self.timeout_point.is_some() {
+        } else if self.held_until.is_some() {
             return outcome;
         } else if self.duplicates == DUPLICATE_THRESHOLD {
             self.recovering = true;
             self.recovery_point = flight.next;
+            if self.of_ns2 {
+                self.held_until = Some(flight.next);
+            }
             self.departed = DUPLICATE_THRESHOLD as i64;
             self.partial_acks = 0;
             self.urgent = Some(flight.oldest);
@@ -129,7 +144,7 @@ impl Recovery for DuplicateAcks {
         self.duplicates = 0;
         self.departed = 0;
         (self.urgent, self.lets_out) = (None, false);
-        self.timeout_point = Some(flight.next);
+        self.held_until = Some(flight.next);
         self.resend = flight.oldest;
         // Everything goes again.
         (flight.oldest..flight.next).for_each(|sequence| self.newly_lost.note(sequence));
@@ -181,6 +196,11 @@ impl Recovery for DuplicateAcks {
     fn recovering(&self) -> bool {
         self.recovering
     }
+
+    #[inline]
+    fn grows_at_end(&self) -> bool {
+        self.of_ns2
+    }
 }
 
 #[cfg(test)]
@@ -219,6 +239,55 @@ mod tests {
         // 4 acknowledged, of which 3 were counted at their duplicates.
         assert_eq!(outcome, Outcome { delivered: 1, recovered: true, ..Outcome::default() });
         assert_eq!(recovery.in_flight(Flight { oldest: 14, next: 20 }), 6);
+    }
+
+    /// Whether `count` duplicate acknowledgements at the oldest packet report a loss.
+    fn duplicates(recovery: &mut DuplicateAcks, count: u64, flight: Flight) -> bool {
+        (0..count).any(|_| recovery.on_ack(Time::ZERO, flight.oldest, None, flight).lost)
+    }
+
+    /// Packets 10 and 13 are lost. 11, 12 and 14 to 19 arrive: 8 duplicates. The third sends 10 again and halves the
+    /// window to 5; 10 - 8 = 2 are then in flight, so that 20, 21 and 22 follow. The acknowledgement of 10 asks for
+    /// 13, and those three packets give three duplicates of it. Reno sends 13 again. As ns-2 has it, it does not: its
+    /// highest acknowledged packet, 12, is not beyond 19, the last that was sent before the fast retransmit. 13 to
+    /// 22 fill the window, and the timeout decides.
+    #[test]
+    fn the_second_loss_of_a_window_waits_for_the_timeout_in_ns2() {
+        for of_ns2 in [false, true] {
+            let recovery = DuplicateAcks::new(false, false);
+            let mut recovery = if of_ns2 { recovery.of_ns2() } else { recovery };
+            assert!(duplicates(&mut recovery, 8, FLIGHT), "the first loss");
+            assert_eq!(recovery.next(FLIGHT, 5, true), NextPacket::Again(10));
+            recovery.on_sent(Time::ZERO, 10, FLIGHT);
+            let sent = |next| Flight { oldest: 10, next };
+            // `any` stops at the third of the eight.
+            (4..=8).for_each(|_| assert!(!duplicates(&mut recovery, 1, FLIGHT)));
+            for next in 20..23 {
+                assert_eq!(recovery.next(sent(next), 5, true), NextPacket::New);
+            }
+            assert_eq!(recovery.next(sent(23), 5, true), NextPacket::WindowFull);
+            assert!(recovery.on_ack(Time::ZERO, 13, None, sent(23)).recovered);
+            let flight = Flight { oldest: 13, next: 23 };
+            assert_eq!(duplicates(&mut recovery, 3, flight), !of_ns2, "the second loss");
+            let then = if of_ns2 { NextPacket::WindowFull } else { NextPacket::Again(13) };
+            assert_eq!(recovery.next(flight, 5, true), then);
+            recovery.on_timeout(Time::ZERO, flight);
+            assert_eq!(recovery.next(flight, 1, true), NextPacket::Again(13));
+        }
+    }
+
+    /// 10 alone is lost, and 20 to 22 are sent before its retransmission arrives. Packets up to 19 were sent before
+    /// the fast retransmit: with 20 packets acknowledged, 19 is the highest and not beyond; with 21, 20 is.
+    #[test]
+    fn the_next_window_may_have_a_fast_retransmit() {
+        for (acknowledged, again) in [(20, false), (21, true)] {
+            let mut recovery = DuplicateAcks::new(false, false).of_ns2();
+            assert!(duplicates(&mut recovery, 3, FLIGHT));
+            recovery.on_sent(Time::ZERO, 10, FLIGHT);
+            recovery.on_ack(Time::ZERO, acknowledged, None, Flight { oldest: 10, next: 23 });
+            let flight = Flight { oldest: acknowledged, next: 26 };
+            assert_eq!(duplicates(&mut recovery, 3, flight), again, "{acknowledged} acknowledged");
+        }
     }
 
     #[test]
