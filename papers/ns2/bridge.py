@@ -44,7 +44,7 @@ APPROXIMATE = {
     "cubic-8312": "before RFC 8312",
 }
 """How what ns-2 has differs from what the scenario asks for."""
-BASES = {"reno": "Reno", "newreno": "Newreno", "sack": "Sack1"}
+BASES = {"reno": "Reno", "reno-ns2": "Reno", "newreno": "Newreno", "sack": "Sack1"}
 """ns-2's own agents by the name of the recovery."""
 RED_VARIABLES = {
     "min_threshold": "thresh_",

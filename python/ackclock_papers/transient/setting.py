@@ -186,6 +186,9 @@ def case(
     With a controlled `loss` the link has 100 Mbit/s. `queue` replaces the droptail queue, and `recovery`
     the loss recovery of TCP and GAIMD that the setting has.
     """
+    recovery = recovery or effort.setting["recovery"]
+    if recovery == "reno" and effort.setting["ns2_reno"]:
+        recovery = "reno-ns2"
     free = loss is None
     link = build.dumbbell(
         build.mbps(LINK_MBPS if free else 100),
@@ -195,7 +198,7 @@ def case(
     if loss is not None:
         link["dumbbell"]["loss"] = dict(loss)
     tcp = {
-        "recovery": recovery or effort.setting["recovery"],
+        "recovery": recovery,
         "rtt_sampling": effort.setting["rtt_sampling"],
         "min_rto": effort.setting["min_rto"],
         "clock": "100 ms",
