@@ -281,7 +281,7 @@ def test_the_page_shows_what_was_tried(paper, found, tmp_path):
     queue = records[1]["claims"][1]
     assert 0 < queue["holding_settings"] < queue["tried_settings"]
     assert queue["depends_on"].startswith(("buffer (", "random loss ("))
-    text = (tmp_path / "index.html").read_text()
+    text = (tmp_path / paper.name / "index.html").read_text()
     # A strip per claim with a number, a mark per setting at which it was measured, one of them the chosen.
     shown = [strip for artefact in applied.artefacts for strip in strips.strips(artefact, applied)]
     assert text.count('<div class="strip">') == len(shown) > 0

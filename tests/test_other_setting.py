@@ -100,7 +100,7 @@ def test_a_main_claim_that_holds_at_one_of_two_settings_depends_on_it(paper, rep
 
 def test_the_page_shows_both(paper, reproduced):
     output, records = reproduced
-    text = (output / "index.html").read_text()
+    text = (output / paper.name / "index.html").read_text()
     assert "<th>at the other setting</th>" in text
     assert page.at_other_setting(records[0]["claims"][0]) in text
     rows = page.setting_rows(paper)

@@ -356,11 +356,20 @@ def test_page_has_everything_and_loads_nothing(tmp_path):
         "numbers.parquet",
         "scenarios",
     }
-    page = (tmp_path / "index.html").read_text()
-    assert "http://" not in page
-    assert "https://" not in page
+    map_text, page_text = ((tmp_path / file).read_text() for file in ("index.html", "tiny/index.html"))
+    for text in (map_text, page_text):
+        assert "http://" not in text
+        assert "https://" not in text
+        # It may be mailed: nothing says where it was made, or by which path the command was called.
+        assert str(tmp_path) not in text
+        assert str(Path.cwd()) not in text
+        assert str(Path.home()) not in text
+        assert not re.search(r"(?<![\w.)\d])/(?:home|root|tmp|usr|work|var|Users)/", text)
+    # An address of the whole page as it once was leads to the tile, and the tile to the artefact.
+    assert 'id="tiny/figure-1" href="tiny/index.html#figure-1"' in map_text
+    assert 'id="figure-1"' in page_text
     for link in ("numbers.parquet", "scenarios/a-b.toml"):
-        assert f"tiny/figure-1/{link}" in page
+        assert f'href="figure-1/{link}"' in page_text
         assert (place / link).exists()
     assert json.loads((place / "artefact.json").read_text()) == records[0]
 
@@ -371,7 +380,7 @@ def test_pictures_are_drawn_on_request_from_the_figure_that_the_page_shows(tmp_p
     place = tmp_path / "tiny" / "figure-1"
     make.reproduce([(paper, one)], tmp_path, FULL, 2)
     verdict = (place / "artefact.json").read_bytes()
-    assert "figure-1.pdf" not in (tmp_path / "index.html").read_text()
+    assert "figure-1.pdf" not in (tmp_path / "tiny" / "index.html").read_text()
     drawings = []
     for again in range(2):
         # The second time the artefact is there, and its pictures are not.
@@ -383,7 +392,7 @@ def test_pictures_are_drawn_on_request_from_the_figure_that_the_page_shows(tmp_p
     assert drawings[0] == drawings[1]
     assert drawings[0][1].startswith(b"\x89PNG")
     assert (place / "artefact.json").read_bytes() == verdict
-    assert "tiny/figure-1/figure-1.pdf" in (tmp_path / "index.html").read_text()
+    assert "figure-1/figure-1.pdf" in (tmp_path / "tiny" / "index.html").read_text()
 
 
 @pytest.mark.parametrize(
@@ -403,7 +412,7 @@ def test_a_figure_without_axes_is_on_the_page_and_in_print(tmp_path, drawing, sh
     one = artefact("figure-1", {"one": Case(tiny(), 2)}, draw=lambda *_: drawing)
     paper = replace(ONE, artefacts=(one,))
     make.reproduce([(paper, one)], tmp_path, FULL, 2, pictures=True)
-    page_text = (tmp_path / "index.html").read_text()
+    page_text = (tmp_path / "tiny" / "index.html").read_text()
     for text in shown:
         assert text in page_text
     assert (tmp_path / "tiny" / "figure-1" / "figure-1.png").stat().st_size > 1000
@@ -412,13 +421,14 @@ def test_a_figure_without_axes_is_on_the_page_and_in_print(tmp_path, drawing, sh
 
 
 def test_a_command_of_the_page_works_as_printed(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
     one = artefact("figure-1", {"one": Case(tiny(), 2)})
-    make.reproduce([(replace(ONE, artefacts=(one,)), one)], Path("my results"), FULL, 2)
-    page = (tmp_path / "my results" / "index.html").read_text()
+    make.reproduce([(replace(ONE, artefacts=(one,)), one)], tmp_path / "my results", FULL, 2)
+    page = (tmp_path / "my results" / "tiny" / "index.html").read_text()
+    # The page says where: in the folder of the map.
+    monkeypatch.chdir(tmp_path / "my results")
     printed = re.findall(r'<code class="command">(\S+ simulate .*?)</code>', page)
     words = shlex.split(html.unescape(printed[0]))
-    assert words[1:] == ["simulate", "my results/tiny/figure-1/scenarios/one.toml", "--runs", "2"]
+    assert words[1:] == ["simulate", "tiny/figure-1/scenarios/one.toml", "--runs", "2"]
     done = subprocess.run(
         [sys.executable, "-m", "ackclock", *words[1:]], capture_output=True, text=True, check=False
     )
@@ -602,7 +612,7 @@ def test_a_changed_check_shows_the_verdict_of_the_former_one(tmp_path):
         "undecided": False,
     }
     said = f"Under the check before: does not hold ({known['measured']}; twice)."
-    assert said in html.unescape((tmp_path / "index.html").read_text())
+    assert said in html.unescape((tmp_path / "tiny" / "index.html").read_text())
     assert f"- figure-1, the rate is high: reproduced. {said}" in page.markdown(tmp_path, [paper])
     assert page.former_check(known | {"former": None}) == ""
 

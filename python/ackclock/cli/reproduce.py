@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib.util
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -102,8 +103,7 @@ def reproduce(
       ackclock reproduce --plan africa
     """
     _refuse_unknown(targets)
-    from ackclock.cli import tables
-    from ackclock.reproduction import make, numbers, paper
+    from ackclock.reproduction import make, numbers, outcome, paper
     from ackclock.runs import progress
 
     tell, papers = progress.Lines(), paper.every()
@@ -156,7 +156,7 @@ def reproduce(
             output,
             effort,
             jobs,
-            tell,
+            _say,
             papers.values(),
             cluster,
             page,
@@ -167,9 +167,16 @@ def reproduce(
         described = [_described(record, papers, records) for record in records]
         print(json.dumps(described, indent=2, ensure_ascii=False))
     else:
-        tables.print_verdicts(records, papers)
+        print()
+        for line in outcome.screen(records, papers, output):
+            print(line)
     if any(record["verdict"] == "failed" for record in records):
         raise click.exceptions.Exit(1)
+
+
+def _say(line: str) -> None:
+    """Write what is known of an artefact to standard error, whether or not that is a terminal."""
+    print(line, file=sys.stderr, flush=True)
 
 
 def _described(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
     from ackclock.reproduction.infer import Inferred
     from ackclock.reproduction.paper import Paper
-    from ackclock.reproduction.record import ArtefactRecord
 
 MOST_FLOWS = 40
 """Number of flows in a table; --json and -o have all."""
@@ -141,39 +139,6 @@ def print_runs(summaries: Sequence[Summary]) -> None:
             ),
         )
     _print(table)
-
-
-def print_verdicts(records: Sequence[ArtefactRecord], papers: Mapping[str, Paper]) -> None:
-    """Print the classes of artefacts, and every claim that does not hold."""
-    from ackclock.reproduction import classes
-    from ackclock.reproduction.record import reliability
-
-    table = _table(None, ["artefact", "class", "claims", "what differs"], texts=4, fold=True)
-    classified = {name: classes.classify(paper, records) for name, paper in papers.items()}
-    of_artefacts = [classified[record["paper"]][record["name"]] for record in records]
-    of_claims: Counter[str] = Counter()
-    for record in records:
-        claims = record["claims"]
-        of_claims.update(claim["verdict"] for claim in claims)
-        different = [
-            f"{claim['claim']}: {claim['measured']} ({claim['paper']}): {claim['verdict']}"
-            for claim in claims
-            if not claim["holds"]
-        ]
-        table.add_row(
-            f"{record['paper']}/{record['name']}",
-            classified[record["paper"]][record["name"]].name,
-            f"{len(claims) - len(different)} of {len(claims)}",
-            "; ".join(different) or record["error"],
-        )
-    _print(table)
-    by_class = classes.counts(of_artefacts)
-    print("artefacts by main claim: " + ", ".join(f"{number} {name}" for name, number in by_class.items()))
-    whole = sum(map(classes.holds_throughout, records))
-    print(f"artefacts of which every claim holds: {whole} of {len(records)}")
-    print("claims: " + ", ".join(f"{number} {kind}" for kind, number in of_claims.most_common()))
-    for sentence in reliability(records).sentences():
-        print(sentence)
 
 
 def print_setting(paper: Paper, result: Inferred) -> None:

@@ -18,7 +18,7 @@ import jinja2
 if TYPE_CHECKING:
     from ackclock.draw.figure import Group
 
-TEMPLATES = ("base.html", "live.html")
+TEMPLATES = ("base.html", "live.html", "paper.html")
 """The templates that contain scripts."""
 _SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 _POLICY = "<!-- policy -->"

@@ -17,7 +17,7 @@ from ackclock.draw import charts
 from ackclock.draw.figure import Group
 from ackclock.engine import integrity, storage
 from ackclock.engine.names import slug
-from ackclock.reproduction import page, tried
+from ackclock.reproduction import outcome, page, tried
 from ackclock.reproduction.artefact import Artefact, Claim, Judged
 from ackclock.reproduction.dependence import depends_on
 from ackclock.reproduction.figures import with_paper
@@ -97,7 +97,7 @@ def reproduce(
 ) -> list[ArtefactRecord]:
     """Reproduce artefacts: write figures, data and verdicts, and the page that shows them all.
 
-    Artefacts that are in `output` already stay on its page. `tell` is called with a line about each
+    Artefacts that are in `output` already stay on its page. `tell` is called with the lines about each
     finished artefact, `papers` are those of the page, by default the papers of the chosen artefacts, and
     `address` is the scheduler of a Dask cluster that makes the runs. With `pictures` every figure is also
     drawn as PDF and PNG, and `planned` takes the planned runs of each case instead of those of `effort`.
@@ -138,7 +138,8 @@ def reproduce(
             here, there = (waiting[index].get(is_here) for is_here in (True, False))
             assert here is not None  # noqa: S101
             records[index] = _write(output, paper, every[index], here, others.get(index), there)
-            tell(f"{paper.name}/{artefact.name}: {records[index]['verdict']}")
+            for line in outcome.lines(paper, records[index], list(records.values())):
+                tell(line)
     if pictures:
         for paper, artefact in chosen:
             _draw(output / paper.name / artefact.name, artefact.name)

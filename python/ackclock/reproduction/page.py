@@ -13,17 +13,25 @@ from typing import Any, cast
 import polars as pl
 
 from ackclock import engine
-from ackclock.draw import charts, lab
+from ackclock.draw import charts, lab, thumbnail
 from ackclock.draw.diagram import svg
 from ackclock.draw.figure import Drawing, Group
 from ackclock.draw.markdown import table
-from ackclock.draw.page import from_here, html
+from ackclock.draw.page import html
 from ackclock.engine import integrity, storage
-from ackclock.reproduction import classes, strips, tried
+from ackclock.reproduction import classes, outcome, strips, tried
 from ackclock.reproduction.artefact import Artefact
-from ackclock.reproduction.paper import Chosen, Paper
+from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, reliability
-from ackclock.reproduction.settings import Item
+from ackclock.reproduction.words import (
+    at_other_setting,
+    explained,
+    former_check,
+    gain,
+    robustness,
+    setting_rows,
+    single_runs,
+)
 from ackclock.runs import progress
 from ackclock.runs.live import Shown
 
@@ -52,48 +60,79 @@ SHOWN_ROWS = 60
 
 
 def write(output: Path, papers: Iterable[Paper]) -> None:
-    """Write index.html for all artefacts in a directory.
+    """Write index.html, a map of all artefacts in a directory, and a page with them for each paper.
 
-    `papers` are those that may have artefacts there.
+    `papers` are those that may have artefacts there. The page of a paper is index.html in its directory.
     """
     shown = [(paper, _artefacts(output / paper.name, paper)) for paper in papers]
+    shown = [(paper, artefacts) for paper, artefacts in shown if artefacts]
     laboratory = lab.page()
     if laboratory is not None:
         with storage.new_file(output / lab.NAME) as file:
             file.write_text(laboratory, encoding="utf-8")
+    for paper, artefacts in shown:
+        _write_paper(output, paper, artefacts, has_lab=laboratory is not None)
     every = [artefact for _, artefacts in shown for artefact in artefacts]
     text = html(
         "report.html",
-        root=from_here(output),
-        quoted=shlex.quote,
-        charts={
-            artefact["place"]: artefact["figure"]
-            for artefact in every
-            if isinstance(artefact["figure"], Group)
-        },
-        diagram=svg,
-        explained=explained,
-        in_lab=None if laboratory is None else lambda file: _in_lab(output / file),
-        gain=gain,
-        at_other_setting=at_other_setting,
-        meaning=strips.MEANING,
-        papers=[
-            (paper, artefacts, setting_rows(paper), tried.never_together(paper.trials)[:PAIRS])
-            for paper, artefacts in shown
-            if artefacts
-        ],
+        papers=[(paper, artefacts, _of_paper(artefacts)) for paper, artefacts in shown],
+        short_name=outcome.short_name,
+        thumbnail=thumbnail.svg,
         version=engine.__version__,
         count=classes.counts(artefact["class"] for artefact in every),
         classes=classes.CLASSES,
         tone=TONES,
         old_rule=sum(classes.holds_throughout(artefact) for artefact in every),
         artefacts=len(every),
+        meaning=strips.MEANING,
         of_claims=strips.counts(every),
         reliability=reliability(cast("list[ArtefactRecord]", every)).sentences(),
         quick=any(artefact["quick"] for artefact in every),
     )
     with storage.new_file(output / "index.html") as file:
         file.write_text(text, encoding="utf-8")
+
+
+def _write_paper(
+    output: Path, paper: Paper, artefacts: Sequence[Mapping[str, Any]], *, has_lab: bool
+) -> None:
+    """Write the page of a paper."""
+    text = html(
+        "paper.html",
+        # The page may be mailed, so that it names the command and not where it is on this machine.
+        program="ackclock",
+        quoted=shlex.quote,
+        charts={
+            artefact["name"]: artefact["figure"]
+            for artefact in artefacts
+            if isinstance(artefact["figure"], Group)
+        },
+        diagram=svg,
+        thumbnail=thumbnail.svg,
+        explained=explained,
+        at_other_setting=at_other_setting,
+        in_lab=(lambda file: f"../{_in_lab(output / file)}") if has_lab else None,
+        gain=gain(paper),
+        classes=classes.CLASSES,
+        tone=TONES,
+        paper=paper,
+        short_name=outcome.short_name(paper),
+        artefacts=artefacts,
+        said=_of_paper(artefacts),
+        setting=setting_rows(paper),
+        pairs=tried.never_together(paper.trials)[:PAIRS],
+        version=engine.__version__,
+        quick=any(artefact["quick"] for artefact in artefacts),
+    )
+    with storage.new_file(output / paper.name / "index.html") as file:
+        file.write_text(text, encoding="utf-8")
+
+
+def _of_paper(artefacts: Sequence[Mapping[str, Any]]) -> str:
+    """Return how many main claims of a paper hold, as a sentence."""
+    holding, asked, _ = outcome.counted({artefact["name"]: artefact["class"] for artefact in artefacts})
+    words = outcome.sentence(holding, asked)
+    return f"{words[0].upper()}{words[1:]}"
 
 
 def so_far(
@@ -145,7 +184,10 @@ def _artefacts(directory: Path, paper: Paper) -> list[dict[str, Any]]:
                 continue
             artefacts.append(_shown(json.loads(record.read_text(encoding="utf-8")), artefact, paper, place))
     classified = classes.classify(paper, artefacts)
-    return [artefact | {"class": classified[artefact["name"]]} for artefact in artefacts]
+    return [
+        artefact | {"class": classified[artefact["name"]], "found": outcome.found(classified[artefact["name"]])}
+        for artefact in artefacts
+    ]
 
 
 def _figure(place: Path) -> Drawing | None:
@@ -171,163 +213,10 @@ def _shown(record: ArtefactRecord, artefact: Artefact, paper: Paper, place: Path
     }
 
 
-def setting_rows(paper: Paper) -> list[list[str]]:
-    """Return a row per item of a setting: quantity, choice, basis, evidence, other values.
-
-    A value that no search has tried yet says so.
-    """
-    rows = []
-    for item in paper.items:
-        value = item.find(paper.setting[item.name]) if item.name else item.values[0]
-        inferred = item.is_open and value is not item.values[0]
-        known = [trial.setting[item.name] for trial in paper.trials] if item.name else []
-        others = [
-            f"{item.words(other.value)} ({other.basis}: {other.evidence})"
-            + ("" if other.value in known or not known else ", not tried by a search")
-            for other in item.values
-            if other is not value
-        ]
-        rows.append(
-            [
-                item.quantity,
-                item.words(value.value) + _other_value(paper, item),
-                f"{value.basis}, inferred" if inferred else str(value.basis),
-                value.evidence,
-                "; ".join(others),
-            ]
-        )
-    return rows
-
-
-def _other_value(paper: Paper, item: Item) -> str:
-    """Return the value of an item at the other setting, in brackets, where it differs."""
-    if paper.alternative is None or not item.name:
-        return ""
-    other = paper.alternative[item.name]
-    return "" if other == paper.setting[item.name] else f" (at the other setting: {item.words(other)})"
-
-
-def gain(paper: Paper) -> str:
-    """Return what the inferred setting gains, as sentences; nothing when no setting was tried."""
-    if paper.inferred is None:
-        return ""
-    tries = len({str(trial.setting) for trial in paper.trials})
-    validation = paper.inferred.validation
-    if validation is None:
-        return f"{tries} settings were tried. {_earlier_gain(paper.inferred)}"
-    words = [f"{tries} settings were tried."]
-    if validation.best:
-        declared, best = validation.scores[0], validation.scores[validation.best]
-        words.append(
-            f"The best has a score of {best:.2f}, the declared one of {declared:.2f}; cross-validated over "
-            f"artefacts and seeds the gain is {validation.gain:.2f} with a standard error of "
-            f"{validation.error:.2f}."
-        )
-    if paper.alternative is not None:
-        words.append(
-            "The two cannot be distinguished, so both are carried: the declared setting is the paper's "
-            "setting, the best one is the other setting."
-        )
-    elif not validation.accepted:
-        words.append("No setting has a better score than the declared one.")
-    if validation.planned is not None:
-        before, after = validation.planned.declared, validation.planned.best
-        words.append(
-            f"{_named(paper)} Where the claims that were named to choose do so, the score of those that were "
-            f"named to test goes from {before:.2f} to {after:.2f}."
-        )
-    return " ".join(words)
-
-
-def _earlier_gain(chosen: Chosen) -> str:
-    """Return what a search of an earlier version found, which had claims that choose and claims that test."""
-    words = [
-        f"{label} from {chosen.scores['declared'][name]:.2f} to {chosen.scores['best'][name]:.2f}"
-        for name, label in (("fit", "of the claims that chose it"), ("held_out", "of those held out"))
-        if name in chosen.scores["declared"] and name in chosen.scores["best"]
-    ]
-    kept = "" if chosen.accepted else " The declared setting stays, because no other gains."
-    return f"The best moves the mean score {' and '.join(words)}.{kept}"
-
-
-def _named(paper: Paper) -> str:
-    """Return how many claims were named before any run, as a sentence."""
-    assert paper.inference is not None  # noqa: S101
-    every = {artefact.name: len(artefact.claims) for artefact in paper.artefacts}
-    named = [
-        sum(every[name] if "*" in claims else len(claims) for name, claims in claims_of.items())
-        for claims_of in (paper.inference.fit, paper.inference.held_out)
-    ]
-    rest = sum(every.values()) - sum(named)
-    return (
-        f"Before any run {named[0]} claims were named to choose and {named[1]} to test; the other {rest} "
-        "were written later or not named."
-    )
-
-
-def at_other_setting(claim: ClaimRecord) -> str:
-    """Return what a claim is at the other setting; nothing where that is the same or there is none."""
-    other = claim.get("alternative")
-    return f"{other['measured']}: {other['verdict']}" if other else ""
-
-
 def _cell(value: object) -> str:
     if value is None:
         return "-"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def explained(claim: ClaimRecord) -> str:
-    """Return the reasons of a claim's verdict, as sentences."""
-    sentences = [
-        _robustness(claim),
-        _single_runs(claim),
-        _halves(claim),
-        former_check(claim),
-        claim["finding"],
-    ]
-    return " ".join(filter(None, sentences))
-
-
-def former_check(claim: ClaimRecord) -> str:
-    """Return what the check before gives, as a sentence; it was changed after it had been run."""
-    former = claim.get("former")
-    if former is None:
-        return ""
-    verdict = "undecided" if former["undecided"] else "holds" if former["holds"] else "does not hold"
-    return f"Under the check before: {verdict} ({former['measured']}; {former['tolerance']})."
-
-
-def _single_runs(claim: ClaimRecord) -> str:
-    """Return in how many single runs a claim holds, as a sentence."""
-    counted = claim.get("single_runs")
-    if counted is None:
-        return ""
-    share = f"[{counted['low']:.0%}, {counted['high']:.0%}]"
-    return f"It holds in {counted['hold']} of {counted['runs']} single runs {share}."
-
-
-def _halves(claim: ClaimRecord) -> str:
-    """Return what the two halves of the runs say where they do not agree, as a sentence."""
-    halves = claim.get("halves")
-    if not halves or halves["even"] == halves["odd"]:
-        return ""
-    words = {True: "it holds", False: "it does not hold", None: "it is undecided"}
-    return f"In the even runs {words[halves['even']]}, in the odd ones {words[halves['odd']]}."
-
-
-def _robustness(claim: ClaimRecord) -> str:
-    """Return at which settings a claim holds, as a sentence."""
-    holding, settings = claim["holding_settings"], claim["tried_settings"]
-    on = f"; it depends on {claim['depends_on']}" if claim["depends_on"] else ""
-    return {
-        "reproduced": f"Holds at {holding} of {settings} plausible settings{on}." if settings else "",
-        "undecided": "The 95 % interval holds both answers: more runs would tell.",
-        "depends": f"Depends on the setting: holds at {holding} of {settings} plausible ones{on}.",
-        "not found": f"Not found in {settings} settings.",
-        "contradicted": "The paper contradicts itself.",
-        "differs": "No other setting was tried.",
-    }[claim["verdict"]]
 
 
 def _failing(claims: Sequence[ClaimRecord]) -> list[str]:
@@ -338,7 +227,7 @@ def _failing(claims: Sequence[ClaimRecord]) -> list[str]:
         ns2 = f"; ns-2: {in_ns2['measured']}" if in_ns2 else ""
         other = at_other_setting(claim)
         ns2 += f"; at the other setting: {other}" if other else ""
-        known = " ".join(filter(None, (_robustness(claim), _single_runs(claim))))
+        known = " ".join(filter(None, (robustness(claim), single_runs(claim))))
         words = f"{claim['claim']}: {claim['measured']} ({claim['paper']}{ns2}). {known}"
         by_finding.setdefault(claim["finding"], []).append(f"- {words}".rstrip())
     lines = by_finding.pop("", [])

@@ -1,0 +1,150 @@
+"""What a reproduction found, in words: a line per artefact, and a screen at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ackclock.reproduction.classes import CLASSES, Classified, classify
+from ackclock.reproduction.paper import Paper
+from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, reliability
+
+WIDTH = 100
+"""Columns of a terminal that every line fits into."""
+LEAST_WORDS = 24
+"""Letters that stay of a claim's sentence where its numbers need the rest of the line."""
+WITHOUT_MAIN_CLAIM = ("setting", "analogue")
+"""Classes of artefacts that are not counted: the paper claims nothing there that packets could show."""
+HOLDS = ("reproduced", "verified")
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the paper says of an artefact, what we find, and what follows."""
+
+    says: str
+    find: str
+    so: str
+
+
+def found(classified: Classified) -> Found | None:
+    """Return the three parts of the sentence about an artefact; None where the paper claims nothing."""
+    if classified.main is None or not classified.main.claim:
+        return None
+    find = _numbers(classified) or classified.main.missing or "its claims belong to an artefact that was not run"
+    so = f"{classified.name}, which means: {CLASSES[classified.name]}"
+    if classified.name == "undecided":
+        so += f" ({'; '.join(claim['tolerance'] for claim in _deciding(classified))})"
+    return Found(classified.main.claim, find, so)
+
+
+def _deciding(classified: Classified) -> Sequence[ClaimRecord]:
+    """Return the claims that make the class what it is: those of its kind, or else all that state it."""
+    if classified.name == "undecided":
+        return [claim for claim in classified.stated if claim["verdict"] == "undecided"]
+    return [claim for claim in classified.stated if not claim["holds"]] or classified.stated
+
+
+def _numbers(classified: Classified) -> str:
+    """Return what was measured for the main claim."""
+    stated, deciding = classified.stated, _deciding(classified)
+    if not deciding:
+        return ""
+    if len(stated) == 1:
+        return stated[0]["measured"]
+    holding = sum(claim["holds"] for claim in stated)
+    first = f"{deciding[0]['claim']}: {deciding[0]['measured']}"
+    return f"{holding} of {len(stated)} parts hold; {first}"
+
+
+def lines(paper: Paper, record: ArtefactRecord, known: Sequence[ArtefactRecord]) -> list[str]:
+    """Return what an artefact shows: a line, and one for each claim that is undecided, with the reason.
+
+    `known` are the records so far, which may have the claims that state its main claim.
+    """
+    place = f"{record['paper']}/{record['name']}"
+    if record["error"]:
+        return [clipped(f"{place}: failed: {record['error']}")]
+    classified = classify(paper, known)[record["name"]]
+    claims = record["claims"]
+    said = f"{sum(claim['holds'] for claim in claims)} of {len(claims)} claims hold"
+    if found(classified) is not None and _numbers(classified):
+        answer = {True: "holds", False: "does not hold", None: "is open"}[classified.holds]
+        said = f"its main claim {answer}: {_numbers(classified)}"
+    undecided = [claim for claim in claims if claim["verdict"] == "undecided"]
+    return [clipped(f"{place}: {classified.name}; {said}"), *(f"  {reason(claim, 2)}" for claim in undecided)]
+
+
+def reason(claim: ClaimRecord, indent: int) -> str:
+    """Return why a claim is undecided: its interval and its limit, in what is left of a line."""
+    why = f": {claim['measured']}, asked: {claim['tolerance']}"
+    words = clipped(claim["claim"], max(LEAST_WORDS, WIDTH - indent - len("undecided: ") - len(why)))
+    return clipped(f"undecided: {words}{why}", WIDTH - indent)
+
+
+def clipped(text: str, width: int = WIDTH) -> str:
+    """Return the beginning of a text that fits into a line."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= width else f"{flat[: width - 1].rstrip()}…"
+
+
+def counted(classified: Mapping[str, Classified]) -> tuple[int, int, dict[str, list[str]]]:
+    """Return how many main claims hold, of how many, and the names of the other artefacts by class."""
+    asked = [name for name, each in classified.items() if each.name not in WITHOUT_MAIN_CLAIM]
+    others: dict[str, list[str]] = {
+        kind: [name for name, each in classified.items() if each.name == kind] for kind in CLASSES
+    }
+    holding = sum(len(others.pop(kind)) for kind in HOLDS)
+    return holding, len(asked), {kind: names for kind, names in others.items() if names}
+
+
+def sentence(holding: int, asked: int) -> str:
+    """Return how many main claims hold, as a sentence."""
+    return f"{holding} of {asked} main claims hold." if asked else "nothing with a main claim was run."
+
+
+def short_name(paper: Paper) -> str:
+    """Return the name of a paper without its authors."""
+    return paper.title.partition(" (")[0].partition(":")[0]
+
+
+def screen(records: Sequence[ArtefactRecord], papers: Mapping[str, Paper], output: Path) -> list[str]:
+    """Return the end of a reproduction: per paper a sentence and what the other artefacts are.
+
+    `output` is the directory of the pages as the reader named it.
+    """
+    said: list[str] = []
+    total = [0, 0]
+    names = dict.fromkeys(record["paper"] for record in records)
+    for name in names:
+        classified = classify(papers[name], records)
+        holding, asked, others = counted(classified)
+        total = [total[0] + holding, total[1] + asked]
+        said.append(f"{short_name(papers[name])}: {sentence(holding, asked)}")
+        for kind, artefacts in others.items():
+            said += _listed(f"  {kind}: ", artefacts)
+            for artefact in artefacts if kind == "undecided" else ():
+                said += [f"    {reason(claim, 4)}" for claim in _deciding(classified[artefact])]
+    if len(names) > 1:
+        said += ["", f"All papers: {sentence(*total)}"]
+    claims: list[dict[str, Any]] = [dict(claim) for record in records for claim in record["claims"]]
+    open_ones = sum(claim["verdict"] == "undecided" for claim in claims)
+    holds = sum(claim["verdict"] == "reproduced" for claim in claims)
+    trust = reliability(records)
+    wrong = f"; about {trust.wrong:.0f} of the decided ones are expected to be wrong" if trust.decided else ""
+    said.append(f"All claims: {holds} of {len(claims)} hold, {open_ones} are undecided{wrong}.")
+    said.append(f"Pictures, numbers and every claim: {output / 'index.html'}")
+    return said
+
+
+def _listed(head: str, words: Sequence[str]) -> list[str]:
+    """Return a list of words as lines that are as wide as a terminal at most."""
+    rows = [head]
+    for index, word in enumerate(words):
+        piece = word + ("," if index + 1 < len(words) else "")
+        if len(rows[-1]) + len(piece) > WIDTH:
+            rows.append(" " * len(head))
+        rows[-1] += piece if rows[-1].endswith(" ") else f" {piece}"
+    return rows
