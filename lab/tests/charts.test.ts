@@ -63,8 +63,8 @@ const PAGES = {
     charts: 4,
   },
   reproduction: {
-    file: "papers/index.html",
-    make: ["reproduce", "fit/figure-2", "transient/section-b", "--quick", "-o", "papers"],
+    file: "papers/transient/index.html",
+    make: ["reproduce", "transient/figure-29", "transient/section-b", "--quick", "-o", "papers"],
     charts: 1,
   },
 };
@@ -85,6 +85,10 @@ before(() => {
 
 async function shown(name: keyof typeof PAGES, width = 1300, scheme: "light" | "dark" = "light"): Promise<Page> {
   const page = await open({ width, scheme, address: pathToFileURL(join(folder, PAGES[name].file)).href });
+  // The artefacts of a paper are folded.
+  await page.locator("details.artefact").evaluateAll((all) => {
+    for (const one of all) (one as HTMLDetailsElement).open = true;
+  });
   await page.locator(".chart canvas").first().waitFor();
   return page;
 }
@@ -207,18 +211,39 @@ test("a point of a sweep is read with its interval, at the nearest value", async
 
 test("a reproduction is searched, and shows what is not reproduced", async () => {
   const page = await shown("reproduction");
-  // Figure 2 is reproduced; the main claim of section B is stated by claims of table 1, which was not run.
+  // Figure 29 is verified; the main claim of section B is stated by claims of table 1, which was not run.
   const shownNow = (): Promise<string[]> =>
-    page.locator("section[data-verdict]:visible").evaluateAll((found) => found.map((one) => one.id));
-  assert.deepEqual(await shownNow(), ["fit/figure-2", "transient/section-b"]);
+    page.locator(".artefact:visible").evaluateAll((found) => found.map((one) => one.id));
+  assert.deepEqual(await shownNow(), ["figure-29", "section-b"]);
   await page.getByRole("checkbox").check();
-  assert.deepEqual(await shownNow(), ["transient/section-b"]);
-  assert.equal(await page.locator("nav li:visible").count(), 1);
+  assert.deepEqual(await shownNow(), ["section-b"]);
   await page.getByRole("checkbox").uncheck();
-  await page.getByRole("searchbox").fill("one loss-free PERIOD");
-  assert.deepEqual(await shownNow(), ["fit/figure-2"]);
+  await page.getByRole("searchbox").fill("figure 29 CoV");
+  assert.deepEqual(await shownNow(), ["figure-29"]);
   assert.equal(await page.locator(".finder output").textContent(), "1 of 2");
   await page.close();
+});
+
+test("a tile of the map leads to its artefact, which is open, by mouse and by an old address", async () => {
+  const map = pathToFileURL(join(folder, "papers/index.html")).href;
+  for (const [width, scheme] of [[1300, "light"], [400, "dark"]] as const) {
+    heard.errors.length = 0;
+    const page = await open({ width, scheme, address: `${map}#transient/figure-29` });
+    await page.evaluate(AXE);
+    const violations = "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => `${id}: ${nodes[0].html}`))";
+    assert.deepEqual(await page.evaluate(violations), []);
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width);
+    const tile = page.locator(".tile:target");
+    // Its class is said, not only coloured, and its picture is drawn.
+    assert.match(await tile.innerText(), /Figure 29\s+verified/);
+    assert.ok((await tile.locator("polyline, rect, circle").count()) > 0);
+    await tile.click();
+    await page.waitForURL("**/transient/index.html#figure-29");
+    assert.deepEqual(await page.locator(".artefact[open]").evaluateAll((all) => all.map((one) => one.id)), ["figure-29"]);
+    await page.locator(".artefact[open] canvas").first().waitFor();
+    assert.deepEqual(heard.errors, []);
+    await page.close();
+  }
 });
 
 for (const name of Object.keys(PAGES) as (keyof typeof PAGES)[]) {

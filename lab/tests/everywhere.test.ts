@@ -39,21 +39,21 @@ test("8. the verb opens a scenario, its trace with it", async () => {
   await page.close();
 });
 
-for (const [name, words, scenario] of [
-  ["reproduction", ["reproduce", "fit/figure-2", "--quick"], /fit\/figure-2\/scenarios\/[^"]+/],
-  ["comparison", ["compare", "reno", "--rate", "2mbit", "--rtt", "40ms", "--duration", "10s", "--runs", "1"], /scenarios\/alone-reno\.json/],
+for (const [name, words, shown, scenario] of [
+  ["reproduction", ["reproduce", "fit/figure-2", "--quick"], "fit/index.html", /figure-2\/scenarios\/[^"]+/],
+  ["comparison", ["compare", "reno", "--rate", "2mbit", "--rtt", "40ms", "--duration", "10s", "--runs", "1"], "index.html", /scenarios\/alone-reno\.json/],
 ] as const) {
   test(`8. the page of a ${name} opens its scenarios`, async () => {
     const results = join(folder, name);
     ackclock(...words, "-o", results);
-    const [file] = scenario.exec(readFileSync(join(results, "index.html"), "utf8")) ?? [];
+    const [file] = scenario.exec(readFileSync(join(results, shown), "utf8")) ?? [];
     assert.ok(file);
     const page = await open();
-    await page.goto(pathToFileURL(join(results, "index.html")).href);
+    await page.goto(pathToFileURL(join(results, shown)).href);
     for (const folded of await page.locator("details").all()) await folded.evaluate((one) => one.setAttribute("open", ""));
     const item = page.locator("li", { has: page.locator(`a[href="${file}"]`) });
     await item.getByRole("link", { name: "Open in the lab" }).first().click();
-    assert.equal(await digestIn(page), digestOf(join(results, file)));
+    assert.equal(await digestIn(page), digestOf(join(results, dirname(shown), file)));
     await page.close();
   });
 }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ackclock.reproduction.classes import CLASSES, Classified, classify
+from ackclock.reproduction.orders import GAP
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, reliability
 
@@ -29,14 +31,14 @@ class Found:
     so: str
 
 
-def found(classified: Classified) -> Found | None:
+def found(paper: Paper, classified: Classified) -> Found | None:
     """Return the three parts of the sentence about an artefact; None where the paper claims nothing."""
     if classified.main is None or not classified.main.claim:
         return None
-    find = _numbers(classified) or classified.main.missing or "its claims belong to an artefact that was not run"
+    find = _numbers(classified) or classified.main.missing or "nothing, because what states it was not run"
     so = f"{classified.name}, which means: {CLASSES[classified.name]}"
     if classified.name == "undecided":
-        so += f" ({'; '.join(claim['tolerance'] for claim in _deciding(classified))})"
+        so += f" ({'; '.join(_limit(paper, claim) for claim in _deciding(classified))})"
     return Found(classified.main.claim, find, so)
 
 
@@ -54,7 +56,7 @@ def _numbers(classified: Classified) -> str:
         return ""
     if len(stated) == 1:
         return stated[0]["measured"]
-    holding = sum(claim["holds"] for claim in stated)
+    holding = sum(claim["verdict"] == "reproduced" for claim in stated)
     first = f"{deciding[0]['claim']}: {deciding[0]['measured']}"
     return f"{holding} of {len(stated)} parts hold; {first}"
 
@@ -70,18 +72,32 @@ def lines(paper: Paper, record: ArtefactRecord, known: Sequence[ArtefactRecord])
     classified = classify(paper, known)[record["name"]]
     claims = record["claims"]
     said = f"{sum(claim['holds'] for claim in claims)} of {len(claims)} claims hold"
-    if found(classified) is not None and _numbers(classified):
-        answer = {True: "holds", False: "does not hold", None: "is open"}[classified.holds]
+    if found(paper, classified) is not None and _numbers(classified):
+        answer = {True: "holds", False: "does not hold", None: "is undecided"}[classified.holds]
         said = f"its main claim {answer}: {_numbers(classified)}"
     undecided = [claim for claim in claims if claim["verdict"] == "undecided"]
-    return [clipped(f"{place}: {classified.name}; {said}"), *(f"  {reason(claim, 2)}" for claim in undecided)]
+    return [clipped(f"{place}: {classified.name}; {said}"), *(f"  {reason(paper, claim, 2)}" for claim in undecided)]
 
 
-def reason(claim: ClaimRecord, indent: int) -> str:
+def reason(paper: Paper, claim: ClaimRecord, indent: int) -> str:
     """Return why a claim is undecided: its interval and its limit, in what is left of a line."""
-    why = f": {claim['measured']}, asked: {claim['tolerance']}"
-    words = clipped(claim["claim"], max(LEAST_WORDS, WIDTH - indent - len("undecided: ") - len(why)))
-    return clipped(f"undecided: {words}{why}", WIDTH - indent)
+    room = WIDTH - indent - len("undecided: : ; ")
+    limit = clipped(_limit(paper, claim), room // 2)
+    words = clipped(claim["claim"], max(LEAST_WORDS, room - len(limit) - len(claim["measured"])))
+    measured = clipped(claim["measured"], room - len(limit) - len(words))
+    return f"undecided: {words}: {measured}; {limit}"
+
+
+def _limit(paper: Paper, claim: ClaimRecord) -> str:
+    """Return with which numbers a claim holds; where it is an order, by how much."""
+    _, artefact, name = claim["id"].split("/")
+    target = next((each.target for each in paper[artefact].claims if each.name == name), None)
+    if target is None or target == GAP:
+        return f"holds if {claim['tolerance'].partition(':')[0]}"
+    low, high = (f"{end:.4g}" for end in (target.low, target.high))
+    if math.isinf(target.high):
+        return f"holds from {low} on"
+    return f"holds up to {high}" if math.isinf(target.low) else f"holds from {low} to {high}"
 
 
 def clipped(text: str, width: int = WIDTH) -> str:
@@ -126,7 +142,7 @@ def screen(records: Sequence[ArtefactRecord], papers: Mapping[str, Paper], outpu
         for kind, artefacts in others.items():
             said += _listed(f"  {kind}: ", artefacts)
             for artefact in artefacts if kind == "undecided" else ():
-                said += [f"    {reason(claim, 4)}" for claim in _deciding(classified[artefact])]
+                said += [f"    {reason(papers[name], claim, 4)}" for claim in _deciding(classified[artefact])]
     if len(names) > 1:
         said += ["", f"All papers: {sentence(*total)}"]
     claims: list[dict[str, Any]] = [dict(claim) for record in records for claim in record["claims"]]
@@ -134,7 +150,7 @@ def screen(records: Sequence[ArtefactRecord], papers: Mapping[str, Paper], outpu
     holds = sum(claim["verdict"] == "reproduced" for claim in claims)
     trust = reliability(records)
     wrong = f"; about {trust.wrong:.0f} of the decided ones are expected to be wrong" if trust.decided else ""
-    said.append(f"All claims: {holds} of {len(claims)} hold, {open_ones} are undecided{wrong}.")
+    said.append(f"All claims: {holds} of {len(claims)} hold, {open_ones} are undecided, as said above{wrong}.")
     said.append(f"Pictures, numbers and every claim: {output / 'index.html'}")
     return said
 

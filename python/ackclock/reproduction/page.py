@@ -185,8 +185,9 @@ def _artefacts(directory: Path, paper: Paper) -> list[dict[str, Any]]:
             artefacts.append(_shown(json.loads(record.read_text(encoding="utf-8")), artefact, paper, place))
     classified = classes.classify(paper, artefacts)
     return [
-        artefact | {"class": classified[artefact["name"]], "found": outcome.found(classified[artefact["name"]])}
+        artefact | {"class": of_artefact, "found": outcome.found(paper, of_artefact)}
         for artefact in artefacts
+        for of_artefact in (classified[artefact["name"]],)
     ]
 
 
