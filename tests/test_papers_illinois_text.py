@@ -7,7 +7,7 @@ from ackclock import engine
 from ackclock.reproduction.numbers import QUICK, Numbers
 from ackclock.reproduction.settings import declared
 from ackclock_papers import PAPERS
-from ackclock_papers.illinois import section_2, section_4, section_4_5, sections_3_and_5
+from ackclock_papers.illinois import other_functions, section_2, section_4, section_4_5, sections_3_and_5
 from ackclock_papers.illinois.figures_14_and_15 import LossyFlow
 from ackclock_papers.illinois.four_flows import Four, OfFlow
 from hand_made import made
@@ -160,3 +160,15 @@ def test_orders_and_buffers():
     # The fourth of seven.
     assert sections_3_and_5._without_timeouts(Numbers(gains)).value == pytest.approx(6.3)
     assert Four("Reno") in section_4_5.SECTION_4_5.cases(QUICK.at(SETTING))
+
+
+def test_a_straight_f1_bends_less_than_half_of_an_epoch():
+    # The window of 1350 packets is halved and grows by 10 per round trip until the path of 1250 is full:
+    # 57.5 round trips of 100 ms, in a straight line. Then alpha falls from 10 to 0.1 in a straight line while
+    # the queue grows to 100 packets: dq/dn = 0.1 + 9.9 (100 - q)/99, so 10 ln(100) = 46 round trips, of which
+    # most have nearly 108 ms. 4.9 s of 10.7 s are bent. The moving average hides up to 4 % of the epoch.
+    member = other_functions.MEMBERS[0]
+    case = other_functions.cases(QUICK.at(SETTING))[member]
+    row = sections_3_and_5.SECTION_3.measure(member, engine.simulate(case.scenario))
+    assert row["concave"] == pytest.approx(0.46, abs=0.05)
+    assert row["convex"] == 0

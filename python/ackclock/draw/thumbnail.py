@@ -85,7 +85,9 @@ def _series(root: ElementTree.Element, chart: Chart, series: Series) -> None:
     shown = np.isfinite(x) & np.isfinite(y)
     kind = "paper" if series.is_paper else f"k{series.colour % COLOURS}"
     if series.look == "bars":
-        base = np.broadcast_to(np.asarray(0.0 if series.base is None else series.base, float), np.shape(series.y))
+        base = np.broadcast_to(
+            np.asarray(0.0 if series.base is None else series.base, float), np.shape(series.y)
+        )
         _bars(root, chart, kind, x[shown], y[shown], _places(base[rows], chart.y, HEIGHT - EDGE, EDGE)[shown])
     elif series.look == "points" or series.is_paper or shown.sum() == 1:
         for across, up in zip(x[shown].tolist(), y[shown].tolist(), strict=True):

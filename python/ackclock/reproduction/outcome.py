@@ -76,7 +76,10 @@ def lines(paper: Paper, record: ArtefactRecord, known: Sequence[ArtefactRecord])
         answer = {True: "holds", False: "does not hold", None: "is undecided"}[classified.holds]
         said = f"its main claim {answer}: {_numbers(classified)}"
     undecided = [claim for claim in claims if claim["verdict"] == "undecided"]
-    return [clipped(f"{place}: {classified.name}; {said}"), *(f"  {reason(paper, claim, 2)}" for claim in undecided)]
+    return [
+        clipped(f"{place}: {classified.name}; {said}"),
+        *(f"  {reason(paper, claim, 2)}" for claim in undecided),
+    ]
 
 
 def reason(paper: Paper, claim: ClaimRecord, indent: int) -> str:
@@ -150,7 +153,9 @@ def screen(records: Sequence[ArtefactRecord], papers: Mapping[str, Paper], outpu
     holds = sum(claim["verdict"] == "reproduced" for claim in claims)
     trust = reliability(records)
     wrong = f"; about {trust.wrong:.0f} of the decided ones are expected to be wrong" if trust.decided else ""
-    said.append(f"All claims: {holds} of {len(claims)} hold, {open_ones} are undecided, as said above{wrong}.")
+    said.append(
+        f"All claims: {holds} of {len(claims)} hold, {open_ones} are undecided, as said above{wrong}."
+    )
     said.append(f"Pictures, numbers and every claim: {output / 'index.html'}")
     return said
 

@@ -109,13 +109,7 @@ def at_other_setting(claim: ClaimRecord) -> str:
 
 def explained(claim: ClaimRecord) -> str:
     """Return the reasons of a claim's verdict, as sentences."""
-    sentences = [
-        robustness(claim),
-        single_runs(claim),
-        _halves(claim),
-        former_check(claim),
-        claim["finding"],
-    ]
+    sentences = [robustness(claim), single_runs(claim), _halves(claim), former_check(claim), claim["finding"]]
     return " ".join(filter(None, sentences))
 
 

@@ -17,7 +17,7 @@ from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, changed, mean, near, ratio
 from ackclock.reproduction.least import PLAIN, PLAINLY
-from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.reproduction.orders import plainly
 from ackclock.reproduction.settings import Setting
 from ackclock.reproduction.traces import window_trace
@@ -100,10 +100,11 @@ HOW = (
 )
 
 
-def _concave(case: SingleFlow) -> tuple[Claim, Claim]:
+def concave(case: Key, name: str) -> tuple[Claim, Claim]:
+    """Claim that the window curve of a case is concave; `name` begins the names of both claims."""
     return (
         between(
-            slug(case, "concave-for-most-part"),
+            slug(name, "concave-for-most-part"),
             f"{case}: concave for the most part",
             mean(case, "concave"),
             0.5,
@@ -111,20 +112,23 @@ def _concave(case: SingleFlow) -> tuple[Claim, Claim]:
             why=HOW,
             paper="concave",
         ),
-        changed(
-            between(
-                slug(case, "nowhere-convex-in-epoch"),
-                f"{case}: nowhere convex in an epoch",
-                mean(case, "convex"),
-                0,
-                0.05,
-                why="half of the share that counts as visible in the other curves; whole packets and "
-                "random delays bend straight parts a little",
-                paper="throughout",
-            ),
-            between("", "", mean(case, "convex"), 0, 0.01, why="a hundredth at most"),
+        between(
+            slug(name, "nowhere-convex-in-epoch"),
+            f"{case}: nowhere convex in an epoch",
+            mean(case, "convex"),
+            0,
+            0.05,
+            why="half of the share that counts as visible in the other curves; whole packets and "
+            "random delays bend straight parts a little",
+            paper="throughout",
         ),
     )
+
+
+def _concave(case: SingleFlow) -> tuple[Claim, Claim]:
+    most, nowhere = concave(case, slug(case))
+    former = between("", "", mean(case, "convex"), 0, 0.01, why="a hundredth at most")
+    return most, changed(nowhere, former)
 
 
 def _convex(case: SingleFlow, paper: str) -> Claim:

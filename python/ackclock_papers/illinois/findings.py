@@ -17,6 +17,7 @@ from ackclock_papers.illinois import measure
 from ackclock_papers.illinois.figures_8_and_10 import RATE_MBPS, RTT_S
 from ackclock_papers.illinois.figures_9_and_11_to_13 import MOST_MU, Counted
 from ackclock_papers.illinois.four_flows import RTTS_MS
+from ackclock_papers.illinois.other_functions import MEMBERS
 from ackclock_papers.illinois.section_4_5 import FLOWS, RENO
 from ackclock_papers.illinois.setting import BUFFER_PACKETS, capacity
 
@@ -39,6 +40,21 @@ def _ack_trains(numbers: Numbers) -> Evidence:
     # A cycle that the model explains to a hundredth; with even spacing the claim would hold.
     holds = evenly * RATE_MBPS > bic > trains * RATE_MBPS and abs(ours / RATE_MBPS - trains) < 0.01
     return Evidence(holds, {"evenly": evenly, "trains": trains, "bic": bic, "ours": ours})
+
+
+def _straight_part(numbers: Numbers) -> Evidence:
+    """Compare the share of an epoch that is bent with that of an alpha that falls in a straight line."""
+    least, most = illinois.STANDARD.alpha_min, illinois.STANDARD.alpha_max
+    path = capacity(RATE_MBPS) * RTT_S
+    until_full = (path - (path + BUFFER_PACKETS) / 2) / most
+    # From there dq/dn = alpha(q), which falls from alpha_max to alpha_min as the buffer fills.
+    bent = BUFFER_PACKETS * float(np.log(most / least)) / (most - least)
+    concave, convex = (numbers.of(MEMBERS[0], key).value for key in ("concave", "convex"))
+    share = bent / (until_full + bent)
+    return Evidence(
+        share < 0.5 and abs(concave - share) < 0.05 and convex < 0.01,
+        {"until_full": until_full, "bent": bent, "share": share, "concave": concave},
+    )
 
 
 def _reno_share(case: str) -> float:
@@ -126,6 +142,14 @@ FINDINGS = (
         "here it has {ours:.1f} Mbit/s.",
         {"figure-9": ["1-illinois-0.5-highest-goodput"]},
         _ack_trains,
+    ),
+    Finding(
+        "straight-until-full",
+        "The rest of the curve is straight, and nothing is convex. An alpha that falls in a straight line is "
+        "largest for {until_full:.0f} round trips, until the path is full, and falls for {bent:.0f}: by this "
+        "arithmetic {share:.0%} of an epoch are bent, and {concave:.0%} here.",
+        {"section-3": ["c-aimd-1-2-concave-for-most-part"]},
+        _straight_part,
     ),
     Finding(
         "ns-2-beside-reno",

@@ -17,7 +17,7 @@ from ackclock.reproduction.claims import between, mean, near, ratio
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.reproduction.orders import plainly
 from ackclock.runs import Case
-from ackclock_papers.illinois import figures_8_and_10
+from ackclock_papers.illinois import figures_8_and_10, other_functions
 from ackclock_papers.illinois.figures_14_and_15 import LOSSES, LossyFlow, NoisyPair, lossy, noisy
 from ackclock_papers.illinois.setting import flow, random_start, scenario, vegas
 
@@ -250,6 +250,7 @@ def _cases_3(effort: Effort) -> Mapping[Key, Case]:
         **{small: _noisy(effort, noisy_pair) for small, noisy_pair in DEFAULTS.items()},
         **{case: _noisy(effort, case) for case in VEGAS.values()},
         **{small: _alone(effort, *key) for key, small in BUFFERS.items()},
+        **other_functions.cases(effort),
         FIXED: _fixed(effort),
         ILLINOIS_AT: Case(lossy(ILLINOIS_AT, effort.setting, effort.pick(1050, 350)), effort.runs),
     }
@@ -307,6 +308,8 @@ PROBES: Mapping[Key, Probe] = {
 
 
 def _probe_3(case: Key, _effort: Effort) -> Probe:
+    if case in other_functions.MEMBERS:
+        return figures_8_and_10.PROBE
     more = PROBES.get(case)
     if more is None:
         return Probe(("goodput_mbps",), lambda run: {"goodput_mbps": sum(_rates(run))})
@@ -340,7 +343,7 @@ SECTION_3 = Simulated(
     name="section-3", caption="statements of the text, on small links",
     about=(
         "Low speed, FAST and Vegas, options of Illinois and small buffers, sections 2, 3, 5 and "
-        "6.4; links of 1 to 40 Mbit/s."
+        "6.4; links of 1 to 40 Mbit/s. Other members of C-AIMD, on figure 8's link."
     ),
     cases=_cases_3, probe=_probe_3, draw=_draw, headline=True,
     claims=(
@@ -390,5 +393,6 @@ SECTION_3 = Simulated(
                 ratio((ILLINOIS_AT, "goodput_mbps"), (FIXED, "goodput_mbps")), 1.1, np.inf,
                 why="goodput over that with beta = 1/2 on figure 14's link; a tenth",
                 paper="'shows its advantage'"),
+        *other_functions.CLAIMS,
     ),
 )  # fmt: skip
