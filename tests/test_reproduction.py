@@ -231,7 +231,7 @@ def test_what_was_changed_on_disk_is_made_again_and_told(tmp_path, capsys):
     place = tmp_path / "tiny" / "one"
     whole = {file: file.read_bytes() for file in place.rglob("*") if file.is_file()}
     shown = (tmp_path / "index.html").read_text()
-    assert len(whole) == 5
+    assert len(whole) == 6
     for file, content in whole.items():
         for changed in (b"", content[:-3] + bytes([content[-3] ^ 1]) + content[-2:]):
             file.write_bytes(changed)
@@ -354,6 +354,7 @@ def test_page_has_everything_and_loads_nothing(tmp_path):
         "artefact.json",
         "checksums.json",
         "numbers.parquet",
+        "runs.parquet",
         "scenarios",
     }
     map_text, page_text = ((tmp_path / file).read_text() for file in ("index.html", "tiny/index.html"))

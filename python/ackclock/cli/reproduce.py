@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 @click.option(
     "--plan", is_flag=True, help="Instead make a pilot, and plan how many runs each scenario needs."
 )
+@click.option("--published", is_flag=True, help="Instead list the full results published with the project.")
 @options.cluster
 @options.jobs
 @options.pictures
@@ -72,6 +73,7 @@ def reproduce(
     settings: int | None,
     readings: bool,
     plan: bool,
+    published: bool,
     cluster: str | None,
     jobs: int | None,
     pictures: bool,
@@ -92,6 +94,9 @@ def reproduce(
     With --plan, five runs that no verdict uses tell how many decide each claim with a probability of 80 %.
     The table is written to DIR/PAPER/runs.csv; next to the paper's data file it is what --full takes.
 
+    With --published, list class, main claim and claims of every artefact as the project has published
+    them in papers/PAPER/published: nothing is run.
+
     \b
     Examples:
       ackclock reproduce --quick --live
@@ -101,6 +106,7 @@ def reproduce(
       ackclock reproduce --infer bic --settings 32
       ackclock reproduce --readings transient/figure-11
       ackclock reproduce --plan africa
+      ackclock reproduce --published illinois
     """
     _refuse_unknown(targets)
     from ackclock.reproduction import make, numbers, outcome, paper
@@ -126,7 +132,15 @@ def reproduce(
         raise click.UsageError(
             "--live cannot be combined with --infer, --readings or --plan", click.get_current_context()
         )
+    others = quick or runs is not None or undecided or infer or readings or plan or live or pictures
+    if published and others:
+        raise click.UsageError(
+            "--published can only be combined with targets and --json", click.get_current_context()
+        )
     try:
+        if published:
+            _published(make.select(papers, targets), as_json)
+            return
         if infer:
             chosen_papers = [papers[name] for name in make.papers(papers, targets)]
             _infer(chosen_papers, output, jobs, tell, settings, cluster, as_json)
@@ -177,6 +191,23 @@ def reproduce(
 def _say(line: str) -> None:
     """Write what is known of an artefact to standard error, whether or not that is a terminal."""
     print(line, file=sys.stderr, flush=True)
+
+
+def _published(chosen: Sequence[tuple[Paper, Artefact]], as_json: bool) -> None:
+    from ackclock.cli import tables
+    from ackclock.reproduction import published
+
+    papers = {paper.name: paper for paper, _ in chosen}.values()
+    try:
+        rows = published.overview(papers, published.places(papers))
+    except published.NotHereError as error:
+        raise click.ClickException(str(error)) from error
+    wanted = {f"{paper.name}/{artefact.name}" for paper, artefact in chosen}
+    rows = [row for row in rows if row["artefact"] in wanted]
+    if as_json:
+        print(json.dumps({"artefacts": rows}, indent=2, ensure_ascii=False))
+    else:
+        tables.print_published(rows)
 
 
 def _described(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -139,6 +140,18 @@ def print_runs(summaries: Sequence[Summary]) -> None:
             ),
         )
     _print(table)
+
+
+def print_published(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print a line per published artefact, and the number of artefacts by class."""
+    words = {True: "holds", False: "does not hold", None: "-"}
+    table = _table(None, ["artefact", "class", "main claim", "claims that hold"], texts=4)
+    for row in rows:
+        shares = f"{row['holds']} of {row['claims']}"
+        table.add_row(row["artefact"], row["class"], words[row["main_claim"]["holds"]], shares)
+    _print(table)
+    by_class = Counter(row["class"] for row in rows)
+    print(", ".join(f"{number} {name}" for name, number in by_class.most_common()))
 
 
 def print_setting(paper: Paper, result: Inferred) -> None:

@@ -35,14 +35,13 @@ class _Columns:
         return self.texts.setdefault(f"[{text}]", len(self.texts))
 
 
-def data(groups: Mapping[str, Group]) -> tuple[str, str]:
+def data(groups: Mapping[str, Group], most: int = MOST_ROWS) -> tuple[str, str]:
     """Return the numbers of charts as JSON for a script of a page, and a note about what was left out.
 
     Numbers have six digits, and what is not finite is null. A curve is thinned to the smallest and the
     greatest value of each of as many stretches as there is room for, so that no peak is lost; without
-    thinning the note is empty.
+    thinning the note is empty. `most` is the largest number of rows of a curve.
     """
-    most = MOST_ROWS
     while True:
         columns = _Columns(most)
         shown = {
@@ -66,14 +65,14 @@ def data(groups: Mapping[str, Group]) -> tuple[str, str]:
     return text.replace("<", "\\u003c"), note if columns.thinned else ""
 
 
-def dump(drawing: Drawing) -> str:
+def dump(drawing: Drawing, most: int = MOST_ROWS) -> str:
     """Return a figure as JSON, for a page or a picture that is made later; charts are as in `data`."""
     if isinstance(drawing, Table):
         rows = [[str(cell) for cell in row] for row in drawing.rows]
         return json.dumps({"table": {"heads": list(drawing.heads), "rows": rows}}, ensure_ascii=False)
     if isinstance(drawing, Diagram):
         return json.dumps({"diagram": asdict(drawing)}, ensure_ascii=False)
-    return data({"": drawing})[0]
+    return data({"": drawing}, most)[0]
 
 
 def load(text: str) -> Drawing:

@@ -30,6 +30,7 @@ class Judgement:
     where there are several runs. `findings` are the sentences of those findings that hold, by name;
     `former` is what the checks before gave, by the name of the claim, and `halves` what the even and the
     odd runs give apart, as `halves` returns it. `packets` is the mean number simulated in a run, by case.
+    `runs` has the digest of every run.
     """
 
     numbers: Numbers = field(default_factory=lambda: Numbers({}))
@@ -40,6 +41,7 @@ class Judgement:
     former: Mapping[str, Judged] = field(default_factory=dict)
     halves: Mapping[str, Halves] = field(default_factory=dict)
     packets: Mapping[Any, float] = field(default_factory=dict)
+    runs: Sequence[Mapping[str, object]] = ()
     error: str = ""
 
 
@@ -126,6 +128,18 @@ def controls_of(asked: Asked, numbers: Numbers, claim: Claim) -> list[str]:
     return sorted({control for job in jobs for control in job.scenario.controls})
 
 
+def identity(case: Any, job: Job, run: Run) -> dict[str, object]:
+    """Return what tells whether a run is the same as another: its scenario, its number and its digest."""
+    return {
+        "case": str(case),
+        "run": job.run,
+        "scenario": job.scenario.digest,
+        "controls": ",".join(sorted(set(job.scenario.controls))),
+        "packets": run.summary["packets_simulated"],
+        "digest": run.summary["digest"],
+    }
+
+
 class _Work:
     """What has been measured for one artefact so far."""
 
@@ -136,6 +150,7 @@ class _Work:
         self.rows: dict[Any, dict[int, Row]] = {key: {} for key in asked.jobs}
         self.traces: dict[Any, Any] = {}
         self.packets: dict[Any, list[int]] = {key: [] for key in asked.jobs}
+        self.runs: dict[Any, dict[int, Mapping[str, object]]] = {key: {} for key in asked.jobs}
 
     def take(self, key: Any, job: Job, run: Run) -> None:
         """Measure a run of one of its cases."""
@@ -147,6 +162,7 @@ class _Work:
             raise ValueError(f"measured and declared numbers differ: {', '.join(different)}")
         self.rows[key][job.run] = row
         self.packets[key].append(run.summary["packets_simulated"])
+        self.runs[key][job.run] = identity(key, job, run)
         if job.run == 0 and self.artefact.trace is not None:
             shown = self.artefact.trace(key, run)
             if shown is not None:
@@ -167,8 +183,9 @@ class _Work:
                 claim.name: claim.former.judge(numbers) for claim in self.artefact.claims if claim.former
             }
             apart = halves(numbers, self.artefact.claims) if is_simulated else {}
+            runs = [self.runs[key][run] for key in self.cases for run in sorted(self.runs[key])]
             packets = {key: fmean(some) for key, some in self.packets.items() if some}
-            return Judgement(numbers, traces, claims, alone, known, former, apart, packets)
+            return Judgement(numbers, traces, claims, alone, known, former, apart, packets, runs)
         except Exception as error:
             return Judgement(error=f"{type(error).__name__}: {error}")
 

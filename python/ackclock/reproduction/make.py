@@ -327,12 +327,14 @@ def _worst(record: ArtefactRecord) -> str:
 def _fill(directory: Path, artefact: Artefact, judgement: Judgement) -> None:
     """Write what was measured, and the figure that shows it."""
     rows = [
-        {"case": str(key), "run": run} | _flat(row)
+        {"case": str(key), "run": run} | flat(row)
         for key, of_case in judgement.numbers.rows.items()
         for run, row in enumerate(of_case)
     ]
     if rows:
         storage.write_table(pl.DataFrame(rows, infer_schema_length=None), directory, "numbers")
+    if judgement.runs:
+        storage.write_table(pl.DataFrame(judgement.runs), directory, "runs")
     if judgement.traces:
         frames = [
             frame.select(pl.lit(str(key)).alias("case"), pl.all()) for key, frame in judgement.traces.items()
@@ -358,11 +360,12 @@ def _draw(place: Path, name: str) -> None:
     integrity.seal_directory(place)
 
 
-def _flat(row: Row) -> dict[str, object]:
-    flat: dict[str, object] = {}
+def flat(row: Row) -> dict[str, object]:
+    """Return the numbers of a run by their names; an estimate has two more, the ends of its interval."""
+    numbers: dict[str, object] = {}
     for key, value in row.items():
         if isinstance(value, Estimate):
-            flat |= {str(key): value.value, f"{key}_low": value.low, f"{key}_high": value.high}
+            numbers |= {str(key): value.value, f"{key}_low": value.low, f"{key}_high": value.high}
         else:
-            flat[str(key)] = value
-    return flat
+            numbers[str(key)] = value
+    return numbers

@@ -1,0 +1,241 @@
+"""The full results that are published: complete, small, and the same when runs are made again."""
+
+import json
+import random
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from ackclock import StorageError
+from ackclock.draw import charts
+from ackclock.draw.figure import Axis, Chart, Group, Series
+from ackclock.engine import integrity
+from ackclock.reproduction import make, page, published, stale
+from ackclock.reproduction.main_claims import MainClaim
+from ackclock.reproduction.numbers import FULL, QUICK
+from ackclock.reproduction.paper import Paper
+from ackclock.runs import Case
+from ackclock_papers import PAPERS
+from test_reproduction import artefact, tiny
+
+ROOT = Path(__file__).resolve().parents[1]
+MOST_BYTES = 15_000_000
+BUDGET_S = 30.0
+EVERY = {name: published.read(place) for name, place in published.places(PAPERS.values()).items()}
+MISSING = [name for name, artefacts in EVERY.items() if not artefacts]
+
+
+def figure(_numbers, _traces):
+    """Draw a curve that is thinned, and points with intervals of which one is not finite."""
+    time_s = np.linspace(0, 10, 5001)
+    curve = Series("curve", 0, time_s, np.sin(time_s))
+    point = Series("point", 1, [1.0, 2.0], [0.5, np.nan], low=[0.4, np.nan], high=[0.6, np.nan])
+    return Group([Chart("a", "a, b", Axis("time", "s"), Axis("window", "packets"), [curve, point])])
+
+
+ONE = artefact(
+    "figure-1", {"one": Case(tiny(), 3), "two": Case(tiny("3 s", controller="cubic"))}, draw=figure
+)
+OTHER = artefact("table-1", {"one": Case(tiny("5 s"), 2)})
+MAIN = {"figure-1": MainClaim("words", "page 1", "simulation", "claim", ("rate",))}
+TINY = Paper("tiny", "Tiny", (), (ONE, OTHER), main_claims=MAIN)
+
+
+@pytest.fixture
+def results(tmp_path):
+    make.reproduce([(TINY, ONE)], tmp_path / "results", FULL, 2)
+    return tmp_path / "results"
+
+
+def files(place):
+    return {file.relative_to(place): file.read_bytes() for file in place.rglob("*") if file.is_file()}
+
+
+def test_a_result_is_published_and_unpacked_as_it_was(results, tmp_path):
+    place = tmp_path / "papers" / "published"
+    assert published.publish(results, TINY, place) == ["table-1"]
+    published.unpack(published.read(place), tmp_path / "again" / "tiny")
+    before, after = (folder / "tiny" / "figure-1" for folder in (results, tmp_path / "again"))
+    for name in ("artefact.json", "scenarios/one.toml", "scenarios/two.toml"):
+        assert (after / name).read_bytes() == (before / name).read_bytes()
+    for name in ("numbers.parquet", "runs.parquet"):
+        assert pl.read_parquet(after / name).rows() == pl.read_parquet(before / name).rows()
+    thinned = charts.dump(charts.load((before / page.FIGURE).read_text()), published.MOST_ROWS)
+    assert charts.dump(charts.load((after / page.FIGURE).read_text())) == thinned
+    # The curve has 5001 rows in the run, at most 2000 in the result.
+    assert len(thinned) < 0.5 * (before / page.FIGURE).stat().st_size
+    # What was unpacked is shown like any result.
+    page.write(tmp_path / "again", [TINY])
+    assert "Figure 1: what" in (tmp_path / "again" / "index.html").read_text()
+
+
+def test_the_same_result_gives_the_same_bytes(results, tmp_path):
+    for name in ("one", "two"):
+        published.publish(results, TINY, tmp_path / name)
+    assert files(tmp_path / "one") == files(tmp_path / "two")
+    # Publishing again changes nothing, either.
+    published.publish(tmp_path / "empty", TINY, tmp_path / "one")
+    assert files(tmp_path / "one") == files(tmp_path / "two")
+
+
+def test_what_was_not_run_again_stays_published(results, tmp_path):
+    place = tmp_path / "published"
+    published.publish(results, TINY, place)
+    make.reproduce([(TINY, OTHER)], tmp_path / "later", FULL, 2)
+    assert published.publish(tmp_path / "later", TINY, place) == []
+    assert list(published.read(place)) == ["figure-1", "table-1"]
+    # Quick runs are not published: two runs of the other artefact, and not the one of the quick result.
+    quick = artefact("table-1", {"one": Case(tiny("5 s"))})
+    make.reproduce([(TINY, quick)], tmp_path / "quick", QUICK, 2)
+    published.publish(tmp_path / "quick", TINY, place)
+    assert published.read(place)["table-1"].tables["runs"].height == 2
+
+
+def test_a_change_of_what_is_published_is_noticed(results, tmp_path):
+    place = tmp_path / "published"
+    published.publish(results, TINY, place)
+    for file in sorted(place.iterdir()):
+        content = file.read_bytes()
+        file.write_bytes(content[:20] + bytes([content[20] ^ 1]) + content[21:])
+        with pytest.raises(StorageError, match=rf"{file.name} was changed or damaged"):
+            published.read(place)
+        file.write_bytes(content)
+    assert integrity.problem_of(place) is None
+
+
+def test_a_result_without_digests_is_not_published(results, tmp_path):
+    place = results / "tiny" / "figure-1"
+    (place / "runs.parquet").unlink()
+    integrity.seal_directory(place)
+    with pytest.raises(StorageError, match="reproduce --full tiny/figure-1 makes it again"):
+        published.publish(results, TINY, tmp_path / "published")
+
+
+def test_the_overview_lists_every_artefact(results, tmp_path):
+    published.publish(results, TINY, tmp_path / "published")
+    holds = json.loads((results / "tiny/figure-1/artefact.json").read_text())["claims"][0]["holds"]
+    assert published.overview([TINY], {"tiny": tmp_path / "published"}) == [
+        {
+            "artefact": "tiny/figure-1",
+            "class": "reproduced",
+            "main_claim": {"id": "tiny/figure-1/rate", "holds": holds},
+            "holds": 1,
+            "claims": 1,
+        },
+        {
+            "artefact": "tiny/table-1",
+            "class": "not run",
+            "main_claim": {"id": None, "holds": None},
+            "holds": 0,
+            "claims": 0,
+        },
+    ]
+
+
+def test_the_verb_lists_all_artefacts(ackclock_here):
+    listed = json.loads(ackclock_here("reproduce", "--published", "--json").stdout)
+    assert list(listed) == ["artefacts"]
+    names = [f"{name}/{artefact.name}" for name, paper in PAPERS.items() for artefact in paper.artefacts]
+    assert [row["artefact"] for row in listed["artefacts"]] == names
+    for row in listed["artefacts"]:
+        assert list(row) == ["artefact", "class", "main_claim", "holds", "claims"]
+        assert list(row["main_claim"]) == ["id", "holds"]
+    some = ackclock_here("reproduce", "--published", "illinois/figure-8").stdout
+    assert some.splitlines()[1].startswith("illinois/figure-8")
+    assert ackclock_here("reproduce", "--published", "--quick").returncode == 2
+
+
+def test_an_installation_says_where_the_published_results_are(ackclock_here, monkeypatch, tmp_path):
+    monkeypatch.setattr(published, "FOLDER", tmp_path / "none")
+    done = ackclock_here("reproduce", "--published")
+    assert done.returncode == 2
+    assert "papers/PAPER/published of the project's repository" in done.stderr
+
+
+def test_a_run_that_differs_makes_its_number_stale(results, tmp_path):
+    published.publish(results, TINY, tmp_path / "published")
+    every = {"tiny": published.read(tmp_path / "published")}
+    runs = stale.runs(every)
+    # Three runs of Reno and one of CUBIC.
+    assert [run.controls for run in runs] == [("reno",)] * 3 + [("cubic",)]
+
+    def differences(paper):
+        return stale.differences(runs, {"tiny": paper}, every, 2)
+
+    assert differences(TINY) == []
+    # Another measure of the same runs, other runs, and a case that is gone.
+    measured = artefact("figure-1", ONE.cases(FULL), lambda _run: {"rate": 1.5})
+    lines = differences(replace(TINY, artefacts=(measured, OTHER)))
+    assert len(lines) == 4
+    assert lines[0].startswith("tiny/figure-1, one, run 0: rate is 1.5, and 0.")
+    later = artefact("figure-1", {"one": Case(tiny("2100 ms"), 3), "two": ONE.cases(FULL)["two"]})
+    lines = differences(replace(TINY, artefacts=(later, OTHER)))
+    assert [line.split(": ")[0] for line in lines] == [f"tiny/figure-1, one, run {run}" for run in range(3)]
+    assert all("the digest is" in line for line in lines)
+    fewer = artefact("figure-1", {"one": Case(tiny(), 3)})
+    lines = differences(replace(TINY, artefacts=(fewer, OTHER)))
+    assert lines == ["tiny/figure-1, two, run 0: there is no such case any more"]
+
+
+def test_a_sample_keeps_to_its_budget_and_follows_its_seed():
+    runs = [stale.Again("a", "b", "c", run, (), random.Random(run).uniform(0.1, 9)) for run in range(50)]  # noqa: S311
+    drawn = stale.sample(runs, BUDGET_S, "one")
+    assert drawn == stale.sample(runs, BUDGET_S, "one") != stale.sample(runs, BUDGET_S, "two")
+    left_s = BUDGET_S - sum(run.cost_s for run in drawn)
+    # Nothing else would fit.
+    assert 0 <= left_s < min(run.cost_s for run in runs if run not in drawn)
+
+
+def test_each_control_has_its_cheapest_run_of_some_length():
+    def run(number, cost_s, *controls):
+        return stale.Again("a", "b", "c", number, controls, cost_s)
+
+    short, cheap, dear, other = (
+        run(0, 0.1, "reno"),
+        run(1, 1, "reno"),
+        run(2, 2, "reno", "fit"),
+        run(3, 0.1, "bic"),
+    )
+    # 5000 packets at 300 000 per second, and 0.1 s to start: 0.117 s.
+    assert set(stale.of_controls([short, dear, other, cheap])) == {cheap, dear, other}
+
+
+def test_what_is_published_is_small_and_full():
+    sizes = {
+        file: file.stat().st_size
+        for place in published.places(PAPERS.values()).values()
+        for file in place.glob("*")
+    }
+    assert sum(sizes.values()) <= MOST_BYTES
+    for artefacts in EVERY.values():
+        for known in artefacts.values():
+            assert not known.record["quick"]
+            runs = sum(case["runs"] for case in known.record["cases"].values())
+            assert known.tables["runs"].height == runs
+
+
+def again(chosen):
+    if MISSING and not chosen:
+        pytest.skip("nothing is published of any paper")
+    lines = stale.differences(chosen, PAPERS, EVERY)
+    assert not lines, "published results are stale (make reproduction makes them again):\n" + "\n".join(lines)
+    if MISSING:
+        pytest.skip(
+            f"nothing is published of {', '.join(MISSING)}; all {len(chosen)} runs of the others are the same"
+        )
+
+
+def test_a_published_run_of_every_control_is_the_same_again():
+    again(stale.of_controls(stale.runs(EVERY)))
+
+
+@pytest.mark.long
+def test_a_sample_of_published_runs_is_the_same_again():
+    # Another commit draws other runs, and the same commit the same.
+    git = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
+    seed = git.stdout.strip() if git.returncode == 0 else "no repository"
+    again(stale.sample(stale.runs(EVERY), BUDGET_S, seed))
