@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from PIL import Image
 from ackclock import predictions
 from ackclock.draw import markdown, plots, printed
 from ackclock.predictions import Prediction, Simulation
-from ackclock.reproduction import numbers, page, readings, sentences, tried
+from ackclock.reproduction import published, readings, tried
 from ackclock_papers import PAPERS
 
 DOCS = Path(__file__).resolve().parent
@@ -180,83 +179,6 @@ def write_section(name: str, lines: list[str]) -> None:
     page.write_text(before + text + rest.split(end, 1)[1], encoding="utf-8")
 
 
-SIDE_BY_SIDE = (
-    ("bic", "table-1"),
-    ("bic", "table-2"),
-    ("bic", "table-3"),
-    ("africa", "table-i"),
-    ("africa", "table-ii"),
-    ("fit", "table-iii"),
-)
-
-
-def _of_single_runs(claim: Mapping[str, Any]) -> str:
-    """Return in how many single runs a claim holds."""
-    counted = claim.get("single_runs")
-    return f"{counted['hold']} of {counted['runs']}" if counted else "-"
-
-
-def write_reproduction(results: Path) -> None:
-    """Write docs/reproduction.md from a reproduction; the page says if some of it was quick."""
-    records = [json.loads(file.read_text("utf-8")) for file in results.glob("*/*/artefact.json")]
-    quick = (
-        " Artefacts here are of quick runs: three seeds, and shorter than the papers'."
-        if any(record["quick"] for record in records)
-        else ""
-    )
-    most = [max([0, *(case["runs"] for case in record["cases"].values())]) for record in records]
-    more = sum(runs > numbers.FULL.runs for runs in most)
-    text = [
-        "# Five papers reproduced",
-        "",
-        "Made by `make reproduction` (`ackclock reproduce --full`), at the settings "
-        "that `make inference` found (`ackclock reproduce --infer`). The page with pictures, "
-        "numbers, scenarios and the outcome of every claim at every setting is `results/index.html`; a "
-        "claim's tolerance is stated there, too. The verdict of an artefact is the worst of "
-        f"its claims. Intervals are 95 %, over five seeds, over more in {more} artefacts (at most "
-        f"{max(most)}; a pilot tells how many, [inference.md](inference.md)), or by batches within a run "
-        "above 1 Gbit/s. The live items of TCP-FIT (tables IV and V, figures 8 and 9) run over "
-        f"emulated paths.{quick}",
-        "",
-        page.markdown(results, PAPERS.values()),
-        "## Tables side by side",
-    ]
-    for paper, name in SIDE_BY_SIDE:
-        artefact = PAPERS[paper][name]
-        record = json.loads((results / paper / name / "artefact.json").read_text("utf-8"))
-        claims = [
-            [claim["claim"], claim["paper"], claim["measured"], claim["verdict"], _of_single_runs(claim)]
-            for claim in record["claims"]
-        ]
-        heads = ["", "paper", "ours", "verdict", "single runs"]
-        text += ["", f"### {artefact.title}", *markdown.table(heads, claims)]
-    for paper in PAPERS.values():
-        if paper.changes:
-            text += ["", f"## Changed after it had been run: {paper.title}"]
-            text += [f"- {change}" for change in paper.changes]
-    (DOCS / "reproduction.md").write_text("\n".join(text) + "\n", encoding="utf-8")
-
-
-def claims() -> str:
-    """Return the text of docs/claims.md, which needs no run."""
-    text = [
-        "# What the papers say, and the claims that check it",
-        "",
-        "Made by `docs/make.py claims`, which `make docs` runs, from "
-        "`python/ackclock_papers/PAPER/sentences.toml`: every sentence of the five papers with a "
-        "number or an order that could be checked, in our words, with the claims of the "
-        "artefacts that check it. [reproduction.md](reproduction.md) says whether a claim holds. "
-        "*Elsewhere* is a test or a study that is not a claim, a *gap* a sentence that lacks a claim; "
-        "the rest has nothing to run: settings, definitions, measurements of their time, "
-        "repetitions. Claims that are *ours* judge what no sentence of the paper states.",
-        "",
-        sentences.markdown(
-            [(paper, sentences.load(f"ackclock_papers.{name}")) for name, paper in PAPERS.items()]
-        ),
-    ]
-    return "\n".join(text)
-
-
 ARTEFACTS = "<!-- artefacts: made by docs/make.py papers -->", "<!-- end of artefacts -->"
 """The marks around the table in the page of a paper."""
 READINGS = "<!-- readings: made by docs/make.py papers -->", "<!-- end of readings -->"
@@ -285,7 +207,8 @@ def _between(text: str, marks: tuple[str, str], lines: Sequence[str]) -> str:
 
 def papers() -> dict[Path, str]:
     """Return the text of every paper's page with its tables made again; this needs no run."""
-    verdicts = (DOCS / "reproduction.md").read_text(encoding="utf-8")
+    overview = published.overview(PAPERS.values(), published.places(PAPERS.values()))
+    classes = {row["artefact"]: row["class"] for row in overview}
     pages = {}
     for name, paper in PAPERS.items():
         files = {
@@ -293,12 +216,6 @@ def papers() -> dict[Path, str]:
             for file in (DOCS.parent / PACKAGES / name).glob("*.py")
             for artefact in held(file.stem)
         }
-        _, _, own = verdicts.partition(f"## {paper.title}\n")
-        kept = dict(
-            re.findall(r"^\| (\S+) \| .* \| (.+) \| \d+ of \d+ \|$", own.split("\n## ")[0], re.MULTILINE)
-        )
-        _, _, counted = own.split("\n## ")[0].partition(f"### {page.SINGLE_RUNS}\n")
-        alone = dict(re.findall(r"^\| (\S+) \| \d+ \| (.+) \|$", counted.split("\n### ")[0], re.MULTILINE))
         rows = []
         for artefact in paper.artefacts:
             name_in_print, _, caption = artefact.title.partition(": ")
@@ -306,13 +223,11 @@ def papers() -> dict[Path, str]:
             file = files[artefact.name]
             code = f"[{file.name}](../../{PACKAGES.as_posix()}/{name}/{file.name})"
             target = f"{name}/{artefact.name}"
-            verdict = kept.get(artefact.name, "not run")
-            link = f"[{verdict}](../../docs/reproduction.md#{sentences.anchor(paper)})"
             picture = f"`results/index.html#{target}`"
-            row = [name_in_print, caption, code, f"`ackclock reproduce {target}`", picture, link]
-            rows.append([*row, alone.get(artefact.name, "-")] if alone else row)
-        heads = ["", "what it shows", "code", "command", "figure after the run", "verdict"]
-        heads += ["single runs in which its claims hold"] if alone else []
+            rows.append(
+                [name_in_print, caption, code, f"`ackclock reproduce {target}`", picture, classes[target]]
+            )
+        heads = ["", "what it shows", "code", "command", "figure after the run", "class"]
         file = DOCS.parent / "papers" / name / "README.md"
         text = _between(file.read_text(encoding="utf-8"), ARTEFACTS, markdown.table(heads, rows))
         cells = readings.read(DOCS.parent / PACKAGES / name / tried.READINGS)
@@ -341,14 +256,8 @@ def draw_adversary(image: Path) -> None:
 
 
 def main() -> None:
-    """Make what the arguments name, or everything: claims, papers, curves of the controls, all studies."""
-    if sys.argv[1:] == ["reproduction"]:
-        write_reproduction(DOCS.parent / "results")
-        write_papers()
-        return
-    wanted = sys.argv[1:] or ["claims", "papers", "controls", "adversaries", *STUDIES]
-    if "claims" in wanted:
-        (DOCS / "claims.md").write_text(claims(), encoding="utf-8")
+    """Make what the arguments name, or everything: papers, curves of the controls, all studies."""
+    wanted = sys.argv[1:] or ["papers", "controls", "adversaries", *STUDIES]
     if "papers" in wanted:
         write_papers()
     # The same picture gives the same file.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 import tomllib
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ackclock.predictions import response
+from ackclock.reproduction import page, published
 from ackclock.reproduction.artefact import Artefact, Simulated
 from ackclock.reproduction.numbers import QUICK
 from ackclock.reproduction.paper import Paper
@@ -26,15 +26,15 @@ LOSS = np.logspace(-7, -0.5, 53)
 
 
 def verdicts() -> dict[tuple[str, str], str]:
-    """Read the verdicts of the full reproduction, by title of the paper and name of the artefact."""
-    verdicts, title = {}, ""
-    for line in (ROOT / "docs/reproduction.md").read_text("utf-8").splitlines():
-        if line.startswith("## "):
-            title = line.removeprefix("## ")
-        elif row := re.match(r"\| (\S+) \| [^|]* \| ([^|]+) \| ([^|]*) \|", line):
-            name, verdict, claims = row.groups()
-            verdicts[title, name] = f"{verdict}, {claims.strip()} claims" if claims.strip() else verdict
-    return verdicts
+    """Return the published classes of artefacts, by title of the paper and name of the artefact."""
+    rows = published.overview(PAPERS.values(), published.places(PAPERS.values()))
+    known = {}
+    for row in rows:
+        paper, _, name = row["artefact"].partition("/")
+        if row["class"] != page.NOT_RUN:
+            shares = f", {row['holds']} of {row['claims']} claims hold" if row["claims"] else ""
+            known[PAPERS[paper].title, name] = row["class"] + shares
+    return known
 
 
 def of_artefact(paper: Paper, artefact: Simulated[Any], verdict: str | None) -> dict[str, Any]:

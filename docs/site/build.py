@@ -1,7 +1,8 @@
 """Collect the pages of the documentation site and build it; `make site` runs it.
 
 The pages are those of docs/ and of the root of the repository; the list of controls and the keys of
-scenarios are made from the registry and the schema, the reference from the docstrings.
+scenarios are made from the registry and the schema, the reference from the docstrings, and the results of
+the papers from what is published of them.
 """
 
 from __future__ import annotations
@@ -14,12 +15,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import artefacts
+import links
+
 import ackclock
 from ackclock.draw import markdown
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PAGES = ROOT / "target" / "site" / "pages"
+SITE = PAGES.parent / "html"
 FROM_ROOT = {"README.md": "index.md"} | {
     name: name.lower() for name in ("CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md")
 }
@@ -43,6 +48,7 @@ MODULES = (
     "ackclock_gym.training",
     "ackclock.draw.run",
 )
+PICTURE = re.compile(r"`results/index\.html#([a-z]+/[a-z0-9-]+)`")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
 
 
@@ -59,6 +65,11 @@ def placed(file: Path) -> Path | None:
 
 def linked(text: str, page: Path, target: Path) -> str:
     """Make links lead to the site's pages; targets that are not on the site lose their links."""
+    up = Path(*[".."] * len(target.parent.relative_to(PAGES).parts))
+
+    def picture(match: re.Match[str]) -> str:
+        is_there = (PAGES / artefacts.FOLDER / match[1]).is_dir()
+        return f"[picture]({(up / artefacts.address(match[1])).as_posix()})" if is_there else match[0]
 
     def one(match: re.Match[str]) -> str:
         mark, words, path, anchor = match.groups(default="")
@@ -74,9 +85,9 @@ def linked(text: str, page: Path, target: Path) -> str:
             there = placed(goal)
         if there is None:
             return words
-        up = Path(*[".."] * len(target.parent.relative_to(PAGES).parts))
         return f"{mark}[{words}]({(up / there.relative_to(PAGES)).as_posix()}{anchor})"
 
+    text = PICTURE.sub(picture, text)
     # Code blocks stay as they are.
     parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
     return "".join(part if index % 2 else LINK.sub(one, part) for index, part in enumerate(parts))
@@ -84,7 +95,6 @@ def linked(text: str, page: Path, target: Path) -> str:
 
 def copy() -> None:
     """Copy pages and pictures."""
-    shutil.rmtree(PAGES, ignore_errors=True)
     files = [*(ROOT / name for name in FROM_ROOT), *(ROOT / "papers").glob("*/README.md")]
     files += [file for file in (ROOT / "docs").rglob("*") if file.is_file()]
     for file in files:
@@ -140,12 +150,19 @@ def reference() -> None:
 
 
 if __name__ == "__main__":
+    shutil.rmtree(PAGES, ignore_errors=True)
+    artefacts.write(PAGES)
     copy()
     controls()
     schema()
     reference()
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--clean"]
     status = subprocess.run([*command, "--config-file", HERE / "mkdocs.yml"], check=False).returncode
-    if status == 0:
-        print(ROOT / "target" / "site" / "html" / "index.html")
-    sys.exit(status)
+    if status != 0:
+        sys.exit(status)
+    # Its links begin at the root of a server, and this folder may be anywhere on one.
+    (SITE / "404.html").unlink()
+    wrong = list(links.broken(SITE))
+    if wrong:
+        sys.exit("\n".join(wrong))
+    print(SITE / "index.html")

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
@@ -141,5 +142,6 @@ def _link(paper: Paper, artefact: Artefact) -> str:
 
 
 def anchor(paper: Paper) -> str:
-    """Return the anchor that GitHub gives to the heading of a paper."""
-    return re.sub(r"[^\w -]", "", paper.title.lower()).replace(" ", "-")
+    """Return the anchor that the site gives to the heading of a paper."""
+    plain = unicodedata.normalize("NFKD", paper.title).encode("ascii", "ignore").decode()
+    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", plain).strip().lower())

@@ -1,0 +1,82 @@
+"""The site: every link of it leads somewhere, and it shows what is published."""
+
+import importlib.util
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ackclock.draw import lab
+from ackclock.reproduction import make, published
+from ackclock.reproduction.numbers import FULL
+from ackclock_papers import PAPERS
+from test_published import ONE, TINY
+
+ROOT = Path(__file__).resolve().parents[1]
+SCRIPTS = ROOT / "docs" / "site"
+ARTEFACTS = runpy.run_path(str(SCRIPTS / "artefacts.py"))
+broken = runpy.run_path(str(SCRIPTS / "links.py"))["broken"]
+
+
+def test_a_link_that_leads_nowhere_is_noticed(tmp_path):
+    (tmp_path / "below").mkdir()
+    (tmp_path / "a file.toml").write_text("")
+    (tmp_path / "lab.html").write_text("")
+    (tmp_path / "below" / "index.html").write_text('<h1 id="here"></h1><a href="../a%20file.toml">')
+    right = ("below/index.html#here", "below/#here", "below/", "#top", "a%20file.toml", "lab.html#s=abc")
+    right += ("https://example.org/none", "mailto:nobody", "data:,x")
+    wrong = {
+        "none.html": "leads to no file",
+        "below/index.html#there": "leads to no place in it",
+        "#bottom": "leads to no place in it",
+        "/below/index.html": "leads out of the folder",
+        "../x.html": "leads out of the folder",
+    }
+    links = "".join(f'<a href="{target}"></a>' for target in (*right, *wrong))
+    (tmp_path / "index.html").write_text(f'<h1 id="top"></h1>{links}<img src="none.png">')
+    assert list(broken(tmp_path)) == [
+        *(f"index.html: {target} {why}" for target, why in wrong.items()),
+        "index.html: none.png leads to no file",
+    ]
+
+
+def test_what_is_published_becomes_pages(tmp_path, monkeypatch):
+    monkeypatch.setattr(lab, "page", lambda: "<title>lab</title>")
+    make.reproduce([(TINY, ONE)], tmp_path / "results", FULL, 2)
+    published.publish(tmp_path / "results", TINY, tmp_path / "published")
+    ARTEFACTS["write"](tmp_path / "pages", {"tiny": TINY}, {"tiny": tmp_path / "published"})
+    text = (tmp_path / "pages" / "artefacts.md").read_text()
+    (figure,) = (line for line in text.splitlines() if "figure-1" in line)
+    assert "| reproduced | holds | 1 of 1 |" in figure
+    assert "[laboratory](artefacts/lab.html)" in text
+    assert "| table-1 | what | not run |" in text
+    shown = (tmp_path / "pages" / "artefacts" / "tiny" / "index.html").read_text()
+    for part in ("data-charts", "figure-1/scenarios/one.toml", "numbers.parquet", "lab.html#s="):
+        assert part in shown
+    # Every command names a file from the folder of the site.
+    assert str(tmp_path) not in shown
+    assert "| not run | it has no result | 1 | 1 |" in (tmp_path / "pages" / "reproduction.md").read_text()
+    assert list(broken(tmp_path / "pages")) == []
+
+
+@pytest.mark.long
+@pytest.mark.skipif(importlib.util.find_spec("mkdocs") is None, reason="scripts/setup site installs MkDocs")
+def test_the_site_is_built_and_all_of_its_links_lead_somewhere():
+    built = subprocess.run(
+        [sys.executable, SCRIPTS / "build.py"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert built.returncode == 0, built.stdout + built.stderr
+    site = ROOT / "target" / "site" / "html"
+    assert list(broken(site)) == []
+    names = {file.relative_to(site).as_posix() for file in site.rglob("*.html")}
+    assert {
+        "index.html",
+        "artefacts.html",
+        "artefacts/index.html",
+        "claims.html",
+        "reproduction.html",
+    } <= names
+    listed = (site / "artefacts.html").read_text("utf-8")
+    assert sum(listed.count(artefact.name) for artefact in PAPERS["illinois"].artefacts) >= 20
