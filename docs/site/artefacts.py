@@ -6,13 +6,12 @@ import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import chdir
 from pathlib import Path
-from typing import Any
 
 from ackclock.draw import lab
 from ackclock.draw.markdown import table
 from ackclock.reproduction import numbers, page, published, sentences
 from ackclock.reproduction.paper import Paper
-from ackclock.reproduction.published import Published
+from ackclock.reproduction.published import Listed, Published
 from ackclock.reproduction.record import ClaimRecord
 from ackclock_papers import PAPERS
 
@@ -59,7 +58,7 @@ def address(name: str) -> str:
     return f"{FOLDER}/{paper}/index.html#{artefact}"
 
 
-def listed(papers: Mapping[str, Paper], rows: Sequence[Mapping[str, Any]], pages: Path) -> str:
+def listed(papers: Mapping[str, Paper], rows: Sequence[Listed], pages: Path) -> str:
     """Return the list of all artefacts, with links to what is published of them."""
     laboratory = (
         f"The [laboratory]({FOLDER}/{lab.NAME}) runs every scenario in the browser. "
@@ -110,9 +109,9 @@ def reproduction(papers: Mapping[str, Paper], every: Every, results: Path) -> st
         f"[The pages of results]({FOLDER}/index.html) have the pictures, "
         "numbers, scenarios and the outcome of every claim at every setting; a "
         f"claim's tolerance is stated there, too. Intervals are 95 %, over five seeds, over more in {more} "
-        f"artefacts (at most {max(most, default=0)}; a pilot tells how many, [inference](inference.md)), or by "
-        "batches within a run above 1 Gbit/s. The live items of TCP-FIT (tables IV and V, figures 8 and 9) run "
-        "over emulated paths.",
+        f"artefacts (at most {max(most, default=0)}; a pilot tells how many, [inference](inference.md)), or "
+        "by batches within a run above 1 Gbit/s. The live items of TCP-FIT (tables IV and V, figures 8 and 9) "
+        "run over emulated paths.",
         "",
         page.markdown(results, papers.values()),
     ]

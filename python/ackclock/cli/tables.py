@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ackclock.reproduction.infer import Inferred
     from ackclock.reproduction.paper import Paper
+    from ackclock.reproduction.published import Listed
 
 MOST_FLOWS = 40
 """Number of flows in a table; --json and -o have all."""
@@ -142,7 +143,7 @@ def print_runs(summaries: Sequence[Summary]) -> None:
     _print(table)
 
 
-def print_published(rows: Sequence[Mapping[str, Any]]) -> None:
+def print_published(rows: Sequence[Listed]) -> None:
     """Print a line per published artefact, and the number of artefacts by class."""
     words = {True: "holds", False: "does not hold", None: "-"}
     table = _table(None, ["artefact", "class", "main claim", "claims that hold"], texts=4)

@@ -15,7 +15,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import polars as pl
 
@@ -57,12 +57,29 @@ TABLES: Mapping[str, pl.Schema] = {
 """The tables, without their first column, the artefact."""
 
 
+Figure = dict[str, Any]
+"""The JSON of a figure."""
+
+
+class MainClaimListed(TypedDict):
+    """The ids of the claims that state a main claim, if any do, and whether they hold, if that is known."""
+
+    id: str | None
+    holds: bool | None
+
+
+Listed = TypedDict(
+    "Listed", {"artefact": str, "class": str, "main_claim": MainClaimListed, "holds": int, "claims": int}
+)
+"""What is published of an artefact, in short."""
+
+
 @dataclass(frozen=True)
 class Published:
     """The result of an artefact: its record, its figure without the columns of curves, its tables."""
 
     record: ArtefactRecord
-    figure: Any
+    figure: Figure
     tables: Mapping[str, pl.DataFrame]
 
 
@@ -148,7 +165,7 @@ def _long(numbers: pl.DataFrame) -> pl.DataFrame:
     return values.unpivot(index=["case", "run"], variable_name="number").drop_nulls("value")
 
 
-def _curves(figure: Mapping[str, Any]) -> Iterator[tuple[str, str, str, int, list[float | None]]]:
+def _curves(figure: Figure) -> Iterator[tuple[str, str, str, int, list[float | None]]]:
     """Yield the columns of a figure with what they are; a table or a diagram has none."""
     for chart in figure["groups"][""]["charts"] if "groups" in figure else ():
         for series in chart["series"]:
@@ -159,7 +176,7 @@ def _curves(figure: Mapping[str, Any]) -> Iterator[tuple[str, str, str, int, lis
                 yield chart["title"], series["name"], quantity, column, values
 
 
-def _without_columns(figure: Mapping[str, Any]) -> dict[str, Any]:
+def _without_columns(figure: Figure) -> Figure:
     return {name: part for name, part in figure.items() if name != "columns"}
 
 
@@ -239,9 +256,9 @@ def unpack(every: Mapping[str, Published], directory: Path) -> None:
         integrity.seal_directory(place)
 
 
-def overview(papers: Iterable[Paper], of_papers: Mapping[str, Path]) -> list[dict[str, Any]]:
+def overview(papers: Iterable[Paper], of_papers: Mapping[str, Path]) -> list[Listed]:
     """Return class, main claim and claims of every artefact, as they are published."""
-    rows = []
+    rows: list[Listed] = []
     for paper in papers:
         records = {name: known.record for name, known in read(of_papers[paper.name]).items()}
         classified = classes.classify(paper, records.values())

@@ -18,11 +18,11 @@ from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.published import Published
 from ackclock.runs import Job, each
 
-PACKETS_PER_S = 300_000
+PACKETS_PER_S = 2_000_000
 """Packets that are simulated and measured per second of processor time, at the least."""
-START_S = 0.1
+START_S = 0.05
 """Processor time of a run without packets, at the most."""
-LEAST_PACKETS = 5_000
+LEAST_PACKETS = 100_000
 """A control has hardly reacted to anything in a run with fewer."""
 SAME = 1e-9
 """Largest relative difference of equal numbers: the mathematics of another processor rounds differently."""
