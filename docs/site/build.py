@@ -87,10 +87,11 @@ def linked(text: str, page: Path, target: Path) -> str:
             return words
         return f"{mark}[{words}]({(up / there.relative_to(PAGES)).as_posix()}{anchor})"
 
-    text = PICTURE.sub(picture, text)
     # Code blocks stay as they are.
     parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
-    return "".join(part if index % 2 else LINK.sub(one, part) for index, part in enumerate(parts))
+    return "".join(
+        part if index % 2 else PICTURE.sub(picture, LINK.sub(one, part)) for index, part in enumerate(parts)
+    )
 
 
 def copy() -> None:
