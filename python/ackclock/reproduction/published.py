@@ -35,10 +35,10 @@ TABLES: Mapping[str, pl.Schema] = {
     # The numbers of a figure have six digits, which fit into 32 bits.
     "curves": pl.Schema(
         {
-            "chart": pl.String,
-            "series": pl.String,
-            "quantity": pl.String,
-            "column": pl.UInt32,
+            "chart": pl.String(),
+            "series": pl.String(),
+            "quantity": pl.String(),
+            "column": pl.UInt32(),
             "values": pl.List(pl.Float32),
         }
     ),
@@ -153,9 +153,7 @@ def _of_result(place: Path) -> Published | None:
             f"{record['paper']}/{record['name']} makes it again"
         )
     return Published(
-        record,
-        _without_columns(figure),
-        {name: rows[name].cast(dict(schema)) for name, schema in TABLES.items()},
+        record, _without_columns(figure), {name: rows[name].cast(schema) for name, schema in TABLES.items()}
     )
 
 
