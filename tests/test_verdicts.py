@@ -26,7 +26,10 @@ def verdict(judged):
 def test_every_headline_holds_but_for_those_that_are_listed():
     chosen = make.select(PAPERS, headlines=True)
     verdicts = {}
-    asked = [Asked.of(artefact, QUICK.at(paper.setting)) for paper, artefact in chosen]
+    asked = [
+        Asked.of(artefact, QUICK.at(paper.setting), make.plan_of(paper, artefact, QUICK))
+        for paper, artefact in chosen
+    ]
     with kept_runs() as store:
         for index, judgement in judge(asked, store):
             paper, artefact = chosen[index]

@@ -323,7 +323,7 @@ def reproduce(
     papers = paper.every()
     chosen = make.select(papers, targets, headlines=quick)
     effort = numbers.QUICK if quick else numbers.FULL
-    records = make.reproduce(chosen, Path(output), effort, jobs, papers=papers.values(), planned=not quick)
+    records = make.reproduce(chosen, Path(output), effort, jobs, papers=papers.values(), planned=True)
     rows = []
     for record in records:
         artefact = {"artefact": f"{record['paper']}/{record['name']}", "verdict": record["verdict"]}

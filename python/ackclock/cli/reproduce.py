@@ -175,7 +175,7 @@ def reproduce(
             cluster,
             page,
             pictures=pictures,
-            planned=not quick and runs is None,
+            planned=runs is None,
         )
     if as_json:
         described = [_described(record, papers, records) for record in records]

@@ -18,7 +18,7 @@ from ackclock.draw.figure import Group
 from ackclock.engine import integrity, storage
 from ackclock.engine.names import slug
 from ackclock.reproduction import outcome, page, tried
-from ackclock.reproduction.artefact import Artefact, Claim, Judged
+from ackclock.reproduction.artefact import Artefact, Claim, Judged, Simulated
 from ackclock.reproduction.dependence import depends_on
 from ackclock.reproduction.figures import with_paper
 from ackclock.reproduction.fingerprint import fingerprint
@@ -109,7 +109,7 @@ def reproduce(
     # Before anything that takes long.
     storage.probe(output)
     records: dict[int, ArtefactRecord] = {}
-    plans = [paper.planned.get(artefact.name, {}) if planned else {} for paper, artefact in chosen]
+    plans = [plan_of(*selected, effort) if planned else {} for selected in chosen]
     every = [
         Asked.of(artefact, effort.at(paper.setting), plan)
         for (paper, artefact), plan in zip(chosen, plans, strict=True)
@@ -146,6 +146,15 @@ def reproduce(
     shown = papers if papers is not None else {paper.name: paper for paper, _ in chosen}.values()
     page.write(output, shown)
     return [records[index] for index in range(len(chosen))]
+
+
+def plan_of(paper: Paper, artefact: Artefact, effort: Effort) -> Mapping[str, int]:
+    """Return the planned runs of cases by label: those of a pilot, or in short those of the artefact."""
+    if not effort.quick:
+        return paper.planned.get(artefact.name, {})
+    if not artefact.quick_runs or not isinstance(artefact, Simulated):
+        return {}
+    return {str(key): artefact.quick_runs for key in artefact.cases(effort.at(paper.setting))}
 
 
 def _elsewhere(paper: Paper, artefact: Artefact, effort: Effort, plan: Mapping[str, int]) -> Asked | None:

@@ -152,10 +152,9 @@ def screen(records: Sequence[ArtefactRecord], papers: Mapping[str, Paper], outpu
     open_ones = sum(claim["verdict"] == "undecided" for claim in claims)
     holds = sum(claim["verdict"] == "reproduced" for claim in claims)
     trust = reliability(records)
-    wrong = f"; about {trust.wrong:.0f} of the decided ones are expected to be wrong" if trust.decided else ""
-    said.append(
-        f"All claims: {holds} of {len(claims)} hold, {open_ones} are undecided, as said above{wrong}."
-    )
+    said.append(f"All claims: {holds} of {len(claims)} hold, {open_ones} are undecided, as said above.")
+    if trust.decided:
+        said.append(f"Of the {trust.decided} decided ones about {trust.wrong:.0f} are expected to be wrong.")
     said.append(f"Pictures, numbers and every claim: {output / 'index.html'}")
     return said
 

@@ -93,7 +93,7 @@ def _draw_5(numbers: Numbers, _traces: Traces) -> Table:
 TABLE_5 = Simulated(
     name="table-v", caption="mean throughput at eight places (emulated), Mbit/s",
     about="Means of the turns of figure 8 without their first tenth.",
-    cases=cases, probe=probe, draw=_draw_5, headline=True,
+    cases=cases, probe=probe, draw=_draw_5, headline=True, quick_runs=12,
     claims=(
         *(times(slug(name, "fit-speed-up"),
                 f"{name}: FIT's speed-up", mean(name, "speed_up"), path.speed_up, factor=2,

@@ -1,0 +1,108 @@
+"""What the first run prints, and what the README says of it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ackclock.reproduction import outcome
+from ackclock_papers import PAPERS
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+VERDICTS = dict(
+    line.split(" | ")
+    for line in (ROOT / "tests/verdicts.txt").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+)
+
+
+def states(paper):
+    """Return by quick artefact what the list of verdicts says of the claims that state its main claim.
+
+    None where that claim is not checked in the quick reproduction.
+    """
+    quick = {artefact.name: artefact for artefact in paper.artefacts if artefact.headline}
+    states = {}
+    for name in quick:
+        main = paper.main_claims[name]
+        if main.kind not in ("simulation", "formula"):
+            continue
+        stated = main.stated_by(paper.artefacts, name) if main.ids else []
+        if not stated or any(artefact.name not in quick for artefact, _ in stated):
+            states[name] = None
+        else:
+            ids = [f"{paper.name}/{artefact.name}/{claim.name}" for artefact, claim in stated]
+            states[name] = {VERDICTS[key].partition(" (")[0] for key in ids if key in VERDICTS}
+    return states
+
+
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS)
+def test_the_readme_counts_the_main_claims_that_the_verdicts_have(paper):
+    # With two settings a main claim would have to hold at both.
+    assert paper.alternative is None
+    every = states(paper)
+    holding = sum(state == set() for state in every.values())
+    line = f"{outcome.short_name(paper)}: {outcome.sentence(holding, len(every))}"
+    assert f"    {line}\n" in README, line
+
+
+def test_the_readme_says_of_its_figure_what_the_run_says():
+    paper, figure, said = re.search(
+        r"Figure (?P<figure>\d+) of the TCP-(?P<paper>\w+) paper .*calls its main claim (?P<said>\w+)", README
+    ).group("paper", "figure", "said")
+    state = states(PAPERS[paper.lower()])[f"figure-{figure}"]
+    assert said == ("undecided" if state == {"undecided"} else "false" if state else "reproduced")
+
+
+def test_at_most_a_tenth_of_the_quick_claims_is_undecided():
+    claims = sum(
+        len(artefact.claims) for paper in PAPERS.values() for artefact in paper.artefacts if artefact.headline
+    )
+    undecided = sum(verdict.startswith("undecided") for verdict in VERDICTS.values())
+    assert undecided <= claims / 10, f"{undecided} of {claims}"
+
+
+def claim(name, measured, verdict):
+    return {
+        "id": f"illinois/{name}",
+        "claim": "a sentence that is longer than what a terminal has room for, and then goes on and on",
+        "measured": measured,
+        "tolerance": "a tenth: as round as the paper's number",
+        "holds": verdict == "reproduced",
+        "verdict": verdict,
+    }
+
+
+def record(name, *claims):
+    return {"paper": "illinois", "name": name, "claims": claims, "error": ""}
+
+
+def test_what_is_undecided_is_named_with_its_interval_and_its_limit():
+    paper = PAPERS["illinois"]
+    (first,) = paper.main_claims["figure-14"].ids
+    limits = next(each.target for each in paper["figure-14"].claims if each.name == first)
+    open_one = record("figure-14", claim(f"figure-14/{first}", "4.5 [3.5, 5.5]", "undecided"))
+    lines = outcome.lines(paper, open_one, [open_one])
+    assert lines[0] == "illinois/figure-14: undecided; its main claim is undecided: 4.5 [3.5, 5.5]"
+    assert lines[1].startswith("  undecided: a sentence that is")
+    assert lines[1].endswith(f": 4.5 [3.5, 5.5]; holds from {limits.low:.4g} to {limits.high:.4g}")
+    screen = outcome.screen([open_one], PAPERS, Path("results"))
+    assert screen[:2] == ["TCP-Illinois: 0 of 1 main claims hold.", "  undecided: figure-14"]
+    assert screen[2].startswith("    undecided: a sentence that is")
+    assert screen[2].endswith(lines[1].partition("…")[2])
+    assert screen[-1] == "Pictures, numbers and every claim: results/index.html"
+
+
+def test_no_line_is_wider_than_a_terminal():
+    paper = PAPERS["illinois"]
+    (first,) = paper.main_claims["figure-14"].ids
+    for measured in ("4.5 [3.5, 5.5]", "4.5 [3.5, 5.5] and so on, " * 9):
+        for verdict in ("undecided", "reproduced", "not found"):
+            one = record("figure-14", claim(f"figure-14/{first}", measured, verdict))
+            others = [record(artefact.name) for artefact in paper.artefacts if artefact.name != one["name"]]
+            lines = [
+                *outcome.lines(paper, one, [one]),
+                *outcome.screen([one, *others], PAPERS, Path("results")),
+            ]
+            assert max(map(len, lines)) <= outcome.WIDTH
