@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ackclock.reproduction.classes import CLASSES, Classified, classify
 from ackclock.reproduction.orders import GAP
@@ -148,7 +147,7 @@ def screen(records: Sequence[ArtefactRecord], papers: Mapping[str, Paper], outpu
                 said += [f"    {reason(papers[name], claim, 4)}" for claim in _deciding(classified[artefact])]
     if len(names) > 1:
         said += ["", f"All papers: {sentence(*total)}"]
-    claims: list[dict[str, Any]] = [dict(claim) for record in records for claim in record["claims"]]
+    claims = [claim for record in records for claim in record["claims"]]
     open_ones = sum(claim["verdict"] == "undecided" for claim in claims)
     holds = sum(claim["verdict"] == "reproduced" for claim in claims)
     trust = reliability(records)

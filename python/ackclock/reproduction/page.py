@@ -35,6 +35,8 @@ from ackclock.reproduction.words import (
 from ackclock.runs import progress
 from ackclock.runs.live import Shown
 
+Described = dict[str, Any]
+"""The record of an artefact, and what a page shows next to it."""
 PAIRS = 10
 """Pairs of claims that never hold together: those that hold most often."""
 NEWEST = 3
@@ -93,9 +95,7 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
         file.write_text(text, encoding="utf-8")
 
 
-def _write_paper(
-    output: Path, paper: Paper, artefacts: Sequence[Mapping[str, Any]], *, has_lab: bool
-) -> None:
+def _write_paper(output: Path, paper: Paper, artefacts: Sequence[Described], *, has_lab: bool) -> None:
     """Write the page of a paper."""
     text = html(
         "paper.html",
@@ -128,7 +128,7 @@ def _write_paper(
         file.write_text(text, encoding="utf-8")
 
 
-def _of_paper(artefacts: Sequence[Mapping[str, Any]]) -> str:
+def _of_paper(artefacts: Sequence[Described]) -> str:
     """Return how many main claims of a paper hold, as a sentence."""
     holding, asked, _ = outcome.counted({artefact["name"]: artefact["class"] for artefact in artefacts})
     words = outcome.sentence(holding, asked)
@@ -169,7 +169,7 @@ def _in_lab(file: Path) -> str:
     return lab.NAME + lab.fragment(tomllib.loads(file.read_text("utf-8")))
 
 
-def _artefacts(directory: Path, paper: Paper) -> list[dict[str, Any]]:
+def _artefacts(directory: Path, paper: Paper) -> list[Described]:
     artefacts = []
     for artefact in paper.artefacts:
         place = directory / artefact.name
@@ -197,7 +197,7 @@ def _figure(place: Path) -> Drawing | None:
     return charts.load(file.read_text("utf-8")) if file.exists() else None
 
 
-def _shown(record: ArtefactRecord, artefact: Artefact, paper: Paper, place: Path) -> dict[str, Any]:
+def _shown(record: ArtefactRecord, artefact: Artefact, paper: Paper, place: Path) -> Described:
     numbers = pl.DataFrame()
     if (place / "numbers.parquet").exists():
         numbers = pl.read_parquet(place / "numbers.parquet")
@@ -240,7 +240,7 @@ def _failing(claims: Sequence[ClaimRecord]) -> list[str]:
     return lines
 
 
-def _changed(records: Iterable[Mapping[str, Any]]) -> list[str]:
+def _changed(records: Iterable[Described]) -> list[str]:
     """List the checks that were changed after they had been run, and whose outcome differs from before."""
     lines, same = [], 0
     for record in records:
@@ -260,7 +260,7 @@ def _changed(records: Iterable[Mapping[str, Any]]) -> list[str]:
     return ["", "### Checks that were changed after they had been run", "", *lines] if lines else []
 
 
-def _by_single_runs(records: Iterable[Mapping[str, Any]]) -> list[str]:
+def _by_single_runs(records: Iterable[Described]) -> list[str]:
     """Return a table of every simulated claim: in how many single runs it holds."""
     rows = []
     for record in records:
@@ -280,7 +280,7 @@ def _by_single_runs(records: Iterable[Mapping[str, Any]]) -> list[str]:
     return ["", f"### {SINGLE_RUNS}", *table(heads, rows)] if rows else []
 
 
-def _by_class(every: Sequence[Mapping[str, Any]], asked: Sequence[Artefact]) -> list[str]:
+def _by_class(every: Sequence[Described], asked: Sequence[Artefact]) -> list[str]:
     """Return a table of the numbers of artefacts by class, and by the old rule; `asked` are all artefacts."""
 
     def numbers(is_counted: Callable[[str], bool]) -> dict[str, int]:
@@ -301,7 +301,7 @@ def markdown(output: Path, papers: Iterable[Paper]) -> str:
     An artefact that `output` lacks is listed as *not run*.
     """
     lines: list[str] = []
-    every: list[dict[str, Any]] = []
+    every: list[Described] = []
     asked: list[Artefact] = []
     for paper in papers:
         asked += paper.artefacts
