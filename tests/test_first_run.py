@@ -94,6 +94,14 @@ def test_what_is_undecided_is_named_with_its_interval_and_its_limit():
     assert screen[-1] == "Pictures, numbers and every claim: results/index.html"
 
 
+def test_a_main_claim_that_others_state_waits_for_them():
+    # Figure 4's slopes are claims of section VI.
+    alone = {"paper": "bic", "name": "figure-4", "claims": [], "error": ""}
+    assert outcome.lines(PAPERS["bic"], alone, [alone]) == [
+        "bic/figure-4: not checked without section-vi; 0 of 0 claims hold"
+    ]
+
+
 def test_no_line_is_wider_than_a_terminal():
     paper = PAPERS["illinois"]
     (first,) = paper.main_claims["figure-14"].ids

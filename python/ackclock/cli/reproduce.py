@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     "--runs",
     type=click.IntRange(min=2),
     metavar="N",
-    help="Seeds of each scenario; by default as many as planned, or else 5, with --quick 3. A paper with "
-    "runs of several minutes may use fewer.",
+    help="Seeds of each scenario; by default as many as planned, or else 5, with --quick 3 and more where "
+    "runs are short. A paper with runs of several minutes may use fewer.",
 )
 @click.option(
     "--undecided", is_flag=True, help="Only claims that are undecided in DIR; combine it with more --runs."

@@ -74,11 +74,17 @@ def lines(paper: Paper, record: ArtefactRecord, known: Sequence[ArtefactRecord])
     if found(paper, classified) is not None and _numbers(classified):
         answer = {True: "holds", False: "does not hold", None: "is undecided"}[classified.holds]
         said = f"its main claim {answer}: {_numbers(classified)}"
+    kind, waiting = classified.name, _waiting(classified, known)
+    if waiting:
+        kind = f"not checked without {', '.join(waiting)}"
     undecided = [claim for claim in claims if claim["verdict"] == "undecided"]
-    return [
-        clipped(f"{place}: {classified.name}; {said}"),
-        *(f"  {reason(paper, claim, 2)}" for claim in undecided),
-    ]
+    return [clipped(f"{place}: {kind}; {said}"), *(f"  {reason(paper, claim, 2)}" for claim in undecided)]
+
+
+def _waiting(classified: Classified, known: Sequence[ArtefactRecord]) -> list[str]:
+    """Return the artefacts whose claims state a main claim, and that are not known yet."""
+    owners = {name.rpartition("/")[0] for name in classified.main.ids} if classified.main else set()
+    return sorted(owners - {record["name"] for record in known} - {""})
 
 
 def reason(paper: Paper, claim: ClaimRecord, indent: int) -> str:
