@@ -206,7 +206,7 @@ SECTION_3 = Simulated(
         "without its timeout."
     ),
     cases=_cases, probe=Probe((*measure.STEADINESS.keys, *SteadyDetails._fields), _measure),
-    draw=_draw, headline=True, quick_runs=10,
+    draw=_draw, headline=True,
     claims=(
         times("gaimd-tcp-friendly-at-every-loss-rate-figure-6",
               "GAIMD is TCP-friendly at every loss rate of figure 6", _farthest_from_tcp, 1,

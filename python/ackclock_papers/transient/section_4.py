@@ -145,7 +145,7 @@ SECTION_4 = Simulated(
     name="section-4", caption="statements of the text about changing conditions",
     about="The runs of figures 21, 26, 30 and 31, the last also with TFRC without discounting.",
     cases=_cases, probe=Probe((*measure.Response._fields, *StepDetails._fields), _measure),
-    draw=_draw, headline=True, quick_runs=8,
+    draw=_draw, headline=True,
     claims=(
         plainly("tcp-overshoots-with-newly-available-bandwidth",
                 "TCP overshoots with newly available bandwidth",

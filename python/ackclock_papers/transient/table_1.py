@@ -242,7 +242,6 @@ TABLE_1 = Simulated(
     probe=_probe,
     draw=_draw,
     headline=True,
-    quick_runs=10,
     claims=(
         *(
             near(
