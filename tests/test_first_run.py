@@ -56,7 +56,7 @@ def test_the_readme_says_of_its_figure_what_the_run_says():
 
 
 MOST_UNDECIDED = 0.16
-"""Share of the quick claims. A tenth is wanted; the rest are of runs that take seconds of a processor each."""
+"""Share of the quick claims. A tenth is wanted; more seeds of runs that take seconds each cost too much."""
 
 
 def test_few_of_the_quick_claims_are_undecided():
@@ -89,11 +89,11 @@ def test_what_is_undecided_is_named_with_its_interval_and_its_limit():
     open_one = record("figure-14", claim(f"figure-14/{first}", "4.5 [3.5, 5.5]", "undecided"))
     lines = outcome.lines(paper, open_one, [open_one])
     assert lines[0] == "illinois/figure-14: undecided; its main claim is undecided: 4.5 [3.5, 5.5]"
-    assert lines[1].startswith("  undecided: a sentence that is")
+    assert lines[1].startswith("  undecided: a sentence")
     assert lines[1].endswith(f": 4.5 [3.5, 5.5]; holds from {limits.low:.4g} to {limits.high:.4g}")
     screen = outcome.screen([open_one], PAPERS, Path("results"))
     assert screen[:2] == ["TCP-Illinois: 0 of 1 main claims hold.", "  undecided: figure-14"]
-    assert screen[2].startswith("    undecided: a sentence that is")
+    assert screen[2].startswith("    undecided: a sentence")
     assert screen[2].endswith(lines[1].partition("…")[2])
     assert screen[-1] == "Pictures, numbers and every claim: results/index.html"
 

@@ -14,7 +14,7 @@ from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, reliabilit
 
 WIDTH = 100
 """Columns of a terminal that every line fits into."""
-LEAST_WORDS = 24
+LEAST_WORDS = 16
 """Letters that stay of a claim's sentence where its numbers need the rest of the line."""
 WITHOUT_MAIN_CLAIM = ("setting", "analogue")
 """Classes of artefacts that are not counted: the paper claims nothing there that packets could show."""
@@ -37,7 +37,7 @@ def found(paper: Paper, classified: Classified) -> Found | None:
     find = _numbers(classified) or classified.main.missing or "nothing, because what states it was not run"
     so = f"{classified.name}, which means: {CLASSES[classified.name]}"
     if classified.name == "undecided":
-        so += f" ({'; '.join(_limit(paper, claim) for claim in _deciding(classified))})"
+        so += f" ({'; '.join(dict.fromkeys(_limit(paper, claim) for claim in _deciding(classified)))})"
     return Found(classified.main.claim, find, so)
 
 
@@ -100,8 +100,10 @@ def _limit(paper: Paper, claim: ClaimRecord) -> str:
     """Return with which numbers a claim holds; where it is an order, by how much."""
     _, artefact, name = claim["id"].split("/")
     target = next((each.target for each in paper[artefact].claims if each.name == name), None)
-    if target is None or target == GAP:
-        return f"holds if {claim['tolerance'].partition(':')[0]}"
+    if target is None:
+        return f"asked: {claim['tolerance']}"
+    if target == GAP:
+        return f"gap {claim['tolerance'].partition(':')[0]}"
     low, high = (f"{end:.4g}" for end in (target.low, target.high))
     if math.isinf(target.high):
         return f"holds from {low} on"
