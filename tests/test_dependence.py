@@ -82,7 +82,7 @@ def test_effects_that_other_seeds_do_not_repeat_are_chance():
 
 
 def test_too_few_settings_tell_nothing_apart():
-    # Twelve settings, and the items have 12 terms beside the mean.
+    # Twelve settings, and the items have 12 terms in addition to the mean.
     setting_names = {tuple(trial.setting.items()) for trial in _trials(1, ACTING)[:12]}
     few = [trial for trial in _trials(1, ACTING) if tuple(trial.setting.items()) in setting_names]
     assert depends_on(KEY, few, _items()) == ""

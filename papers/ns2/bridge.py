@@ -128,6 +128,8 @@ def agent(table: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     if control == "vegas":
         variables |= {f"v_{key}_": params[key] for key in ("alpha", "beta", "gamma")}
         return known | {"agent": "Agent/TCP/Vegas", "sink": "Agent/TCPSink", "variables": variables}, "Vegas"
+    if params.get("f1") == "power":
+        raise MissingError("powers of the delay in Illinois")
     if (control, recovery) in LINUX:
         module = LINUX[control, recovery]
     elif control in MODULES:

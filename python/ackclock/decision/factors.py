@@ -1,4 +1,4 @@
-"""Which of several factors a number depends on, judged by permutations."""
+"""The factors on which a number depends, by permutation tests."""
 
 from __future__ import annotations
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ackclock.reproduction.settings import Setting
 from ackclock.reproduction.tried import Trial
@@ -126,7 +127,7 @@ def validate(tested: Sequence[Trial], artefacts: Sequence[str]) -> Validation:
     )
 
 
-def _error(gains: np.ndarray[Any, Any], parts: Sequence[np.ndarray[Any, Any]]) -> float:
+def _error(gains: NDArray[np.float64], parts: Sequence[NDArray[np.float64]]) -> float:
     """Return the standard error of the mean of gains: the larger of that over folds and that over seeds.
 
     Artefacts of a fold may share runs, and all artefacts share seeds, so neither are independent.
