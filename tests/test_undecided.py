@@ -158,3 +158,15 @@ def test_how_far_all_decisions_can_be_relied_on():
     assert first == "Of 5 decided claims about 1.2 are expected to be decided wrongly."
     assert "3 claims are decided by both halves, of which 1 contradict each other, and 1 by" in second
     assert reliability([]).sentences() == []
+
+
+def test_cases_with_different_numbers_of_runs_are_compared_run_by_run():
+    # The plan gives a case as many runs as its own claims need: three of one here, two of the other.
+    numbers = Numbers({"a": [{"x": 1.0}, {"x": 2.0}, {"x": 6.0}], "b": [{"x": 1.0}, {"x": 1.0}]})
+
+    def compared(of):
+        return [first - second for first, second in zip(of.each("a", "x"), of.each("b", "x"), strict=True)]
+
+    assert compared(numbers.shared_by(compared)) == [0.0, 1.0]
+    # A mean is over all runs: (1 + 2 + 6) / 3.
+    assert numbers.shared_by(compared).of("a", "x").value == 3.0

@@ -127,7 +127,7 @@ def validate(tested: Sequence[Trial], artefacts: Sequence[str]) -> Validation:
     )
 
 
-def _error(gains: NDArray[np.float64], parts: Sequence[NDArray[np.float64]]) -> float:
+def _error(gains: NDArray[np.float64], parts: Sequence[NDArray[np.int_]]) -> float:
     """Return the standard error of the mean of gains: the larger of that over folds and that over seeds.
 
     Artefacts of a fold may share runs, and all artefacts share seeds, so neither are independent.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 from types import MappingProxyType
@@ -78,6 +78,11 @@ class Asked:
         return cls(artefact, effort, jobs, error)
 
 
+def _judged(numbers: Numbers, judge: Callable[[Numbers], Judged]) -> Judged:
+    """Judge numbers of which some cases may have more runs than others."""
+    return judge(numbers.shared_by(judge))
+
+
 LEAST_OF_HALVES = 4
 """Runs of which each half has two."""
 
@@ -104,7 +109,7 @@ def halves(numbers: Numbers, claims: Sequence[Claim]) -> dict[str, Halves]:
     """
 
     def said(claim: Claim, part: Numbers) -> bool | None:
-        judged = claim.judge(part)
+        judged = _judged(part, claim.judge)
         return None if judged.undecided else bool(judged.holds)
 
     even, odd = (numbers.every_second(first) for first in (0, 1))
@@ -118,7 +123,9 @@ def halves(numbers: Numbers, claims: Sequence[Claim]) -> dict[str, Halves]:
 def findings(numbers: Numbers, claims: Sequence[Claim]) -> dict[str, str]:
     """Return the sentences of the claims' findings that these numbers bear out, by name."""
     every = {claim.finding.name: claim.finding for claim in claims if claim.finding}
-    sentences = {name: finding.sentence(numbers) for name, finding in every.items()}
+    sentences = {
+        name: finding.sentence(numbers.shared_by(finding.compute)) for name, finding in every.items()
+    }
     return {name: sentence for name, sentence in sentences.items() if sentence}
 
 
@@ -175,12 +182,14 @@ class _Work:
         try:
             numbers, traces = self._finish()
             numbers.check()
-            claims = [(claim, claim.judge(numbers)) for claim in self.artefact.claims]
+            claims = [(claim, _judged(numbers, claim.judge)) for claim in self.artefact.claims]
             is_simulated = isinstance(self.artefact, Simulated)
             alone = single_runs(numbers, self.artefact.claims) if is_simulated else {}
             known = findings(numbers, self.artefact.claims)
             former = {
-                claim.name: claim.former.judge(numbers) for claim in self.artefact.claims if claim.former
+                claim.name: _judged(numbers, claim.former.judge)
+                for claim in self.artefact.claims
+                if claim.former
             }
             apart = halves(numbers, self.artefact.claims) if is_simulated else {}
             runs = [self.runs[key][run] for key in self.cases for run in sorted(self.runs[key])]

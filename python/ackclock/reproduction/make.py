@@ -6,6 +6,7 @@ import difflib
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from ackclock.reproduction.dependence import depends_on
 from ackclock.reproduction.figures import with_paper
 from ackclock.reproduction.fingerprint import fingerprint
 from ackclock.reproduction.judge import Asked, Judgement, controls_of, judge
-from ackclock.reproduction.numbers import Effort, Row
+from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, FormerCheck, OtherSetting
 from ackclock.runs import progress
@@ -349,12 +350,17 @@ def _fill(directory: Path, artefact: Artefact, judgement: Judgement) -> None:
             frame.select(pl.lit(str(key)).alias("case"), pl.all()) for key, frame in judgement.traces.items()
         ]
         storage.write_table(pl.concat(frames, how="diagonal_relaxed"), directory, "traces")
-    drawing = artefact.draw(judgement.numbers, judgement.traces)
+    drawing = artefact.draw(_alike(judgement.numbers), judgement.traces)
     if isinstance(drawing, Group):
         if not any(np.size(series.x) for chart in drawing.charts for series in chart.series):
             raise ValueError("the figure is empty: its runs end before it begins")
         drawing = with_paper(drawing, artefact.claims)
     (directory / page.FIGURE).write_text(charts.dump(drawing), encoding="utf-8")
+
+
+def _alike(numbers: Numbers) -> Numbers:
+    """Return numbers of which each case shows as many runs: a picture compares runs."""
+    return replace(numbers, shared=min(map(len, numbers.rows.values()), default=None))
 
 
 def _draw(place: Path, name: str) -> None:

@@ -109,11 +109,15 @@ class Numbers:
         Setting of the measurement: values of the named items of the paper's setting.
     bounds : mapping
         What is possible, by the name of a number; `POSITIVE` for those that are not there.
+    shared : int, optional
+        The most runs that `each` returns, so that cases with different numbers of runs can be compared
+        run by run; by default all.
     """
 
     rows: Mapping[Any, Sequence[Row]]
     setting: Setting = field(default_factory=dict)
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
+    shared: int | None = None
 
     def check(self) -> None:
         """Refuse a number outside its bounds.
@@ -144,6 +148,9 @@ class Numbers:
         list of float
             By run; the value of an estimate.
         """
+        return self._all(case, key)[: self.shared]
+
+    def _all(self, case: Key, key: Key) -> list[float]:
         values = [row[key] for row in self.rows[case]]
         return [value.value if isinstance(value, Estimate) else float(value) for value in values]
 
@@ -162,7 +169,7 @@ class Numbers:
         """
         rows = self.rows[case]
         alone = len(rows) == 1 and isinstance(rows[0][key], Estimate)
-        estimate: Estimate = rows[0][key] if alone else over_runs(self.each(case, key))
+        estimate: Estimate = rows[0][key] if alone else over_runs(self._all(case, key))
         return within(estimate, *self.bounds.get(str(key), POSITIVE))
 
     def ratio(self, first: tuple[Key, Key], second: tuple[Key, Key]) -> Estimate:
@@ -179,7 +186,7 @@ class Numbers:
             Ratio of the means (`ackclock.decision.ratio_of_means`) over those runs that both cases
             have: where a run takes minutes there are fewer.
         """
-        above, below = zip(*zip(self.each(*first), self.each(*second), strict=False), strict=True)
+        above, below = zip(*zip(self._all(*first), self._all(*second), strict=False), strict=True)
         return ratio_of_means(above, below)
 
     def read_by(self, judge: Callable[[Numbers], object]) -> list[Key]:
@@ -195,7 +202,7 @@ class Numbers:
         list of hashable
             The cases, in the order in which they are read.
         """
-        watched = _Watched(self.rows)
+        watched = _Watched({case: rows[:1] for case, rows in self.rows.items()})
         judge(replace(self, rows=watched))
         return list(watched.asked)
 
@@ -213,6 +220,21 @@ class Numbers:
             0 where it reads none.
         """
         return min((len(self.rows[case]) for case in self.read_by(judge)), default=0)
+
+    def shared_by(self, judge: Callable[[Numbers], object]) -> Numbers:
+        """Return the same numbers for a function that compares the runs of several cases one by one.
+
+        Parameters
+        ----------
+        judge : callable
+            As in `read_by`.
+
+        Returns
+        -------
+        Numbers
+            `each` returns as many runs as all cases have that the function reads; means are over all runs.
+        """
+        return replace(self, shared=self.runs_of(judge) or None)
 
     def every_second(self, first: int) -> Numbers:
         """Keep every second run of each case from the first on; a run that is alone stays.
