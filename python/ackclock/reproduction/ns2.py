@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Mapping, Sequence
+from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import NamedTuple
 
@@ -25,14 +27,44 @@ class InNs2(NamedTuple):
 
 def read(directory: Traversable) -> Mapping[tuple[str, str], InNs2]:
     """Return what ns-2 measures, by artefact and claim; nothing where there is no table."""
-    file = directory / NAME
-    if not file.is_file():
-        return {}
     rows: dict[tuple[str, str], list[dict[str, str]]] = {}
-    for row in csv.DictReader(file.read_text(encoding="utf-8").splitlines()):
+    for row in _rows(directory):
         if row["measured"]:
             rows.setdefault((row["artefact"], row["claim"]), []).append(row)
     return {claim: _of_rows(of_claim) for claim, of_claim in rows.items()}
+
+
+class Measured(NamedTuple):
+    """What ns-2 measures for a claim about one quantity: the mean over the runs, and each of them."""
+
+    mean: float
+    runs: Sequence[float]
+
+
+def measured(package: str, artefact: str, claim: str, change: str = "") -> Measured:
+    """Return ns-2's number for a claim of a package such as ``ackclock_papers.bic``.
+
+    A KeyError names a claim without a number.
+    """
+    for row in _rows(resources.files(package)):
+        if (row["artefact"], row["claim"], row["change"]) == (artefact, claim, change) and row["measured"]:
+            runs = [_first_number(text) for text in row["by_seed"].split("; ")]
+            return Measured(_first_number(row["measured"]), runs)
+    raise KeyError(f"{package}: {artefact}/{claim} {change}".strip())
+
+
+def _first_number(text: str) -> float:
+    number = re.match(r"[-+.\deE]+", text)
+    if number is None:
+        raise ValueError(f"names more than one quantity: {text}")
+    return float(number[0])
+
+
+def _rows(directory: Traversable) -> Sequence[dict[str, str]]:
+    file = directory / NAME
+    if not file.is_file():
+        return []
+    return list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
 
 
 def _of_rows(rows: Sequence[Mapping[str, str]]) -> InNs2:
