@@ -289,6 +289,18 @@ def fraction(value: float | str) -> float:
     return quantity(value, "fraction") if isinstance(value, str) else float(value)
 
 
+PACKET_US = 20
+"""Processor time of ns-2 per packet of the bottleneck with a background of web sessions, measured."""
+
+
+def minutes(given: engine.Scenario) -> float:
+    """Estimate how long ns-2 takes for a run, from the packets that fill the bottleneck."""
+    scenario = tomllib.loads(given.toml())
+    bits = quantity(scenario["dumbbell"]["rate"], "rate_bps") * seconds(scenario["run"]["duration"])
+    packet_bytes = max(size((dict(scenario["tcp"]) | flow)["packet"]) for flow in scenario["flow"])
+    return bits / 8 / packet_bytes * PACKET_US / 60e6
+
+
 def polled_s(sample_s: float) -> float:
     """Return the time between two polls: polls are most of what a slow link costs."""
     return sample_s / 4 if 0.02 < sample_s <= 0.1 else sample_s

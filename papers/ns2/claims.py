@@ -36,7 +36,8 @@ EFFORTS = {"africa": QUICK, "bic": QUICK, "illinois": QUICK, "transient": FULL}
 VARIANTS: Mapping[str, Sequence[Mapping[str, Any]]] = {"illinois": ({}, {"overhead": "0 s"})}
 """Changes of the setting that are run, too: TCP-Linux stops most growth when an overhead is set."""
 
-
+LONGEST_MIN = 5
+"""A claim that needs a longer run of ns-2 is not run; its row has the estimate instead."""
 UNSEEN = {
     "alpha-alpha-max-always-p-0.005": "ns-2 does not show the alpha of Illinois at a time",
     "beta-beta-min-always-p-0.005": "ns-2 does not show the window right before and after a cut",
@@ -137,6 +138,11 @@ class Laboratory:
             agents = [bridge.ran(scenario) for scenario in scenarios.values()]
         except bridge.MissingError as missing:
             return {"why": f"ns-2 does not have {missing}"}
+        minutes = {case: bridge.minutes(scenario) for case, scenario in scenarios.items()}
+        if max(minutes.values()) > LONGEST_MIN:
+            total = sum(cases[case].runs * minutes[case] for case in cases)
+            count = sum(needed.runs for needed in cases.values())
+            return {"why": f"not run: {count} runs would take about {total:.0f} minutes of ns-2"}
         rows = {
             case: [self.measure(artefact, scenarios[case], run) for run in range(cases[case].runs)]
             for case in cases
