@@ -76,6 +76,26 @@ def test_a_number_is_read_with_what_differs_from_the_setting(tmp_path):
     assert in_ns2.measured == "0.27; 0.11 (overhead 0 s)"
 
 
+def test_a_finding_reads_the_mean_and_every_run(tmp_path, monkeypatch):
+    package = tmp_path / "some_paper"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    rows = ['figure-36,refill,,"24.2 [0, 55] RTTs",undecided,2,68.2 RTTs; 8.8 RTTs,250,Reno,2.35,']
+    rows += ['figure-36,both,,"TCP 5, TFRC 7 RTTs",yes,1,"TCP 5, TFRC 7 RTTs",250,Reno,2.35,']
+    (package / ns2.NAME).write_text("\n".join([",".join(ns2.COLUMNS), *rows]), encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert ns2.measured("some_paper", "figure-36", "refill") == (24.2, [68.2, 8.8])
+    with pytest.raises(ValueError, match="TCP 5"):
+        ns2.measured("some_paper", "figure-36", "both")
+    with pytest.raises(KeyError, match="figure-36/refill overhead 0 s"):
+        ns2.measured("some_paper", "figure-36", "refill", "overhead 0 s")
+
+
+def test_the_time_of_a_run_is_estimated_from_its_packets():
+    """8 Mbit/s for 2 s are 2000 packets of 1000 B, at 20 us each."""
+    assert bridge.minutes(scenario(packet="1000 B")) == pytest.approx(2000 * 20e-6 / 60)
+
+
 def scenario(**flow):
     """Return two packets' time per millisecond: 1000 B on 8 Mbit/s take 1 ms."""
     return engine.read(
