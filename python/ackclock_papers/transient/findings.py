@@ -82,11 +82,11 @@ def _queue_refill(_numbers: Numbers) -> Evidence:
     queues = [_in_ns_2("figure-36", slug(protocol, "queue-drops-to-0")).runs for protocol in (TCP, GAIMD)]
     refills = [_in_ns_2("figure-36", slug(protocol, "fills-queue-again")).runs for protocol in (TCP, TFRC)]
     values = {
-        f"{protocol}_{end}": of_runs
+        f"{protocol}_{end}": value
         for protocol, runs in zip(
             ("tcp_queue", "gaimd_queue", "tcp", "tfrc"), (*queues, *refills), strict=True
         )
-        for end, of_runs in (("least", min(runs)), ("most", max(runs)))
+        for end, value in (("least", min(runs)), ("most", max(runs)))
     }
     # The same program empties the queue in a run and not in the next.
     return Evidence(all(min(runs) <= EMPTY < max(runs) for runs in queues), values)
