@@ -92,8 +92,8 @@ def test_a_finding_reads_the_mean_and_every_run(tmp_path, monkeypatch):
 
 
 def test_the_time_of_a_run_is_estimated_from_its_packets():
-    """8 Mbit/s for 2 s are 2000 packets of 1000 B, at 20 us each."""
-    assert bridge.minutes(scenario(packet="1000 B")) == pytest.approx(2000 * 20e-6 / 60)
+    """8 Mbit/s for 2 s are 2000 packets of 1000 B, at 8 us each."""
+    assert bridge.minutes(scenario(packet="1000 B")) == pytest.approx(2000 * 8e-6 / 60)
 
 
 def scenario(**flow):
