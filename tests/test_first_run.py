@@ -76,7 +76,7 @@ def test_few_of_the_quick_claims_are_undecided():
 def claim(name, measured, verdict):
     return {
         "id": f"illinois/{name}",
-        "claim": "a sentence that is longer than what a terminal has room for, and then goes on and on",
+        "claim": "a sentence that is longer than what a terminal has room for, and is still not over",
         "measured": measured,
         "tolerance": "a tenth: as round as the paper's number",
         "holds": verdict == "reproduced",
@@ -117,10 +117,10 @@ def test_no_line_is_wider_than_a_terminal():
     (first,) = paper.main_claims["figure-14"].ids
     for measured in ("4.5 [3.5, 5.5]", "4.5 [3.5, 5.5] and so on, " * 9):
         for verdict in ("undecided", "reproduced", "not found"):
-            one = record("figure-14", claim(f"figure-14/{first}", measured, verdict))
-            others = [record(artefact.name) for artefact in paper.artefacts if artefact.name != one["name"]]
+            only = record("figure-14", claim(f"figure-14/{first}", measured, verdict))
+            others = [record(artefact.name) for artefact in paper.artefacts if artefact.name != only["name"]]
             lines = [
-                *outcome.lines(paper, one, [one]),
-                *outcome.screen([one, *others], PAPERS, Path("results")),
+                *outcome.lines(paper, only, [only]),
+                *outcome.screen([only, *others], PAPERS, Path("results")),
             ]
             assert max(map(len, lines)) <= outcome.WIDTH

@@ -522,7 +522,7 @@ def test_markdown_says_of_every_claim_in_how_many_single_runs_it_holds(tmp_path)
     integrity.seal_directory(place)
     text = page.markdown(tmp_path, [PAPERS["bic"]])
     assert "| table-1 | 4 | 2 in all 5 runs; 1 in all 7 runs; d: 4 of 5 |" in text
-    assert "Of 4 decided claims about 0.0 are expected to be decided wrongly." in text
+    assert "About 0.0 of the 4 decided claims are expected to be decided wrongly." in text
 
 
 def test_selection():

@@ -155,8 +155,8 @@ def test_how_far_all_decisions_can_be_relied_on():
     # Decided by both halves: the first three, of which the third contradicts itself.
     assert (known.both, known.contradicting, known.one_only) == (3, 1, 1)
     first, second = known.sentences()
-    assert first == "Of 5 decided claims about 1.2 are expected to be decided wrongly."
-    assert "3 claims are decided by both halves, of which 1 contradict each other, and 1 by" in second
+    assert first == "About 1.2 of the 5 decided claims are expected to be decided wrongly."
+    assert "3 claims are decided by each half, and 1 of them in opposite ways; 1 are decided by one" in second
     assert reliability([]).sentences() == []
 
 
@@ -170,3 +170,12 @@ def test_cases_with_different_numbers_of_runs_are_compared_run_by_run():
     assert compared(numbers.shared_by(compared)) == [0.0, 1.0]
     # A mean is over all runs: (1 + 2 + 6) / 3.
     assert numbers.shared_by(compared).of("a", "x").value == 3.0
+
+
+def test_an_order_of_a_number_that_is_missing_does_not_hold():
+    # The share of losses is not a number where nothing is lost.
+    order = orders.ordered(
+        "a", "a", [("x", claims.mean("a", "x")), ("y", claims.mean("a", "y"))], margin=0.0, why="round"
+    )
+    judged = order.judge(Numbers({"a": [{"x": float("nan"), "y": 1.0}, {"x": float("nan"), "y": 2.0}]}))
+    assert not judged.holds

@@ -43,8 +43,8 @@ def acting(levels: ArrayLike, first: ArrayLike, second: ArrayLike, seed: int = 1
 
     Examples
     --------
-    Four factors with two levels in a full factorial; the number is the level of the second and an eighth of
-    that of the third, which is far below the noise of 1/2.
+    Four factors with two levels in a full factorial; the number is the level of the second, with noise that
+    has a quarter of its size.
 
     >>> levels = np.array(np.meshgrid([0, 1], [0, 1], [0, 1], [0, 1])).reshape(4, -1).T
     >>> noise = np.random.default_rng(1).normal(0, 0.25, (2, 16))

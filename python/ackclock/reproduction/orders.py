@@ -183,7 +183,7 @@ def _order_wrong(gaps: Sequence[_Gap], holds: bool) -> float:
         # Each of the gaps may be none.
         return min(1.0, math.fsum(chances))
     # All of those that are the wrong way round would have to be so by chance.
-    return min(chance for chance, gap in zip(chances, gaps, strict=True) if gap.value <= 0)
+    return min(chance for chance, gap in zip(chances, gaps, strict=True) if not gap.value > 0)
 
 
 def _apart(gaps: Sequence[_Gap], holds: bool) -> float:

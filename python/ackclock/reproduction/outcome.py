@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -158,10 +159,8 @@ def screen(records: Sequence[ArtefactRecord], papers: Mapping[str, Paper], outpu
     claims = [claim for record in records for claim in record["claims"]]
     open_ones = sum(claim["verdict"] == "undecided" for claim in claims)
     holds = sum(claim["verdict"] == "reproduced" for claim in claims)
-    trust = reliability(records)
     said.append(f"All claims: {holds} of {len(claims)} hold, {open_ones} are undecided, as said above.")
-    if trust.decided:
-        said.append(f"Of the {trust.decided} decided ones about {trust.wrong:.0f} are expected to be wrong.")
+    said += [line for each in reliability(records).sentences() for line in textwrap.wrap(each, WIDTH)]
     said.append(f"Pictures, numbers and every claim: {output / 'index.html'}")
     return said
 

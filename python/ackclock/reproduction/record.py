@@ -123,13 +123,12 @@ class Reliability:
         if not self.decided:
             return []
         said = [
-            f"Of {self.decided} decided claims about {self.wrong:.1f} are expected to be decided wrongly."
+            f"About {self.wrong:.1f} of the {self.decided} decided claims are expected to be decided wrongly."
         ]
         if self.both + self.one_only:
             said.append(
-                f"With every second run each, the even and the odd ones, {self.both} claims are decided by "
-                f"both halves, of which {self.contradicting} contradict each other, and {self.one_only} by "
-                "one half only."
+                f"Judged by the even and by the odd runs alone, {self.both} claims are decided by each half, "
+                f"and {self.contradicting} of them in opposite ways; {self.one_only} are decided by one half."
             )
         return said
 
