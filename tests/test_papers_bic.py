@@ -298,6 +298,32 @@ def test_figure_5_follows_climbs_after_large_reductions():
     assert row["last growth"] == pytest.approx(1.1 * 0.05 / 0.95, rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("search", "shrinks"), [("per ACK", math.exp(-0.5)), ("per round trip", 0.5)], ids=["ack", "round-trip"]
+)
+def test_figure_5_climbs_as_section_vi_says(search, shrinks):
+    # 100 Mbit/s in packets of 1040 bytes are 12 019 per second: 481 in 40 ms and 240 in the buffer, so a
+    # window of 721 packets overflows. It is seen a round trip later, when probing has added S_max: W = 753.
+    # W beta = 94 packets, of which the midpoint is 47 away, more than S_max: the first 30 packets, until the
+    # gap is 2 S_max, are added in a straight line, in 0.94 of a round trip, and the search begins. In the
+    # analysis the target is the midpoint once per round trip, so that the whole first one adds S_max; in the
+    # pseudo-code it is with each ACK, and the gap of 64 shrinks to 64 exp(-0.03) = 62. Either way the first
+    # round trip adds 32 packets, less one or two: 54.7 ms, the last RTT measured before it, are 657 ACKs of a
+    # window of 674 on average.
+    setting = SETTING | {"search": search}
+    case_of_one = figures_4_to_8.FIGURE_5.cases(QUICK.at(setting))[figures_4_to_8.ALONE]
+    run = engine.simulate(case_of_one.scenario)
+    row = figures_4_to_8.FIGURE_5.measure(figures_4_to_8.ALONE, run)
+    losses = run.events.filter((pl.col("flow") == 0) & (pl.col("kind") == "loss"))
+    assert losses["window_before"][-10:].max() == pytest.approx(753, abs=2)
+    assert row["first growth"] == pytest.approx(32, abs=2)
+    # The next overflow, at 721, is 32 below the old window and is seen a round trip later, after the gap has
+    # shrunk once more. A search up to the old window would end with S_min: here the buffer is full before.
+    assert row["last growth"] == pytest.approx(32 * (1 - shrinks), abs=1)
+    # Samples of 40 ms end up to 0.7 of a round trip earlier, when more was added.
+    assert row["last growth"] < row["last growth of samples"] < row["last growth"] / shrinks
+
+
 def test_curves_cross_where_they_do():
     # 1/p = 10/sqrt(p) at p = 0.01: 100 packets.
     assert figures_4_to_8._cross(lambda p: 1 / p, lambda p: 10 / p**0.5, 1e-4, 1.0) == pytest.approx(100)
