@@ -12,7 +12,7 @@ from ackclock.engine import Run, number
 from ackclock.engine.names import slug
 from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, mean, near, ratio, times
+from ackclock.reproduction.claims import between, changed, mean, near, ratio, times
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.reproduction.orders import ordered, plainly
 from ackclock.reproduction.traces import window_trace
@@ -124,16 +124,17 @@ def _ratio(control: TcpVariant, expected: float) -> Claim:
 
 
 def _losses(control: TcpVariant, expected: float, paper: str) -> Claim:
-    return times(
+    claim = times(
         slug(control, "losses-at-bottleneck"),
         f"{control}: losses at the bottleneck",
         mean(control, "losses"),
         expected,
-        factor=3,
-        why="one run, and the end of slow start is open",
+        factor=2,
+        why="one run, as in the tables; the paper leaves out those of slow start, as we do",
         paper=paper,
         unit="packets",
     )
+    return changed(claim, times("", "", mean(control, "losses"), expected, factor=3, why="one run"))
 
 
 LESS = plainly(

@@ -198,8 +198,8 @@ FIGURE_23 = STEP.figure(
                 _falls_further,
                 ALMOST,
                 np.inf,
-                why="lowest rate of each flow within 40 round trips over its new mean: the lowest of the others "
-                "less TCP's; a tenth is visible in the picture",
+                why="lowest rate of each flow within 40 round trips over its new mean: the least of the "
+                "others less TCP's; a tenth is visible in the picture",
                 paper="only TCP over-reacts",
             ),
             ordered(
