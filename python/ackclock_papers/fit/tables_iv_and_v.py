@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ackclock.draw.figure import Table
 from ackclock.engine.names import slug
-from ackclock.reproduction.artefact import Simulated, Traces
-from ackclock.reproduction.claims import holds, mean, near, ratio, times
+from ackclock.metrics import Estimate
+from ackclock.reproduction.artefact import Claim, Simulated, Traces
+from ackclock.reproduction.claims import changed, holds, mean, near, ratio, times
 from ackclock.reproduction.numbers import Numbers
 from ackclock_papers.fit.places import IN_TABLE_5, PLACES, cases, probe
 
@@ -90,22 +93,39 @@ def _draw_5(numbers: Numbers, _traces: Traces) -> Table:
     return Table(["paper: ours", *IN_TABLE_5], rows)
 
 
+def _live(
+    name: str,
+    sentence: str,
+    number: Callable[[Numbers], Estimate],
+    expected: float,
+    *,
+    why: str,
+    unit: str = "",
+    paper: str | None = None,
+) -> Claim:
+    """Claim that a live measurement is met within `FACTOR`."""
+    claim = times(name, sentence, number, expected, factor=FACTOR, why=why, unit=unit, paper=paper)
+    return changed(claim, times("", "", number, expected, factor=2, why="live paths", unit=unit))
+
+
+FACTOR = 1.5
+"""A factor of two would call the least speed-up of the table, 2, reproduced where FIT is no faster."""
 TABLE_5 = Simulated(
     name="table-v", caption="mean throughput at eight places (emulated), Mbit/s",
     about="Means of the turns of figure 8 without their first tenth.",
     cases=cases, probe=probe, draw=_draw_5, headline=True, quick_runs=12,
     claims=(
-        *(times(slug(name, "fit-speed-up"),
-                f"{name}: FIT's speed-up", mean(name, "speed_up"), path.speed_up, factor=2,
-                why="live paths, one set of days")
+        *(_live(slug(name, "fit-speed-up"),
+                f"{name}: FIT's speed-up", mean(name, "speed_up"), path.speed_up,
+                why="live paths, one set of days; three tenths are left of the least speed-up, 2")
           for name, path in IN_TABLE_5.items()),
-        *(times(slug(name, "fit"),
-                f"{name}: FIT", mean(name, "FIT"), path.paper["FIT"], factor=2, unit="Mbit/s",
+        *(_live(slug(name, "fit"),
+                f"{name}: FIT", mean(name, "FIT"), path.paper["FIT"], unit="Mbit/s",
                 why="as its speed-up")
           for name, path in IN_TABLE_5.items()),
-        *(times(slug(name, variant, "over-reno"),
+        *(_live(slug(name, variant, "over-reno"),
                 f"{name}: {variant} over Reno", ratio((name, variant), (name, "Reno")),
-                path.paper[variant] / path.paper["Reno"], factor=2, why="as FIT's speed-up",
+                path.paper[variant] / path.paper["Reno"], why="as FIT's speed-up",
                 paper=f"{path.paper[variant]:g} against {path.paper['Reno']:g} Mbit/s")
           for name, path in IN_TABLE_5.items()
           for variant in path.variants if variant not in ("FIT", "Reno")),
