@@ -578,3 +578,23 @@ def test_shapes_by_hand():
     # At the end of an epoch BI-TCP grows by S_min, at its begin by S_max.
     assert row["growth, BI-TCP"] == pytest.approx(0.01 / 32)
     assert row["growth, STCP"] == pytest.approx(1 / 0.875)
+
+
+def test_figure_11_compares_deviations_and_not_indices():
+    # 0.025 and 0.03 below 1 are 1.25 and 1.5 times 0.02; 0.025 is an index that is lower by half a hundredth.
+    scales = figures_10_and_11.RED.scales
+    claim = next(
+        claim for claim in figures_10_and_11.FIGURE_11.claims if claim.name == "stcp-below-bi-tcp-at-1-s"
+    )
+    for index, holds in ((0.975, False), (0.97, True)):
+        rows = {"BI-TCP": [dict.fromkeys(scales, 0.98)], "STCP": [dict.fromkeys(scales, index)]}
+        assert claim.judge(Numbers(rows)).holds == holds
+        assert claim.former.judge(Numbers(rows)).holds
+    rows = {"STCP": [dict.fromkeys(scales, 0.98)], "STCP, droptail": [dict.fromkeys(scales, 0.975)]}
+    better = next(
+        claim
+        for claim in figures_10_and_11.FIGURE_11.claims
+        if claim.name == "stcp-converges-better-than-with-droptail"
+    )
+    assert not better.judge(Numbers(rows)).holds
+    assert better.former.judge(Numbers(rows)).holds
