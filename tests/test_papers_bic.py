@@ -367,6 +367,7 @@ def test_figure_2_counts_flows_that_lose_together():
     run = run_of(**tables, events=events)
     row = figures_2_and_3.FIGURE_2.measure(figures_2_and_3.DROPTAIL, run)
     assert row["half"].value == pytest.approx(0.75)
+    assert row["more than half"].value == pytest.approx(0.7)
     assert row["quarter"].value == pytest.approx(0.85)
     assert row["epochs"] == 20.0
     # 2 * 25 + 50 + 75 and 2 * 100 + 50 + 500 of 2500 Mbit/s.
