@@ -101,7 +101,7 @@ HOW = (
 
 
 def concave(case: Key, name: str) -> tuple[Claim, Claim]:
-    """Claim that the window curve of a case is concave; the names of the two claims begin with `name`."""
+    """Claim that the window curve of a case is concave; `name` begins the names of the two claims."""
     return (
         between(
             slug(name, "concave-for-most-part"),
