@@ -109,7 +109,7 @@ def _live(
 
 
 FACTOR = 1.5
-"""A factor of two would call the least speed-up of the table, 2, reproduced where FIT is as fast as others."""
+"""A factor of two would call the least speed-up of the table, 2, met where FIT is as fast as others."""
 TABLE_5 = Simulated(
     name="table-v", caption="mean throughput at eight places (emulated), Mbit/s",
     about="Means of the turns of figure 8 without their first tenth.",
