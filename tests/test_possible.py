@@ -31,6 +31,7 @@ MAY_BE_NEGATIVE = re.compile(
     r"|fit/section-vi/.*(stolen-rate.*|steals-no-more-than-larger-veno)"
     r"|transient/figure-2/(cov-over-time-equals-cov-over-flows-equation-1|f-1-1-cov-2-equation-3)"
     r"|transient/figure-13/f-with-.*-similar-on-red-link"
+    r"|transient/figure-23/tcp-falls-below-new-rate-more-than-others"
     r"|transient/figure-24/.*-responds-as-in-figure-26|transient/figure-35/f-.*-not-change"
     r"|bic/figure-8/from-1e-5-on-bi-tcp-runs-in-parallel"
     r"|bic/figure-9/(2.5-gbit-s-red-gives-about-same-shares|100-mbit-s-stcp-utilisation-on-par-with-bi)"
