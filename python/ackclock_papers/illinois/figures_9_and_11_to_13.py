@@ -116,7 +116,7 @@ FIGURE_9 = Simulated(
     name="figure-9",
     caption="goodput of one flow and of four",
     about=(
-        "Left: the runs of figure 8. Right: four flows of one algorithm, 100 Mbit/s, RTT 100 ms, "
+        "First: the runs of figure 8. Second: four flows of one algorithm, 100 Mbit/s, RTT 100 ms, "
         "buffer 100 packets; sum of the goodputs."
     ),
     cases=_cases_9,
@@ -212,8 +212,8 @@ FIGURE_11 = Simulated(
     name="figure-11",
     caption="next to Reno, and with different round trips",
     about=(
-        "Left: two Reno flows and two of another algorithm, 100 Mbit/s, 100 ms, 100 packets. "
-        "Right: four flows of one algorithm with RTTs of 60, 80, 100 and 120 ms; mu is fitted to "
+        "First: two Reno flows and two of another algorithm, 100 Mbit/s, 100 ms, 100 packets. "
+        "Second: four flows of one algorithm with RTTs of 60, 80, 100 and 120 ms; mu is fitted to "
         "window ~ RTT^-mu."
     ),
     cases=_cases_11,
