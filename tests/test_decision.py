@@ -87,6 +87,13 @@ def test_a_quotient_covers_as_often_as_it_says():
     assert 1870 <= hits <= 1985
 
 
+def test_a_quotient_of_a_negative_number_has_no_interval():
+    # Its logarithm has none. It was "0 [0, 0]", as sure as can be.
+    estimate = quotient(Estimate(-1.0, -3.0, 1.0, 3), Estimate(2.0, 1.0, 3.0, 3))
+    assert (estimate.value, estimate.samples) == (-0.5, 3)
+    assert np.isnan([estimate.low, estimate.high]).all()
+
+
 @pytest.mark.parametrize(
     ("successes", "trials", "low", "high"),
     [

@@ -34,7 +34,7 @@ MAY_BE_NEGATIVE = re.compile(
     r"|transient/figure-23/tcp-falls-below-new-rate-more-than-others"
     r"|transient/figure-24/.*-responds-as-in-figure-26|transient/figure-35/f-.*-not-change"
     r"|bic/figure-8/from-1e-5-on-bi-tcp-runs-in-parallel"
-    r"|bic/figure-9/(2.5-gbit-s-red-gives-about-same-shares|100-mbit-s-stcp-utilisation-on-par-with-bi)"
+    r"|bic/figure-9/(20-mbit-s-what-bi-tcp-more-mostly-what|2.5-gbit-s-red-gives-about-same-shares|100-mbit-s-stcp-utilisation-on-par-with-bi)"
     r"|transient/section-3/smoothness-and-fairness-positively-correlated"
     r"|africa/figure-1/.*-period-linear-in-window"
     r"|illinois/figure-[2-7]/(mu-grows-with-congestion|log-x-falls-with-log-t-with-slope)"

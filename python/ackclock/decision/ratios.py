@@ -112,7 +112,7 @@ def quotient(above: Estimate, below: Estimate) -> Estimate:
     -------
     Estimate
         The quotient of the values, infinite when `below` is 0. The relative errors add up in squares
-        around its logarithm; there is no interval when either value is 0.
+        around its logarithm; there is no interval when either value is 0 or negative.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def quotient(above: Estimate, below: Estimate) -> Estimate:
     3 [1.82, 4.946]
     """
     samples = min(above.samples, below.samples)
-    if not above.value or not below.value:
+    if above.value <= 0 or below.value <= 0:
         value = above.value / below.value if below.value else math.inf
         return Estimate(value, math.nan, math.nan, samples)
     value = above.value / below.value

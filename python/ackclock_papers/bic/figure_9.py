@@ -163,6 +163,8 @@ def _most_apart(names: Sequence[str], rate_mbps: float) -> Callable[[Numbers], E
     return apart
 
 
+UNUSED_GAIN = _difference(_share(LARGER_CUT, 20, "unused"), _share(("BI-TCP",), 20, "unused"))
+OWN_GAIN = _difference(_share(("BI-TCP",), 20, "fast"), _share(LARGER_CUT, 20, "fast"))
 UNUSED_20 = _over(_share(LARGER_CUT, 20, "unused"), _share(SMALLER_CUT, 20, "unused"))
 """What two controls leave unused over what the other two do, at 20 Mbit/s."""
 
@@ -224,14 +226,14 @@ FIGURE_9 = Simulated(
                 [("next to HSTCP and STCP", _share(LARGER_CUT, 20, *TCP_KINDS)),
                  ("next to BI-TCP", _share(("BI-TCP",), 20, *TCP_KINDS))],
                 paper="slightly less"),
-        between("20-mbit-s-what-bi-tcp-more-mostly-what",
-                "20 Mbit/s: BI-TCP's gain is mostly bandwidth that was unused",
-                _over(_difference(_share(LARGER_CUT, 20, "unused"),
-                                  _share(("BI-TCP",), 20, "unused")),
-                      _difference(_share(("BI-TCP",), 20, "fast"),
-                                  _share(LARGER_CUT, 20, "fast"))),
-                0.5, np.inf, why="part of its gain over HSTCP and STCP that is unused with these",
-                paper="'does not take much bandwidth from TCP, but instead from the unused'"),
+        changed(
+            ordered("20-mbit-s-what-bi-tcp-more-mostly-what",
+                    "20 Mbit/s: BI-TCP's gain is mostly bandwidth that was unused",
+                    [("of the unused", UNUSED_GAIN), ("its gain", OWN_GAIN)], margin=-0.5, unit="of the link",
+                    why="half of its gain over HSTCP and STCP at least is unused with these",
+                    paper="'does not take much bandwidth from TCP, but instead from the unused'"),
+            between("", "", _over(UNUSED_GAIN, OWN_GAIN), 0.5, np.inf,
+                    why="the quotient, which has no interval where either may be negative")),
         near("100-mbit-s-stcp-utilisation-on-par-with-bi",
              "100 Mbit/s: STCP's utilisation is on par with BI-TCP's",
              _difference(_share(("STCP",), 100, "utilisation"),
