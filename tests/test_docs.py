@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from ackclock.cli.main import VERBS, Verb, app
+from ackclock.reproduction.words import gain
+from ackclock_papers import PAPERS
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = (".", "docs", "docs/*", "papers/*", "satellites/*", "tests/data/*")
@@ -110,3 +112,10 @@ def imports(page, of_the_core):
 def test_what_quoted_python_imports_exists(page):
     for line in imports(page, of_the_core=True):
         exec(line, {})  # noqa: S102
+
+
+def test_the_documentation_quotes_what_cross_validation_gave():
+    text = (ROOT / "docs/inference.md").read_text(encoding="utf-8")
+    inferred = [paper for paper in PAPERS.values() if paper.inferred and paper.inferred.validation]
+    assert inferred
+    assert [paper.name for paper in inferred if gain(paper) not in text] == []
