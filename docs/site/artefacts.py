@@ -110,8 +110,8 @@ def reproduction(papers: Mapping[str, Paper], every: Every, results: Path) -> st
         "numbers, scenarios and the outcome of every claim at every setting; a "
         f"claim's tolerance is stated there, too. Intervals are 95 %, over five seeds, over more in {more} "
         f"artefacts (at most {max(most, default=0)}; a pilot tells how many, [inference](inference.md)), or "
-        "by batches within a run above 1 Gbit/s. The live items of TCP-FIT (tables IV and V, figures 8 and "
-        "9) run over emulated paths.",
+        "by batches within a run above 1 Gbit/s. What TCP-FIT measured on the Internet (tables IV and V, "
+        "figures 8 and 9) is simulated here on paths with the rates and losses of its places.",
         "",
         page.markdown(results, papers.values()),
     ]
