@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import sys
 import time
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +17,10 @@ from ackclock.cli import options
 
 if TYPE_CHECKING:
     from ackclock_evaluate.cell import Criterion
-    from ackclock_evaluate.results import Evaluation, Request
+    from ackclock_evaluate.results import CriterionResult, Evaluation, Request
 
 WORSE = ("worse", "fails", "failed")
-CONDITIONS = {"worse": WORSE, "undecided": (*WORSE, "undecided")}
+CONDITIONS = {"worse": WORSE, "must-worse": WORSE, "undecided": (*WORSE, "undecided")}
 
 
 def _show_schema(context: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -55,7 +57,15 @@ def _show_schema(context: click.Context, _: click.Parameter, wanted: bool) -> No
 @options.memory
 @click.option("--dry-run", is_flag=True, help="Print the estimated cost; run nothing.")
 @click.option(
-    "--fail-on", type=click.Choice(list(CONDITIONS)), help="Exit with 3 when such a verdict occurs."
+    "--fail-on",
+    type=click.Choice(list(CONDITIONS)),
+    help="Exit with 3 when such a verdict occurs; with must-worse, in a criterion that is a MUST.",
+)
+@click.option(
+    "--accept",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Known findings that --fail-on accepts, each with a reason and an end date.",
 )
 @options.pictures
 @options.live
@@ -86,6 +96,7 @@ def evaluate(
     memory: str | None,
     dry_run: bool,
     fail_on: str | None,
+    accept: Path | None,
     pictures: bool,
     live: bool,
     as_json: bool,
@@ -104,6 +115,9 @@ def evaluate(
     is evaluated. Objectives: utilisation, unused, delay, starvation, harm, loss, stall. Genomes:
     capacity, delay, flow-delay, pulses, loss, path; by default two that suit the objective.
 
+    --accept names a TOML file of known findings, each an [[accept]] with criterion, reason and until,
+    the last day on which it is accepted.
+
     Exit status: 0 evaluated, whatever the verdicts; 1 a run failed; 2 bad input; 3 a verdict named
     by --fail-on occurred; 130 interrupted.
 
@@ -111,6 +125,7 @@ def evaluate(
     Examples:
       ackclock evaluate illinois
       ackclock evaluate mine:Gentle --against bbr3 --fail-on worse
+      ackclock evaluate mine:Gentle --fail-on must-worse --accept accepted.toml
       ackclock evaluate cubic --set c=0.8 --only mixed,rtt
       ackclock evaluate bbr3 --full --dry-run
       ackclock evaluate copa --search starvation --budget 100
@@ -132,6 +147,7 @@ def evaluate(
         "quick" if quick else "full",
         seed,
     )
+    current, ended = _accepted(accept, request)
     cache = output / ".cache"
     if dry_run:
         _estimate(request, cache, jobs, as_json)
@@ -169,7 +185,6 @@ def evaluate(
             for line in found.findings(report):
                 print(line)
     results = [result for result in evaluation.results if result.criterion.key in requested]
-    verdicts = {result.verdict for result in results}
     errors = [error for result in results for error in result.errors]
     if errors:
         print(
@@ -178,8 +193,34 @@ def evaluate(
             file=sys.stderr,
         )
         raise click.exceptions.Exit(1)
-    if fail_on is not None and verdicts & set(CONDITIONS[fail_on]):
+    for line in ended:
+        print(f"ackclock: {line}", file=sys.stderr)
+    if fail_on is not None and _counts(results, fail_on, current):
         raise click.exceptions.Exit(3)
+
+
+def _accepted(file: Path | None, request: Request) -> tuple[set[str], list[str]]:
+    if file is None:
+        return set(), []
+    from ackclock_evaluate import accepted
+    from ackclock_evaluate.suites import chosen
+
+    suites = list(dict.fromkeys(criterion.suite for criterion in request.criteria))
+    try:
+        entries = accepted.read(file, [criterion.id for criterion in chosen(suites)])
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
+    return accepted.sort(entries, datetime.datetime.now(datetime.UTC).date())
+
+
+def _counts(results: Sequence[CriterionResult], condition: str, accepted: set[str]) -> bool:
+    """Return whether a verdict that `condition` names occurs in a criterion that is not accepted."""
+    return any(
+        result.verdict in CONDITIONS[condition]
+        for result in results
+        if result.criterion.id not in accepted
+        and (condition != "must-worse" or result.criterion.level == "MUST")
+    )
 
 
 def _parameters(settings: tuple[str, ...]) -> dict[str, object]:
@@ -233,12 +274,12 @@ def _estimate(request: Request, cache: Path, jobs: int | None, as_json: bool) ->
 
 def _print(evaluation: Evaluation, place: Path) -> None:
     from ackclock.engine import controls
-    from ackclock_evaluate.page import sentence
+    from ackclock_evaluate.conclusion import headline
 
     name = evaluation.request.candidate.name
     if evaluation.results:
         _print_verdicts(evaluation)
-        print(f"{name}: {sentence(evaluation)}")
+        print(f"{name}: {headline(evaluation)}.")
     sources = controls.follows([name])
     if sources:
         print(sources)
@@ -248,19 +289,22 @@ def _print(evaluation: Evaluation, place: Path) -> None:
 def _print_verdicts(evaluation: Evaluation) -> None:
     """Print the verdict of every criterion."""
     from ackclock.cli import tables
+    from ackclock_evaluate import written
     from ackclock_evaluate.cell import words
-    from ackclock_evaluate.report import number
+    from ackclock_evaluate.results import CANDIDATE
 
-    columns = ("section", "criterion", "verdict", "decided by", evaluation.request.candidate.name)
     others = list(evaluation.others)
+    columns = ("section", "criterion", "verdict", "worse in", "decided by", evaluation.request.candidate.name)
     rows = []
     for result in evaluation.results:
         worst, values = "", ["-"] * (1 + len(others))
         if result.worst:
-            decisive = number(*result.worst, result.criterion.id)
-            worst = f"{decisive['cell']}: {words(decisive['metric'])}"
-            means = [decisive["value"], *(decisive["baseline"].get(name) for name in others)]
-            values = ["-" if mean is None else f"{mean:.4g}" for mean in means]
+            cell, judged = result.worst
+            metric, unit = judged.bound.metric, judged.bound.unit
+            estimates = [cell.measured[name].estimate(metric) for name in (CANDIDATE, *others)]
+            values = [written.number_with_unit(metric, unit, estimate) for estimate in estimates]
+            worst = f"{cell.cell.name}: {words(metric)}"
         criterion = result.criterion
-        rows.append((criterion.section, criterion.id, result.verdict, worst, *values))
-    tables.print_rows((*columns, *others), rows, texts=4)
+        worse = f"{result.worse} of {len(result.asked)}" if result.asked else "-"
+        rows.append((criterion.section, criterion.id, result.verdict, worse, worst, *values))
+    tables.print_rows((*columns, *others), rows, texts=5)

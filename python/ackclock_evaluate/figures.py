@@ -27,7 +27,7 @@ def metric_of(result: CriterionResult) -> tuple[str, str]:
     """Return the metric and the unit of a criterion's picture: its own, or the first that is judged."""
     margins = [judged.margin for cell in result.cells for judged in cell.judged]
     units = {margin.metric: margin.unit for margin in margins}
-    limits = [limit for cell in result.cells for limit, _ in cell.limits]
+    limits = [limit.bound for cell in result.cells for limit in cell.limits]
     wanted = result.criterion.shown
     if not wanted:
         wanted = margins[0].metric if margins else limits[0].metric if limits else ""

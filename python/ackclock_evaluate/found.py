@@ -17,6 +17,7 @@ from ackclock_evaluate.results import CANDIDATE
 from ackclock_evaluate.search import Adversary, Searched, figure
 from ackclock_evaluate.search.run import summed_up
 from ackclock_evaluate.search.saved import FRESH_RUNS
+from ackclock_evaluate.written import interval
 
 CURVES = "curves"
 """The folder with the charts of adversaries, a file each."""
@@ -34,21 +35,6 @@ class SearchReport:
 def findings(search: SearchReport) -> list[str]:
     """Return a line per genome and a line per file."""
     return [summed_up(searched) for searched in search.searched] + [str(file) for file, _ in search.files]
-
-
-def _number(value: float) -> str:
-    if value != value:
-        return "-"
-    if value == 0:
-        return "0"
-    return f"{value:.3g}" if 1e-3 <= abs(value) < 1e5 else f"{value:.2e}"
-
-
-def interval(estimate: Estimate) -> str:
-    """Write an estimate with its interval, such as ``"12.3 [12.1, 12.5]"``."""
-    if estimate.low != estimate.low or estimate.low == estimate.high:
-        return _number(estimate.value)
-    return f"{_number(estimate.value)} [{_number(estimate.low)}, {_number(estimate.high)}]"
 
 
 def record(search: SearchReport, command: str) -> dict[str, Any]:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import datetime
 import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from ackclock import engine
-from ackclock.decision.paired import Limit
+from ackclock.decision.paired import LimitResult
 from ackclock.draw import lab
 from ackclock.draw.figure import Group
 from ackclock.draw.page import html
 from ackclock.engine import controls, storage
 from ackclock.engine.names import slug
-from ackclock_evaluate import figures, found, previous, report, tables
+from ackclock_evaluate import conclusion, exports, figures, found, previous, report, tables, written
 from ackclock_evaluate.cell import words
 from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, MarginResult
 from ackclock_evaluate.search import as_json
-from ackclock_evaluate.setting import BASELINES
 
 MARKER = "verdicts.json"
 NAMES = frozenset(
@@ -29,6 +29,7 @@ NAMES = frozenset(
         "cells.parquet",
         "numbers.parquet",
         "runs.parquet",
+        *exports.NAMES,
         "scenarios",
         "pictures",
         found.CURVES,
@@ -41,46 +42,24 @@ def folder(output: Path, name: str) -> Path:
     return output / f"evaluation={slug(name)}"
 
 
-def sentence(evaluation: Evaluation) -> str:
-    """Sum an evaluation up in a sentence."""
-    tested = [result for result in evaluation.results if result.verdict != "not tested"]
-
-    def count(verdict: str) -> int:
-        return sum(result.verdict == verdict for result in tested)
-
-    starved = [
-        cell.cell.name
-        for result in tested
-        for cell in result.cells
-        if cell.cell.decisive
-        for limit, holds in cell.limits
-        if limit.metric == "starved" and not holds
-    ]
-    parts = [
-        f"worse than both {' and '.join(BASELINES)} in {count('worse')} of {len(tested)} criteria",
-        f"breaks a limit in {count('fails')}",
-        f"starves other flows in {len(starved)} scenarios" if starved else "starves no other flow",
-        f"{count('undecided')} undecided",
-    ]
-    if count("failed"):
-        parts.append(f"a run failed in {count('failed')}")
-    return ", ".join(parts)
-
-
-def _row(cell: CellResult, judged: MarginResult | Limit, verdict: str) -> dict[str, Any]:
-    margin = report.margin_words(judged)
-    return _numbers(cell, *report.metric_and_unit(judged)) | {"margin": margin, "verdict": verdict}
+def _row(cell: CellResult, judged: MarginResult | LimitResult, verdict: str) -> dict[str, Any]:
+    return _numbers(cell, judged.bound.metric, judged.bound.unit) | {
+        "margin": written.margin_words(judged),
+        "effect": written.evidence(judged),
+        "verdict": verdict,
+    }
 
 
 def _numbers(cell: CellResult, metric: str, unit: str) -> dict[str, Any]:
+    value, shown_unit = written.shown(metric, unit, cell.measured[CANDIDATE].estimate(metric))
     return {
         "cell": cell.cell.name,
         "steady": cell.is_steady,
         "metric": words(metric),
-        "unit": unit,
-        "value": found.interval(cell.measured[CANDIDATE].estimate(metric)),
+        "unit": shown_unit,
+        "value": value,
         "theirs": [
-            (found.interval(measured.estimate(metric)), control)
+            (written.shown(metric, unit, measured.estimate(metric))[0], control)
             for control, measured in cell.measured.items()
             if control != CANDIDATE
         ],
@@ -113,15 +92,15 @@ def _cells(result: CriterionResult) -> list[dict[str, Any]]:
             continue
         for judged in cell.judged:
             compared = judged.compared
-            rows.append(_row(cell, judged, compared.verdict) | links)
+            rows.append(_row(cell, judged, judged.verdict or compared.verdict) | links)
             if compared.identical:
                 rows[-1]["note"] = "the runs do not differ"
             elif compared.runs_needed:
                 rows[-1]["note"] = f"about {compared.runs_needed} runs would decide"
-        for limit, holds in cell.limits:
-            rows.append(_row(cell, limit, "holds" if holds else "fails") | links)
+        for limit in cell.limits:
+            rows.append(_row(cell, limit, limit.verdict) | links)
         for metric, unit in cell.cell.shown:
-            rows.append(_numbers(cell, metric, unit) | {"margin": "", "verdict": ""} | links)
+            rows.append(_numbers(cell, metric, unit) | {"margin": "", "effect": "", "verdict": ""} | links)
     return rows
 
 
@@ -134,6 +113,9 @@ def _result(result: CriterionResult, others: Sequence[CriterionResult]) -> dict[
         "rows": _cells(result),
         "worst": None,
         "errors": result.errors,
+        "strip": [(cell.cell.name, cell.verdict) for cell in result.cells if cell.cell.decisive],
+        "asked": len(result.asked),
+        "worse": result.worse,
     }
     if result.worst:
         cell, decisive = result.worst
@@ -168,6 +150,7 @@ def write(
     """
     request = evaluation.request
     name = request.candidate.name
+    date = datetime.datetime.now(datetime.UTC).date().isoformat()
     place = folder(output, name)
     commands = previous.commands(request, place, command)
     kept = previous.searches(request, place, [search.objective for search in searches])
@@ -180,7 +163,7 @@ def write(
     with storage.new_directory(place, force=True, is_result=is_result) as directory:
         files = [file for search in searches for file in search.files]
         adversaries = found.kept(place, kept) + as_json(files)
-        report.write(evaluation, directory, wall_s, commands, adversaries, records)
+        report.write(evaluation, directory, wall_s, date, commands, adversaries, records)
         shown = []
         charts = found.charts(files, place, kept, directory)
         for index, result in enumerate(evaluation.results):
@@ -206,7 +189,10 @@ def write(
             name=name,
             follows=controls.follows([subject.name for subject in request.subjects]),
             params=dict(request.candidate.params),
-            sentence=sentence(evaluation),
+            headline=conclusion.headline(evaluation),
+            paragraph=conclusion.paragraph(evaluation, date),
+            not_asked=conclusion.not_asked(request),
+            exports=list(exports.files(evaluation, date)),
             mode=request.mode,
             others=list(evaluation.others),
             tested=[section for section in shown if section["verdict"] != "not tested"],

@@ -10,45 +10,32 @@ from typing import Any
 import numpy as np
 
 from ackclock import engine
-from ackclock.decision.paired import Limit
+from ackclock.decision.paired import LimitResult
 from ackclock.engine import controls, storage
-from ackclock_evaluate import previous
+from ackclock_evaluate import conclusion, exports, previous
 from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, MarginResult
 from ackclock_evaluate.runs import as_json as as_finite
 from ackclock_evaluate.schema import SCHEMA
 from ackclock_evaluate.setting import BASELINES
 from ackclock_evaluate.tables import cells, numbers, runs, scenario_name, scenarios
-
-
-def margin_words(judged: MarginResult | Limit) -> str:
-    """Return the margin or limit in words, such as ``"10 % and 1 ms"``."""
-    if isinstance(judged, Limit):
-        bound = judged.at_most if judged.at_most is not None else judged.at_least
-        sense = "at most" if judged.at_most is not None else "at least"
-        times = " times the baseline" if judged.of_baseline else ""
-        return f"{sense} {bound:g}{times}"
-    margin = judged.margin
-    parts = []
-    if margin.ratio is not None:
-        parts.append(f"{100 * (margin.ratio - 1):.0f} %")
-    if margin.difference is not None:
-        parts.append(f"{margin.difference:g} {margin.unit}".strip())
-    return " and ".join(parts)
-
-
-def metric_and_unit(judged: MarginResult | Limit) -> tuple[str, str]:
-    """Return the metric of a comparison or limit, and its unit."""
-    bound = judged.margin if isinstance(judged, MarginResult) else judged
-    return bound.metric, bound.unit
+from ackclock_evaluate.written import margin_words
 
 
 def _finite(value: float) -> float | None:
     return float(f"{value:.6g}") if np.isfinite(value) else None
 
 
-def number(cell: CellResult, judged: MarginResult | Limit, criterion: str) -> dict[str, Any]:
+def _effect(judged: MarginResult | LimitResult) -> dict[str, float | None] | None:
+    """Return the effect in margins; None for a limit."""
+    if isinstance(judged, LimitResult):
+        return None
+    effect = judged.compared.effect
+    return {"margins": _finite(effect.value), "low": _finite(effect.low), "high": _finite(effect.high)}
+
+
+def number(cell: CellResult, judged: MarginResult | LimitResult, criterion: str) -> dict[str, Any]:
     """Return the number behind a verdict, as ``worst`` in ``verdicts.json``; `criterion` is an id."""
-    metric, unit = metric_and_unit(judged)
+    metric, unit = judged.bound.metric, judged.bound.unit
     mine = cell.measured[CANDIDATE].estimate(metric)
     theirs = {
         name: _finite(cell.measured[name].estimate(metric).value)
@@ -66,6 +53,7 @@ def number(cell: CellResult, judged: MarginResult | Limit, criterion: str) -> di
         "runs": mine.samples,
         "baseline": theirs,
         "margin": margin_words(judged),
+        "effect": _effect(judged),
         "scenario": scenario_name(criterion, cell.cell.id),
     }
 
@@ -79,6 +67,8 @@ def _criterion(result: CriterionResult, command: str) -> dict[str, Any]:
         "holm_p": None if result.holm_p is None else _finite(result.holm_p),
         "worst": number(*result.worst, result.criterion.id) if result.worst else None,
         "cells": len(result.cells),
+        "asked": len(result.asked),
+        "worse": result.worse,
         "undecided": sum(cell.verdict == "undecided" for cell in result.cells if cell.cell.decisive),
         "errors": result.errors,
         "suite": result.criterion.suite,
@@ -89,6 +79,7 @@ def _criterion(result: CriterionResult, command: str) -> dict[str, Any]:
 def verdicts(
     evaluation: Evaluation,
     wall_s: float,
+    date: str,
     commands: Mapping[str, str],
     adversaries: Sequence[dict[str, Any]] = (),
     searches: Sequence[dict[str, Any]] = (),
@@ -103,6 +94,8 @@ def verdicts(
     return {
         "schema": SCHEMA,
         "ackclock": engine.__version__,
+        "date": date,
+        "headline": conclusion.headline(evaluation),
         "control": {
             "name": request.candidate.name,
             "params": dict(request.candidate.params),
@@ -144,6 +137,7 @@ def write(
     evaluation: Evaluation,
     directory: Path,
     wall_s: float,
+    date: str,
     commands: Mapping[str, str],
     adversaries: Sequence[dict[str, Any]] = (),
     searches: Sequence[dict[str, Any]] = (),
@@ -159,6 +153,8 @@ def write(
                     storage.write(file, measured.scenarios[part].toml().encode())
     for name, table in (("cells", cells), ("numbers", numbers), ("runs", runs)):
         storage.write_table(table(evaluation), directory, name)
-    record = verdicts(evaluation, wall_s, commands, adversaries, searches)
+    for name, text in exports.files(evaluation, date).items():
+        storage.write(directory / name, text.encode())
+    record = verdicts(evaluation, wall_s, date, commands, adversaries, searches)
     storage.write(directory / "verdicts.json", (json.dumps(record, indent=1) + "\n").encode())
     return record

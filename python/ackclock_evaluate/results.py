@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from ackclock import engine, metrics
 from ackclock.decision import paired
-from ackclock.decision.paired import Compared, Limit, Margin
+from ackclock.decision.paired import ORDER, Compared, LimitResult, Margin
 from ackclock.metrics import Estimate
 from ackclock_evaluate.cell import Cell, CellCurves, CellNumbers, Criterion, possible
 from ackclock_evaluate.setting import BASELINES, Mode, Subject
@@ -24,7 +24,7 @@ STEADY_EPOCHS = 3
 """With fewer loss events of Reno alone a cell says nothing about the long run."""
 
 
-SEVERITY = ("not applicable", "holds", "better", "like", "undecided", "worse", "fails", "failed")
+SEVERITY = ("not applicable", "holds", *ORDER, "fails", "failed")
 """Verdicts of a criterion, from the most to the least favourable."""
 
 
@@ -92,6 +92,13 @@ class MarginResult:
     """The more permissive baseline."""
     compared: Compared
     """The comparison with that baseline."""
+    verdict: str = ""
+    """Its verdict after the correction for the number of comparisons of its criterion."""
+
+    @property
+    def bound(self) -> Margin:
+        """The margin, under the name that `LimitResult` has for its limit."""
+        return self.margin
 
 
 @dataclass(frozen=True)
@@ -102,19 +109,18 @@ class CellResult:
     measured: Mapping[str, Measured]
     """Runs by control; those of the candidate are under `CANDIDATE`, even if it is a baseline."""
     judged: Sequence[MarginResult]
-    limits: Sequence[tuple[Limit, bool]]
-    """Each limit, and whether it holds."""
+    limits: Sequence[LimitResult]
 
     @property
     def verdict(self) -> str:
-        """The least favourable verdict of the cell, without correction for the number of comparisons."""
+        """The least favourable verdict of the cell."""
         candidate = self.measured[CANDIDATE]
         if candidate.refusal:
             return "not applicable"
         if candidate.errors:
             return "failed"
-        verdicts: list[str] = [result.compared.verdict for result in self.judged]
-        verdicts += ["holds" if holds else "fails" for _, holds in self.limits]
+        verdicts = [result.verdict or result.compared.verdict for result in self.judged]
+        verdicts += [result.verdict for result in self.limits]
         return max(verdicts, key=SEVERITY.index, default="not applicable")
 
     @property
@@ -135,7 +141,7 @@ class CriterionResult:
     cells: Sequence[CellResult]
     verdict: str
     """A verdict of `SEVERITY`, or ``not tested``."""
-    worst: tuple[CellResult, MarginResult | Limit] | None
+    worst: tuple[CellResult, MarginResult | LimitResult] | None
     """The deciding cell, and its comparison or limit."""
     holm_p: float | None
     """Adjusted probability of the deciding comparison."""
@@ -145,6 +151,16 @@ class CriterionResult:
         """Errors of the candidate's runs, each once."""
         errors = [error for cell in self.cells for error in cell.measured[CANDIDATE].errors]
         return list(dict.fromkeys(errors))
+
+    @property
+    def asked(self) -> list[CellResult]:
+        """The cells that count towards the verdict and that the candidate can be in."""
+        return [cell for cell in self.cells if cell.cell.decisive and cell.verdict != "not applicable"]
+
+    @property
+    def worse(self) -> int:
+        """Number of cells in which the candidate is worse, or breaks a limit."""
+        return sum(cell.verdict in {"worse", "fails"} for cell in self.asked)
 
 
 @dataclass(frozen=True, repr=False)
@@ -167,7 +183,7 @@ class Evaluation:
         rows = []
         for result in self.results:
             cell, decisive = result.worst or (None, None)
-            bound = decisive.margin if isinstance(decisive, MarginResult) else decisive
+            bound = decisive.bound if decisive else None
             estimate = cell.measured[CANDIDATE].estimate(bound.metric) if cell and bound else None
             rows.append(
                 {
@@ -201,24 +217,32 @@ def judge(criterion: Criterion, cells: Sequence[CellResult]) -> CriterionResult:
     """Judge a criterion by its cells.
 
     The verdict is ``failed`` when a run of the candidate failed, ``fails`` when a limit does not
-    hold, and otherwise that of the worst comparison after Holm's correction.
+    hold, and otherwise that of the worst comparison after Holm's correction, or that of an undecided
+    limit.
     """
     if criterion.cells is None:
         return CriterionResult(criterion, cells, "not tested", None, None)
-    deciding = [cell for cell in cells if cell.cell.decisive]
-    compared = [(cell, result) for cell in deciding for result in cell.judged]
-    limits = [(cell, limit, holds) for cell in deciding for limit, holds in cell.limits]
-    failed = [(cell, limit) for cell, limit, holds in limits if not holds]
     if any(cell.measured[CANDIDATE].errors for cell in cells):
         return CriterionResult(criterion, cells, "failed", None, None)
-    if failed:
-        return CriterionResult(criterion, cells, "fails", failed[0], None)
+    compared = [
+        (index, place)
+        for index, cell in enumerate(cells)
+        if cell.cell.decisive
+        for place in range(len(cell.judged))
+    ]
+    verdict, p = "", None
+    worst: tuple[CellResult, MarginResult | LimitResult] | None = None
     if compared:
-        comparisons = [result.compared for _, result in compared]
-        verdict, worst, p = paired.of_criterion(
-            [comparison.verdict for comparison in comparisons], [comparison.p for comparison in comparisons]
-        )
-        return CriterionResult(criterion, cells, verdict, compared[worst], p)
-    if limits:
-        return CriterionResult(criterion, cells, "holds", limits[0][:2], None)
-    return CriterionResult(criterion, cells, "not applicable", None, None)
+        comparisons = [cells[index].judged[place].compared for index, place in compared]
+        verdict, decisive, p, kept = paired.of_criterion(comparisons)
+        corrected: list[list[MarginResult]] = [list(cell.judged) for cell in cells]
+        for (index, place), each in zip(compared, kept, strict=True):
+            corrected[index][place] = replace(corrected[index][place], verdict=each)
+        cells = [replace(cell, judged=judged) for cell, judged in zip(cells, corrected, strict=True)]
+        index, place = compared[decisive]
+        worst = cells[index], cells[index].judged[place]
+    limits = [(cell, limit) for cell in cells if cell.cell.decisive for limit in cell.limits]
+    for cell, limit in sorted(limits, key=lambda pair: SEVERITY.index(pair[1].verdict), reverse=True)[:1]:
+        if not verdict or SEVERITY.index(limit.verdict) >= SEVERITY.index(verdict):
+            verdict, worst, p = limit.verdict, (cell, limit), None
+    return CriterionResult(criterion, cells, verdict or "not applicable", worst, p)

@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-SCHEMA = 1
+from ackclock.decision.paired import ORDER
+
+SCHEMA = 2
 
 
-VERDICTS = (
-    "better",
-    "like",
-    "undecided",
-    "worse",
-    "holds",
-    "fails",
-    "failed",
-    "not applicable",
-    "not tested",
-)
+VERDICTS = (*ORDER, "holds", "fails", "failed", "not applicable", "not tested")
 
 
 _NUMBER = {"type": ["number", "null"]}
@@ -37,6 +29,7 @@ def _object(properties: dict[str, Any], optional: tuple[str, ...] = ()) -> dict[
 
 def schema() -> dict[str, Any]:
     """Return the JSON schema (draft 2020-12) of ``verdicts.json``."""
+    effect = _object({"margins": _NUMBER, "low": _NUMBER, "high": _NUMBER})
     worst = _object(
         {
             "cell": _TEXT,
@@ -49,6 +42,8 @@ def schema() -> dict[str, Any]:
             "runs": {"type": "integer"},
             "baseline": {"type": "object", "additionalProperties": _NUMBER},
             "margin": _TEXT,
+            # By how much it is worse, in margins; null for a limit.
+            "effect": {"anyOf": [effect, {"type": "null"}]},
             "scenario": _TEXT,
         }
     )
@@ -61,6 +56,9 @@ def schema() -> dict[str, Any]:
             "holm_p": _NUMBER,
             "worst": {"anyOf": [worst, {"type": "null"}]},
             "cells": {"type": "integer"},
+            # Scenarios that count and that the control can be in, and those in which it is worse.
+            "asked": {"type": "integer"},
+            "worse": {"type": "integer"},
             "undecided": {"type": "integer"},
             "errors": {"type": "array", "items": _TEXT},
             "suite": _TEXT,
@@ -81,7 +79,7 @@ def schema() -> dict[str, Any]:
             "baseline": {"type": "object", "additionalProperties": _NUMBER},
             "intervals": {"type": "object", "additionalProperties": {"type": "array", "items": _NUMBER}},
             "regret": regret,
-            "verdict": {"enum": ["better", "like", "undecided", "worse"]},
+            "verdict": {"enum": list(ORDER)},
         }
     )
     control = _object(
@@ -100,6 +98,8 @@ def schema() -> dict[str, Any]:
             {
                 "schema": {"const": SCHEMA},
                 "ackclock": _TEXT,
+                "date": _TEXT,
+                "headline": _TEXT,
                 "control": control,
                 "baselines": {"type": "array", "items": _TEXT},
                 "against": {"type": "array", "items": _TEXT},

@@ -45,8 +45,8 @@ def cells(evaluation: Evaluation) -> pl.DataFrame:
     )
     for result in evaluation.results:
         for cell in result.cells:
-            judged = {metric.margin.metric: metric.compared.verdict for metric in cell.judged}
-            judged |= {limit.metric: "holds" if ok else "fails" for limit, ok in cell.limits}  # type: ignore[misc]
+            judged = {result.bound.metric: result.verdict for result in cell.judged}
+            judged |= {limit.bound.metric: limit.verdict for limit in cell.limits}
             units = dict(cell.cell.shown)
             units |= {metric.margin.metric: metric.margin.unit for metric in cell.judged}
             for control, measured in cell.measured.items():

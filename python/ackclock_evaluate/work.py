@@ -150,12 +150,9 @@ class Work:
             }
             judged.append(MarginResult(margin, *paired.most_permissive(compared)))
         limits = [
-            (
-                limit,
-                limit.holds(
-                    float(np.mean(candidate.values(limit.metric))),
-                    [float(np.mean(others[name].values(limit.metric))) for name in BASELINES],
-                ),
+            limit.judge(
+                candidate.values(limit.metric),
+                [float(np.mean(others[name].values(limit.metric))) for name in BASELINES],
             )
             for limit in described.limits
             if not limit.if_told or any(limit.metric in run for run in candidate.numbers)
@@ -178,7 +175,8 @@ class Work:
             for cell in decisive:
                 index = self._indices[id(cell.cell)]
                 runs = self.runs[index]
-                if any(
+                rare = runs < MOST_RUNS and any(limit.verdict == "undecided" for limit in cell.limits)
+                if rare or any(
                     wants_more(judged.compared, runs, MOST_RUNS, settled=settled) for judged in cell.judged
                 ):
                     self.runs[index] += MORE_RUNS

@@ -369,11 +369,11 @@ def test_a_constant_rate_takes_capacity_that_it_cannot_use(evaluate: Evaluate) -
     (undelivered,) = [criterion for criterion in collapse.CRITERIA if criterion.id == "collapse-undelivered"]
     evaluated = evaluate(Subject("steady"), undelivered)
     (cell,) = cells(evaluated)
-    assert evaluated.results[0].verdict == "fails"
+    assert evaluated.results[0].verdict == "worse"
     # All of the link of 10 Mbit/s, for 128 kbit/s at its end.
     assert mean(cell, "victim_goodput") < 1
     assert mean(cell, "victim_goodput", "reno") > 9
-    assert evaluate(Subject("cubic"), undelivered).results[0].verdict == "holds"
+    assert evaluate(Subject("cubic"), undelivered).results[0].verdict in {"like", "not worse"}
 
 
 # 15: no false alarms. Reno and CUBIC, which are the baselines, are not worse than these with other

@@ -1,7 +1,7 @@
-"""Verdicts from paired runs (better, like, worse or undecided), and their correction for many comparisons.
+"""Verdicts on a candidate (better, like, not worse, worse or undecided), and their correction.
 
-Pure functions of numbers. A difference counts only when it is past a margin that was stated before,
-and being alike is shown by two one-sided tests, not assumed.
+Pure functions of numbers. A difference counts only when it is past a margin that was stated before;
+being alike, or not worse, is shown by a test, not assumed.
 """
 
 from __future__ import annotations
@@ -13,11 +13,18 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-Verdict = Literal["better", "like", "undecided", "worse"]
-ORDER: tuple[Verdict, ...] = ("better", "like", "undecided", "worse")
+from ackclock.decision.intervals import Estimate
+from ackclock.decision.ratios import exact_share
+
+Verdict = Literal["better", "like", "not worse", "undecided", "worse"]
+ORDER: tuple[Verdict, ...] = ("better", "like", "not worse", "undecided", "worse")
 """Verdicts from the most to the least favourable."""
 LEVEL = 0.95
-"""Confidence level of the intervals; the one-sided tests of being alike are each at 5 %."""
+"""Confidence level of the intervals; the one-sided tests of being alike or not worse are at 5 %."""
+RESOLUTION = 0.01
+"""Least standard deviation of a run, in margins: no verdict rests on an interval of width zero."""
+RARE = 0.05
+"""A limit may be broken in this share of runs: what is rarer than one in twenty is not shown by 30."""
 Values = NDArray[np.float64]
 
 
@@ -37,9 +44,9 @@ class Margin:
         A ratio to the baseline that still does not matter, above 1.
     difference : float, optional
         A difference that still does not matter, in the unit. With a ratio, too, only what is past
-        both matters.
+        both matters, and in the ratio a mean below the difference counts as the difference.
     least : float
-        In ratios smaller values count as this one, in the unit.
+        In ratios without a difference a smaller mean counts as this one, in the unit.
     """
 
     metric: str
@@ -52,7 +59,7 @@ class Margin:
 
 @dataclass(frozen=True)
 class Limit:
-    """A limit that a metric must keep, whatever the baselines do.
+    """A limit that a metric must keep in every run, whatever the baselines do.
 
     Attributes
     ----------
@@ -61,9 +68,7 @@ class Limit:
     unit : str
         Unit of the number.
     at_most, at_least : float, optional
-        What the mean over runs may be.
-    of_baseline : bool
-        The limit is a multiple of the baseline's mean, of the more permissive baseline.
+        Bounds of the number of a run.
     if_told : bool
         It does not apply to a control that has no such number.
     """
@@ -72,32 +77,63 @@ class Limit:
     unit: str = ""
     at_most: float | None = None
     at_least: float | None = None
-    of_baseline: bool = False
     if_told: bool = False
 
-    def holds(self, value: float, baselines: Sequence[float]) -> bool:
-        """Return whether a value keeps the limit.
+    def judge(self, values: Sequence[float], baselines: Sequence[float]) -> LimitResult:
+        """Judge the runs of a candidate.
 
         Parameters
         ----------
-        value : float
-            Mean over runs.
+        values : sequence of float
+            The number of each run; NaN breaks the limit.
         baselines : sequence of float
-            The same of the baselines; what they do themselves is not held against a candidate.
+            The mean of each baseline. A limit that a baseline does not keep is as wide as its mean: what
+            a baseline does itself is not held against a candidate.
 
         Returns
         -------
-        bool
-            False, too, when there is no value.
+        LimitResult
+            ``holds`` when no run breaks the limit, ``fails`` when more than `RARE` of all runs do, by
+            the lower end of the exact interval, and otherwise ``undecided``.
+
+        Examples
+        --------
+        Two of five runs starve a flow for more than 30 s; at least 5.3 % of all runs do:
+
+        >>> Limit("starved", "s", at_most=30).judge([0, 0, 0, 45, 45], [0, 0]).verdict
+        'fails'
         """
-        baselines = [value for value in baselines if not (self.if_told and np.isnan(value))]
-        if self.at_most is not None:
-            bound = self.at_most * (max(baselines) if self.of_baseline else 1)
-            return value <= (bound if self.of_baseline else max([bound, *baselines]))
-        if self.at_least is not None:
-            bound = self.at_least * (min(baselines) if self.of_baseline else 1)
-            return value >= (bound if self.of_baseline else min([bound, *baselines]))
-        return False
+        numbers = np.asarray(values, float)
+        known = [value for value in baselines if not np.isnan(value)]
+        most = np.inf if self.at_most is None else max([self.at_most, *known])
+        least = -np.inf if self.at_least is None else min([self.at_least, *known])
+        broken = int(np.sum(~((numbers <= most) & (numbers >= least))))
+        share = exact_share(broken, numbers.size) if numbers.size else Estimate(np.nan, np.nan, np.nan, 0)
+        if not broken and numbers.size:
+            return LimitResult(self, "holds", broken, share)
+        return LimitResult(self, "fails" if share.low > RARE else "undecided", broken, share)
+
+
+@dataclass(frozen=True)
+class LimitResult:
+    """A limit, and the runs of a candidate that break it.
+
+    Attributes
+    ----------
+    bound : Limit
+        The limit in question.
+    verdict : str
+        ``holds``, ``undecided`` or ``fails``.
+    broken : int
+        Number of runs that break it.
+    share : Estimate
+        Share of runs that break it, with its exact interval.
+    """
+
+    bound: Limit
+    verdict: Literal["holds", "undecided", "fails"]
+    broken: int
+    share: Estimate
 
 
 @dataclass(frozen=True)
@@ -107,35 +143,45 @@ class Compared:
     Attributes
     ----------
     verdict : str
-        ``better``, ``like``, ``undecided`` or ``worse``.
+        One of `ORDER`.
     p : float
         Probability of as large a difference, were the candidate just at the margin; two-sided.
     runs_needed : int, optional
-        About how many runs would decide, when it is undecided and more runs can.
+        About how many runs of the candidate would decide, when it is undecided and more runs can.
     identical : bool
-        Whether the differences of all runs are the same, so that nothing is random.
+        Whether no two runs of either differ, so that nothing is random.
+    effect : Estimate
+        By how much the candidate is worse, in margins, with its 95 % interval: above 1 matters, and
+        negative is better.
     """
 
     verdict: Verdict
     p: float
     runs_needed: int | None
     identical: bool
+    effect: Estimate
 
 
 def compare(candidate: Sequence[float], baseline: Sequence[float], margin: Margin) -> Compared:
-    """Compare paired runs.
+    """Compare the runs of a candidate with those of a baseline, by Welch's test.
+
+    The runs are not paired, because controls that differ part after a few losses even with the same random
+    numbers; so the baseline may have more runs. A ratio is one of arithmetic means, so that a rare
+    collapse counts with what it costs; its error is that of the delta method.
 
     Parameters
     ----------
     candidate, baseline : sequence of float
-        A number per run, of the same length; pairs in which either is NaN do not count.
+        A number per run, of any two lengths; NaN does not count.
     margin : Margin
         The difference that matters.
 
     Returns
     -------
     Compared
-        The verdict and its probability.
+        ``worse`` when the 95 % interval of the difference is past the margin, ``better`` when it is past
+        the margin on the other side, ``like`` when two one-sided tests at 5 % show that it is within the
+        margin on both sides, ``not worse`` when one shows that it is below the margin.
 
     Examples
     --------
@@ -145,86 +191,126 @@ def compare(candidate: Sequence[float], baseline: Sequence[float], margin: Margi
     >>> compare([8.0, 8.1, 7.9], [10.0, 10.0, 10.0], goodput).verdict
     'worse'
     """
-    mine, theirs = np.asarray(candidate, float), np.asarray(baseline, float)
-    known = ~(np.isnan(mine) | np.isnan(theirs))
-    mine, theirs = mine[known], theirs[known]
-    if mine.size < 2:
-        return Compared("undecided", 1.0, None, identical=False)
-    scales = _harm(mine, theirs, margin)
-    tests = [_Test(harm, bound) for harm, bound in scales]
+    mine, theirs = (_known(values) for values in (candidate, baseline))
+    if min(mine.size, theirs.size) < 2:
+        return Compared("undecided", 1.0, None, identical=False, effect=_UNKNOWN)
+    identical = not any(_spread(values) for values in (mine, theirs))
+    tests = _tests(mine, theirs, margin)
+    effect = _effect(tests)
     p = max(test.p_worse for test in tests)
-    identical = all(test.error == 0 for test in tests)
-    if all(test.is_worse for test in tests):
-        return Compared("worse", p, None, identical)
-    if all(test.is_better for test in tests):
-        return Compared("better", p, None, identical)
-    if any(test.is_like for test in tests):
-        return Compared("like", p, None, identical)
-    return Compared("undecided", p, _runs_needed(tests), identical)
+    verdict: Verdict = "undecided"
+    if effect.low > 1:
+        verdict = "worse"
+    elif effect.high < -1:
+        verdict = "better"
+    elif any(test.is_like for test in tests):
+        verdict = "like"
+    elif any(test.is_not_worse for test in tests):
+        verdict = "not worse"
+    needed = _runs_needed(tests) if verdict == "undecided" and not identical else None
+    return Compared(verdict, p, needed, identical, effect)
 
 
-def _harm(mine: Values, theirs: Values, margin: Margin) -> list[tuple[Values, float]]:
-    """Return how much worse the candidate is in each run, and the margin, on each scale."""
+_UNKNOWN = Estimate(np.nan, np.nan, np.nan, 0)
+
+
+def _known(values: Sequence[float]) -> Values:
+    numbers: Values = np.asarray(values, float)
+    known: Values = numbers[~np.isnan(numbers)]
+    return known
+
+
+def _spread(values: Values) -> float:
+    """Return the standard deviation; what differs in the last digits of a float does not differ."""
+    spread = float(values.std(ddof=1))
+    return spread if spread > 1e-9 * max(1e-9, float(np.abs(values).max())) else 0.0
+
+
+def _tests(mine: Values, theirs: Values, margin: Margin) -> list[_Test]:
+    """Return the test on each scale of a margin: ratio and difference."""
     sign = -1.0 if margin.higher_is_better else 1.0
-    scales = []
+    means = float(mine.mean()), float(theirs.mean())
+    spreads = _spread(mine), _spread(theirs)
+    counts = mine.size, theirs.size
+    tests = []
     if margin.ratio is not None:
-        ratios = np.log(np.maximum(mine, margin.least) / np.maximum(theirs, margin.least))
-        scales.append((sign * ratios, float(np.log(margin.ratio))))
+        least = margin.least if margin.difference is None else margin.difference
+        above, below = (max(mean, least) for mean in means)
+        relative = spreads[0] / above, spreads[1] / below
+        tests.append(
+            _Test(sign * float(np.log(above / below)), relative, counts, float(np.log(margin.ratio)))
+        )
     if margin.difference is not None:
-        scales.append((sign * (mine - theirs), margin.difference))
-    return scales
+        tests.append(_Test(sign * (means[0] - means[1]), spreads, counts, margin.difference))
+    return tests
 
 
 class _Test:
-    """Student's tests of a mean against a margin on both sides."""
+    """Welch's tests of a difference, in margins, against 1 and -1."""
 
-    def __init__(self, harm: Values, bound: float) -> None:
-        self._count = int(harm.size)
-        self._mean, self._bound = float(harm.mean()), bound
-        # What differs in the last digits of a float does not differ.
-        spread = float(harm.std(ddof=1))
-        self.error = 0.0 if spread <= 1e-9 * bound else spread / self._count**0.5
+    def __init__(
+        self, harm: float, spreads: tuple[float, float], counts: tuple[int, int], bound: float
+    ) -> None:
+        self.mean = harm / bound
+        spreads = max(RESOLUTION, spreads[0] / bound), max(RESOLUTION, spreads[1] / bound)
+        mine, theirs = (spread**2 / count for spread, count in zip(spreads, counts, strict=True))
+        self.error = float((mine + theirs) ** 0.5)
+        self._degrees = (mine + theirs) ** 2 / (mine**2 / (counts[0] - 1) + theirs**2 / (counts[1] - 1))
+        self._spreads, self._counts = spreads, counts
+        self.runs = min(counts)
 
-    def _half(self, quantile: float) -> float:
+    def half(self, quantile: float) -> float:
+        """Return the distance from the mean of the end of an interval."""
         # Loaded where it is used: a process that only measures runs starts in half the time without it.
         from scipy.special import stdtrit
 
-        return float(stdtrit(self._count - 1, quantile)) * self.error
-
-    @property
-    def is_worse(self) -> bool:
-        return self._mean - self._half((1 + LEVEL) / 2) > self._bound
-
-    @property
-    def is_better(self) -> bool:
-        return self._mean + self._half((1 + LEVEL) / 2) < -self._bound
+        return float(stdtrit(self._degrees, quantile)) * self.error
 
     @property
     def is_like(self) -> bool:
-        return abs(self._mean) + self._half(LEVEL) <= self._bound
+        return abs(self.mean) + self.half(LEVEL) <= 1
 
     @property
-    def is_within(self) -> bool:
-        return abs(self._mean) <= self._bound
+    def is_not_worse(self) -> bool:
+        return self.mean + self.half(LEVEL) <= 1
 
     @property
     def p_worse(self) -> float:
-        if self.error == 0:
-            return 0.0 if self._mean > self._bound else 1.0
-        past = (self._mean - self._bound) / self.error
         from scipy.special import stdtr
 
-        return min(1.0, 2 * float(stdtr(self._count - 1, -past)))
+        return min(1.0, 2 * float(stdtr(self._degrees, -(self.mean - 1) / self.error)))
 
     @property
     def runs_needed(self) -> int:
-        distance = max(abs(abs(self._mean) - self._bound), 0.01 * self._bound)
-        return max(self._count + 1, int(np.ceil((2 * self.error / distance) ** 2 * self._count)))
+        """About how many runs of the candidate bring the error to half of the distance from the margin."""
+        variance = (max(abs(self.mean - 1), 0.01) / 2) ** 2
+        mine, theirs = (spread**2 for spread in self._spreads)
+        fixed = theirs / self._counts[1]
+        with_fixed = mine / (variance - fixed) if variance > fixed else np.inf
+        # Beyond the runs that the baseline has it gets more as well.
+        needed = with_fixed if with_fixed <= self._counts[1] else (mine + theirs) / variance
+        return max(self._counts[0] + 1, int(np.ceil(needed)))
+
+
+def _effect(tests: Sequence[_Test]) -> Estimate:
+    """Return the difference in margins; where there are two scales, the smaller one counts."""
+    nearest = min(tests, key=lambda test: abs(test.mean))
+    choose = min if nearest.mean >= 0 else max
+    ends = [
+        (test.mean - test.half((1 + LEVEL) / 2), test.mean + test.half((1 + LEVEL) / 2)) for test in tests
+    ]
+    return Estimate(
+        nearest.mean,
+        min(nearest.mean, choose(low for low, _ in ends)),
+        max(nearest.mean, choose(high for _, high in ends)),
+        nearest.runs,
+        error=nearest.error,
+    )
 
 
 def _runs_needed(tests: Sequence[_Test]) -> int:
-    """Return about how many runs would decide: one scale suffices to be alike, all must differ."""
-    within = [test.runs_needed for test in tests if test.is_within]
+    """Return about how many runs would decide: one scale suffices for not worse, worse needs all."""
+    within = [test.runs_needed for test in tests if test.mean <= 1]
     return min(within) if within else max(test.runs_needed for test in tests)
 
 
@@ -239,13 +325,15 @@ def most_permissive(compared: Mapping[str, Compared]) -> tuple[str, Compared]:
     Returns
     -------
     str, Compared
-        The baseline and the comparison with it; among equal verdicts the one with the larger p. It
-        is `worse` only if it is worse than all, and `better` only if it is better than all; a
-        candidate that is better than only some of them is `like` them.
+        The baseline and the comparison with it; among equal verdicts the one with the smaller effect. It
+        is `worse` only if it is worse than all, and `better` only if it is better than all; a candidate
+        that is better than only some of them is `like` the others if it is like one of them, and
+        otherwise `not worse`.
     """
-    name, best = min(compared.items(), key=lambda item: (ORDER.index(item[1].verdict), -item[1].p))
-    if best.verdict == "better" and any(other.verdict != "better" for other in compared.values()):
-        return name, replace(best, verdict="like")
+    verdicts = [other.verdict for other in compared.values()]
+    name, best = min(compared.items(), key=lambda item: (ORDER.index(item[1].verdict), item[1].effect.value))
+    if best.verdict == "better" and set(verdicts) != {"better"}:
+        return name, replace(best, verdict="like" if "like" in verdicts else "not worse")
     return name, best
 
 
@@ -278,26 +366,33 @@ def holm(p: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def of_criterion(verdicts: Sequence[Verdict], p: Sequence[float]) -> tuple[Verdict, int, float]:
+def of_criterion(comparisons: Sequence[Compared]) -> tuple[Verdict, int, float, list[Verdict]]:
     """Return the verdict of a criterion from its comparisons.
 
     Parameters
     ----------
-    verdicts : sequence of str
-        Verdict of each comparison, at least one.
-    p : sequence of float
-        Probability of each.
+    comparisons : sequence of Compared
+        At least one.
 
     Returns
     -------
-    str, int, float
-        The verdict, the number of the comparison that decides it, and its adjusted probability. A
-        comparison is `worse` only if it stays so after Holm's correction at 5 %.
+    str, int, float, list of str
+        The verdict, the number of the comparison that decides it, its adjusted probability, and the verdict
+        of each comparison after the correction. A comparison is `worse` only if it stays so after Holm's
+        correction at 5 %. Of several with the decisive verdict, that with the largest effect decides: by
+        the lower end of its interval where it is worse, and by the upper end otherwise.
     """
-    adjusted = holm(p)
+    adjusted = holm([comparison.p for comparison in comparisons])
     kept: list[Verdict] = [
-        "undecided" if verdict == "worse" and corrected >= 1 - LEVEL else verdict
-        for verdict, corrected in zip(verdicts, adjusted, strict=True)
+        "undecided" if comparison.verdict == "worse" and corrected >= 1 - LEVEL else comparison.verdict
+        for comparison, corrected in zip(comparisons, adjusted, strict=True)
     ]
-    place = max(range(len(kept)), key=lambda index: (ORDER.index(kept[index]), -p[index]))
-    return kept[place], place, adjusted[place]
+    verdict = max(kept, key=ORDER.index)
+
+    def size(index: int) -> float:
+        effect = comparisons[index].effect
+        end = effect.low if verdict == "worse" else effect.high
+        return -np.inf if np.isnan(end) else end
+
+    place = max((index for index, each in enumerate(kept) if each == verdict), key=size)
+    return verdict, place, adjusted[place], kept

@@ -1,0 +1,146 @@
+"""The conclusions of an evaluation in sentences: its headline, and a paragraph to quote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ackclock import engine
+from ackclock.decision.paired import LimitResult
+from ackclock_evaluate import written
+from ackclock_evaluate.cell import Criterion, words
+from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, Request
+from ackclock_evaluate.setting import BASELINES
+from ackclock_evaluate.suites import chosen
+
+LEVELS = {"MUST": "MUST", "SHOULD": "SHOULD", "": "other criteria"}
+MOST_NAMED = 4
+"""A sentence names at most this many criteria."""
+STARVED = "starved"
+"""The metric of the limit on starvation."""
+
+
+def not_asked(request: Request) -> tuple[Criterion, ...]:
+    """Return the criteria of the suites of a request that it leaves out."""
+    suites = list(dict.fromkeys(criterion.suite for criterion in request.criteria))
+    asked = {criterion.key for criterion in request.criteria}
+    return tuple(
+        criterion
+        for criterion in chosen(suites)
+        if criterion.key not in asked and criterion.cells is not None
+    )
+
+
+@dataclass(frozen=True)
+class Starvation:
+    """The scenarios in which other flows could starve, and those in which they do."""
+
+    asked: Sequence[CellResult]
+    starved: Sequence[CellResult]
+
+
+def starvation(evaluation: Evaluation) -> Starvation:
+    """Return the scenarios with a limit on starvation that were asked, and those that fail it."""
+    limits = [
+        (cell, limit)
+        for result in evaluation.results
+        for cell in result.asked
+        for limit in cell.limits
+        if limit.bound.metric == STARVED
+    ]
+    starved = [cell for cell, limit in limits if limit.verdict == "fails"]
+    return Starvation([cell for cell, _ in limits], starved)
+
+
+def headline(evaluation: Evaluation) -> str:
+    """Sum an evaluation up: the findings by level, starvation, and what is undecided or not asked."""
+    left_out = not_asked(evaluation.request)
+    tested = [result for result in evaluation.results if result.verdict != "not tested"]
+    known = {criterion.level for criterion in left_out} | {each.criterion.level for each in tested}
+    levels = {
+        label: [result for result in tested if result.criterion.level == level]
+        for level, label in LEVELS.items()
+        if level in known
+    }
+    none = [label for label, asked in levels.items() if not asked]
+    parts = [_of_level(label, asked) for label, asked in levels.items() if asked]
+    parts += [f"{' and '.join(none)}: none asked"] if none else []
+    sentences = ["; ".join(parts)] if parts else []
+    limits = starvation(evaluation)
+    if limits.asked:
+        count = f"{len(limits.starved)} of {len(limits.asked)} scenarios" if limits.starved else ""
+        asked = f"none of the {len(limits.asked)} scenarios that ask for it"
+        sentences.append(f"Starves other flows in {count or asked}")
+    else:
+        sentences.append("Starvation: not asked")
+    for verdict, label in (("failed", "A run failed in"), ("undecided", "Undecided:")):
+        named = [result for result in tested if result.verdict == verdict]
+        if named:
+            sentences.append(f"{label} {_names(named)}")
+    if left_out:
+        sentences.append(f"Not asked: {len(left_out)} of {len(left_out) + len(tested)} criteria")
+    return ". ".join(sentences)
+
+
+def _of_level(label: str, asked: Sequence[CriterionResult]) -> str:
+    worse = [result for result in asked if result.verdict == "worse"]
+    fails = [result for result in asked if result.verdict == "fails"]
+    text = f"{label}: worse than both {' and '.join(BASELINES)} in {len(worse)} of {len(asked)}"
+    if worse:
+        text += f" ({_names(worse, with_cells=True)})"
+    if fails:
+        text += f", breaks a limit in {len(fails)} ({_names(fails, with_cells=True)})"
+    return text
+
+
+def _names(results: Sequence[CriterionResult], *, with_cells: bool = False) -> str:
+    named = [
+        f"{result.criterion.id} in {result.worse} of {len(result.asked)} scenarios"
+        if with_cells
+        else result.criterion.id
+        for result in results[:MOST_NAMED]
+    ]
+    more = len(results) - len(named)
+    return ", ".join(named) + (f" and {more} more" if more else "")
+
+
+def paragraph(evaluation: Evaluation, date: str) -> str:
+    """Return a paragraph to quote, with everything that is needed to repeat the evaluation."""
+    request = evaluation.request
+    candidate = request.candidate
+    settings = ", ".join(f"{key} = {value}" for key, value in candidate.params.items())
+    suites = ", ".join(dict.fromkeys(criterion.suite for criterion in request.criteria))
+    sentences = [
+        f"{candidate.name}{f' ({settings})' if settings else ''} was evaluated on {date} with ackclock "
+        f"{engine.__version__} (suite {suites}, {request.mode} mode, seed {request.seed}) against "
+        f"{' and '.join(BASELINES)} in the same simulated scenarios",
+        headline(evaluation),
+    ]
+    largest = _largest(evaluation)
+    if largest:
+        sentences.append(largest)
+    return ". ".join(sentences) + "."
+
+
+def _largest(evaluation: Evaluation) -> str:
+    """Return the decisive comparison with the largest effect among the criteria that are worse."""
+    worse = [
+        (result, cell, judged)
+        for result in evaluation.results
+        if result.verdict == "worse" and result.worst
+        for cell, judged in [result.worst]
+        if not isinstance(judged, LimitResult)
+    ]
+    if not worse:
+        return ""
+    result, cell, judged = max(worse, key=lambda each: each[2].compared.effect.low)
+    bound = judged.bound
+    mine = written.with_unit(bound.metric, bound.unit, cell.measured[CANDIDATE].estimate(bound.metric))
+    theirs = ", ".join(
+        f"{name} {written.with_unit(bound.metric, bound.unit, cell.measured[name].estimate(bound.metric))}"
+        for name in BASELINES
+    )
+    return (
+        f"The largest effect is in {result.criterion.id} ({cell.cell.name}): {words(bound.metric)} {mine}, "
+        f"compared with {theirs}; {written.evidence(judged)}"
+    )

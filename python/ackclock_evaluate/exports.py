@@ -1,0 +1,123 @@
+"""Exports of the verdicts: Markdown, a LaTeX table, and JUnit XML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+from ackclock_evaluate import conclusion, written
+from ackclock_evaluate.cell import Criterion, words
+from ackclock_evaluate.results import CANDIDATE, CriterionResult, Evaluation
+from ackclock_evaluate.setting import BASELINES
+
+HEADS = ("criterion", "section", "level", "verdict", "worse in", "decided by", "effect")
+FAILURES = ("worse", "fails")
+NAMES = ("verdicts.md", "verdicts.tex", "verdicts.xml")
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+
+
+def files(evaluation: Evaluation, date: str) -> dict[str, str]:
+    """Return the exports by file name."""
+    texts = (markdown(evaluation, date), latex(evaluation), junit(evaluation))
+    return dict(zip(NAMES, texts, strict=True))
+
+
+def rows(evaluation: Evaluation) -> list[tuple[str, ...]]:
+    """Return a row of `HEADS` per criterion of the suites, those that were not asked last."""
+    asked = [_row(result) for result in evaluation.results]
+    left_out = conclusion.not_asked(evaluation.request)
+    return asked + [_without(criterion, "not asked") for criterion in left_out]
+
+
+def _row(result: CriterionResult) -> tuple[str, ...]:
+    criterion = result.criterion
+    if not result.asked:
+        return _without(criterion, result.verdict)
+    decided, effect = "", ""
+    if result.worst:
+        cell, judged = result.worst
+        bound = judged.bound
+        value = written.with_unit(bound.metric, bound.unit, cell.measured[CANDIDATE].estimate(bound.metric))
+        decided = f"{cell.cell.name}: {words(bound.metric)} {value}"
+        effect = written.evidence(judged)
+    worse = f"{result.worse} of {len(result.asked)}"
+    return (criterion.id, criterion.section, criterion.level, result.verdict, worse, decided, effect)
+
+
+def _without(criterion: Criterion, verdict: str) -> tuple[str, ...]:
+    return (criterion.id, criterion.section, criterion.level, verdict, "", criterion.not_tested, "")
+
+
+def markdown(evaluation: Evaluation, date: str) -> str:
+    """Return the paragraph to quote and a table of the criteria, for a draft or a pull request."""
+    name = evaluation.request.candidate.name
+    lines = [f"# Evaluation of {name}", "", conclusion.paragraph(evaluation, date), ""]
+    lines += [_line(HEADS), _line(["---"] * len(HEADS))]
+    lines += [_line(row) for row in rows(evaluation)]
+    return "\n".join(lines) + "\n"
+
+
+def _line(values: Sequence[str]) -> str:
+    return "| " + " | ".join(value.replace("|", "\\|").replace("\n", " ") for value in values) + " |"
+
+
+def latex(evaluation: Evaluation) -> str:
+    """Return the criteria as a ``tabular``, for the packages that every class has."""
+    shown = [0, 1, 3, 4, 6]
+    lines = [
+        f"% Evaluation of {evaluation.request.candidate.name}, compared with {' and '.join(BASELINES)}",
+        r"\begin{tabular}{lllll}",
+        r"\hline",
+        _cells([HEADS[index] for index in shown]),
+        r"\hline",
+        *(_cells([row[index] for index in shown]) for row in rows(evaluation)),
+        r"\hline",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _cells(values: Sequence[str]) -> str:
+    escaped = ("".join(_LATEX.get(letter, letter) for letter in value) for value in values)
+    return " & ".join(escaped) + r" \\"
+
+
+def junit(evaluation: Evaluation) -> str:
+    """Return a test case per criterion: worse and broken limits are failures, undecided is skipped."""
+    cases = rows(evaluation)
+    errors = {result.criterion.id: result.errors for result in evaluation.results}
+    suite = ElementTree.Element(
+        "testsuite",
+        name=f"ackclock evaluate {evaluation.request.candidate.name}",
+        tests=str(len(cases)),
+        failures=str(sum(verdict in FAILURES for _, _, _, verdict, *_ in cases)),
+        errors=str(sum(verdict == "failed" for _, _, _, verdict, *_ in cases)),
+        skipped=str(sum(_is_skipped(verdict) for _, _, _, verdict, *_ in cases)),
+    )
+    for name, section, level, verdict, worse, decided, effect in cases:
+        place = f"{level or 'other'}, {section}"
+        case = ElementTree.SubElement(suite, "testcase", classname=place, name=name)
+        message = "; ".join(filter(None, (decided, effect, f"worse in {worse}" if worse else "")))
+        if verdict in FAILURES:
+            ElementTree.SubElement(case, "failure", type=verdict, message=message)
+        elif verdict == "failed":
+            ElementTree.SubElement(case, "error", type=verdict, message="; ".join(errors.get(name, [])))
+        elif _is_skipped(verdict):
+            ElementTree.SubElement(case, "skipped", message=f"{verdict}: {message}" if message else verdict)
+    ElementTree.indent(suite)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _is_skipped(verdict: str) -> bool:
+    return verdict == "undecided" or verdict.startswith("not a") or verdict == "not tested"
