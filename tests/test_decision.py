@@ -146,16 +146,17 @@ def test_answers_are_wrong_as_often_as_they_say():
 
 
 def test_runs_go_to_what_they_can_decide():
-    near = Compared("undecided", 0.1, 8, identical=False)
-    far = Compared("undecided", 0.9, 10_000, identical=False)
+    effect = Estimate(1.0, 0.5, 1.5, 5)
+    near = Compared("undecided", 0.1, 8, identical=False, effect=effect)
+    far = Compared("undecided", 0.9, 10_000, identical=False, effect=effect)
     assert wants_more(near, 5, 30, settled=False)
     assert not wants_more(far, 5, 30, settled=False)
     assert not wants_more(near, 30, 30, settled=False)
     # What is worse is confirmed, unless something else has settled the criterion.
-    worse = Compared("worse", 0.01, None, identical=False)
+    worse = Compared("worse", 0.01, None, identical=False, effect=effect)
     assert wants_more(worse, 5, 30, settled=False)
     assert not wants_more(worse, 5, 30, settled=True)
-    assert not wants_more(Compared("undecided", 1.0, 8, identical=True), 5, 30, settled=False)
+    assert not wants_more(Compared("undecided", 1.0, 8, identical=True, effect=effect), 5, 30, settled=False)
 
 
 def test_a_mean_is_narrow_enough():
