@@ -1,5 +1,7 @@
-"""Claims and findings are named in data: a sentence can be reworded."""
+"""Claims and findings are named in data, and scenarios by their digests: code and sentences can be rewritten."""
 
+import hashlib
+import importlib
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -7,13 +9,18 @@ from typing import NamedTuple
 
 import pytest
 
+from ackclock import engine
+from ackclock.cli.predict import SUBJECTS
+from ackclock.comparison import path, questions
 from ackclock.engine.names import NAME, slug
+from ackclock.predictions import Simulation
 from ackclock.reproduction import make, sentences, strips
 from ackclock.reproduction.artefact import Judged
 from ackclock.reproduction.judge import Judgement
 from ackclock_papers import PAPERS
 
 UNTRIED = Path(__file__).with_name("untried.txt")
+SCENARIOS = Path(__file__).with_name("scenarios.txt")
 HEADER = """\
 # Claims whose outcome at other settings is not known: `make inference` has not judged them. The list may only
 # become shorter; UPDATE_UNTRIED=1 pytest tests/test_identity.py takes off it what has been tried.
@@ -87,3 +94,56 @@ def test_a_reworded_claim_keeps_its_trials_its_finding_and_its_verdict(name):
     assert tried
     assert bool(findings) == (name != "africa"), "the paper of Africa has no finding"
     assert sentences.unknown(other, sentences.load(f"ackclock_papers.{name}")) == []
+
+
+class Recorder(Simulation):
+    """Takes the digests of scenarios in place of simulating them, and ends the prediction."""
+
+    def each(self, scenarios, _measure):
+        raise InterruptedError([engine.read(each).digest for each in scenarios if each is not None])
+
+    once = each
+
+
+def built_by_predict():
+    for subject in SUBJECTS:
+        if subject.runs is not None:
+            module, function = subject.function.split(".")
+            calculate = getattr(importlib.import_module(f"ackclock.predictions.{module}"), function)
+            with pytest.raises(InterruptedError) as built:
+                calculate(simulation=Recorder(runs=2))
+            yield f"predict {subject.name}", built.value.args[0]
+
+
+def built_by_compare():
+    given = dict.fromkeys(("rate", "rtt", "buffer", "loss", "queue", "profile"))
+    own = {"rate": "7mbit", "rtt": "35ms", "buffer": "0.3bdp", "loss": "1%", "profile": "ns2"}
+    settings = {
+        "by default": path.of_numbers(),
+        "own numbers": path.of_numbers(**own, duration_s=17.5, flows=3, queue={"kind": "codel"}),
+    }
+    for name in ("geo", "leo", "4g", "5g", "dsl", "cable", "wifi", "datacentre", "transatlantic"):
+        settings[name] = path.of_scenario({"path": name}, name, **given)
+        settings[f"{name}, own queue"] = path.of_scenario(
+            {"path": name}, name, **given | {"rtt": "50ms", "buffer": "100ms", "queue": {"kind": "fq_codel"}}
+        )
+    for file in sorted((Path(__file__).parents[1] / "scenarios").glob("*.toml")):
+        if file.stem != "mixed-traffic":
+            settings[file.name] = path.of_file(file, **given)
+            settings[f"{file.name}, own loss"] = path.of_file(file, **given | {"loss": "2%"})
+    for name, setting in settings.items():
+        built = questions.scenarios(setting, "illinois").values()
+        yield f"compare {name}", [engine.read(scenario).digest for scenario in built]
+
+
+def test_compare_and_predict_build_the_same_scenarios_as_ever():
+    # UPDATE_SCENARIOS=1 adds those of new subjects and paths.
+    digests = {
+        name: hashlib.sha256(" ".join(built).encode()).hexdigest()[:16]
+        for name, built in (*built_by_compare(), *built_by_predict())
+    }
+    known = dict(reversed(line.split(" ", 1)) for line in SCENARIOS.read_text("utf-8").splitlines())
+    if os.environ.get("UPDATE_SCENARIOS"):
+        known = digests | known
+        SCENARIOS.write_text("".join(f"{digest} {name}\n" for name, digest in known.items()), "utf-8")
+    assert digests == known
