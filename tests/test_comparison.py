@@ -19,12 +19,14 @@ from hypothesis import strategies as st
 from ackclock import comparison, engine, runs, simulate
 from ackclock.comparison import answers, conclusion, page, path, quantities, questions
 from ackclock.comparison.charts import charts
-from ackclock.engine import integrity
+from ackclock.engine import build, integrity
 from ackclock.metrics import Estimate
 from ackclock.runs import Answer, Job
 from conftest import Finished
 
-SETTING = comparison.PathSetup(10.0, 40.0, buffer=30, duration_s=30.0, runs=3, profile="ns2")
+SETTING = comparison.PathSetup(
+    build.Path(10.0, 40.0, queue_packets=30), duration_s=30.0, runs=3, profile="ns2"
+)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +75,7 @@ def test_reno_next_to_reno_is_run_once(tmp_path: Path, monkeypatch: pytest.Monke
             yield job, answer
 
     monkeypatch.setattr(answers, "each", counted)
-    short = comparison.PathSetup(2.0, 40.0, buffer=10, duration_s=5.0, runs=2)
+    short = comparison.PathSetup(build.Path(2.0, 40.0, queue_packets=10), duration_s=5.0, runs=2)
     comparison.compare(short, ["reno", "cubic-linux"], cache=tmp_path)
     # Six scenarios of two controls are twelve; Reno against itself is Reno next to Reno, and CUBIC
     # against itself is CUBIC next to CUBIC: ten, run twice.
@@ -84,13 +86,13 @@ def test_reno_next_to_reno_is_run_once(tmp_path: Path, monkeypatch: pytest.Monke
 def test_the_default_length_is_four_cycles_of_reno() -> None:
     # 10 Mbit/s and 40 ms are 50 packets; with as many in the buffer Reno climbs from 50 to 100, a
     # packet per round trip of 40 to 80 ms, 60 on average: 3 s. The shortest run is 60 s.
-    small = comparison.PathSetup(10.0, 40.0)
-    assert small.buffer_packets == 50
+    small = comparison.PathSetup(build.Path(10.0, 40.0))
+    assert small.path.buffer_packets == 50
     assert small.reno_cycle_s == pytest.approx(3.0)
     assert small.run_s == 60.0
     # 100 Mbit/s and 100 ms: 25 times the packets in 2.5 times the round trip, 187.5 s, too long.
-    assert comparison.PathSetup(100.0, 100.0).reno_cycle_s == pytest.approx(187.5)
-    assert comparison.PathSetup(100.0, 100.0).run_s == 600.0
+    assert comparison.PathSetup(build.Path(100.0, 100.0)).reno_cycle_s == pytest.approx(187.5)
+    assert comparison.PathSetup(build.Path(100.0, 100.0)).run_s == 600.0
 
 
 def test_a_page_has_all_answers_and_needs_no_network(compared: comparison.Comparison, tmp_path: Path) -> None:
@@ -269,7 +271,7 @@ def test_buffers_as_people_write_them(text: str, packets: int) -> None:
 def test_a_path_by_its_name(tmp_path: Path) -> None:
     given: dict[str, Any] = dict.fromkeys(("rate", "rtt", "buffer", "loss", "queue", "profile"))
     geo = path.of_scenario({"path": "geo"}, "geo", **given, runs=2)
-    assert (geo.rate_mbps, geo.rtt_ms, geo.buffer_packets) == (20.0, 600.0, 1500)
+    assert (geo.path.rate_mbps, geo.path.rtt_ms, geo.path.buffer_packets) == (20.0, 600.0, 1500)
     assert geo.loss == 0.001
     assert geo.profile == "linux"
     # A host tuned for the path would allow 4 * (1500 + 1500) packets; one that is not allows more.
@@ -287,11 +289,11 @@ def test_a_path_by_its_name(tmp_path: Path) -> None:
     assert scenario["dumbbell"]["queue"]["limit"] == "1250 packets"
     assert scenario["dumbbell"]["queue"]["kind"] == "fq_codel"
     assert [flow.get("count", 1) for flow in scenario["flow"]] == [3, 3, 1]
-    assert (wifi.run_s, wifi.rtt_ms) == (30.0, 50.0)
+    assert (wifi.run_s, wifi.path.rtt_ms) == (30.0, 50.0)
 
 
 def test_flows_are_counted_together() -> None:
-    setting = comparison.PathSetup(10.0, 40.0, duration_s=20.0, runs=2, flows=4)
+    setting = comparison.PathSetup(build.Path(10.0, 40.0), duration_s=20.0, runs=2, flows=4)
     several = comparison.compare(setting, ["reno"])
     # Four flows fill the link as one does.
     assert 9.0 < several.estimates["goodput"]["reno"].value <= 10.0
@@ -299,7 +301,7 @@ def test_flows_are_counted_together() -> None:
 
 
 def _compared(**goodputs: list[float]) -> comparison.Comparison:
-    setting = comparison.PathSetup(10.0, 40.0, duration_s=30.0, runs=5)
+    setting = comparison.PathSetup(build.Path(10.0, 40.0), duration_s=30.0, runs=5)
     values = {question.key: {name: goodputs[name] for name in goodputs} for question in comparison.QUESTIONS}
     estimates = {
         question.key: {name: question.estimate(numbers) for name, numbers in values[question.key].items()}

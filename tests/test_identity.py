@@ -1,4 +1,4 @@
-"""Claims and findings are named in data, and scenarios by their digests: code and sentences can be rewritten."""
+"""Claims and findings are named in data, scenarios by their digests: sentences and code can be rewritten."""
 
 import hashlib
 import importlib
@@ -120,12 +120,12 @@ def built_by_compare():
     own = {"rate": "7mbit", "rtt": "35ms", "buffer": "0.3bdp", "loss": "1%", "profile": "ns2"}
     settings = {
         "by default": path.of_numbers(),
-        "own numbers": path.of_numbers(**own, duration_s=17.5, flows=3, queue={"kind": "codel"}),
+        "own numbers": path.of_numbers(**own, duration_s=17.5, flows=3, queue="codel"),
     }
     for name in ("geo", "leo", "4g", "5g", "dsl", "cable", "wifi", "datacentre", "transatlantic"):
         settings[name] = path.of_scenario({"path": name}, name, **given)
         settings[f"{name}, own queue"] = path.of_scenario(
-            {"path": name}, name, **given | {"rtt": "50ms", "buffer": "100ms", "queue": {"kind": "fq_codel"}}
+            {"path": name}, name, **given | {"rtt": "50ms", "buffer": "100ms", "queue": "fq_codel"}
         )
     for file in sorted((Path(__file__).parents[1] / "scenarios").glob("*.toml")):
         if file.stem != "mixed-traffic":

@@ -14,7 +14,7 @@ import pytest
 
 import ackclock_papers
 from ackclock import StorageError, comparison, engine, sweep, sweeps
-from ackclock.engine import difference, integrity, storage
+from ackclock.engine import build, difference, integrity, storage
 from ackclock.reproduction import tried
 from ackclock.runs import Case, Job, Store, each, recorded
 from ackclock.sweeps import exports, picture
@@ -504,7 +504,8 @@ def test_verify_knows_records_sweeps_and_what_is_nobodys(
 def test_a_comparison_uses_no_run_that_was_changed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    setting = comparison.PathSetup(5.0, 20.0, 20, 0.001, 2.0, 1)
+    path = build.Path(5.0, 20.0, queue_packets=20, link={"loss": {"kind": "bernoulli", "rate": 0.001}})
+    setting = comparison.PathSetup(path, duration_s=2.0, runs=1)
     first = comparison.compare(setting, ["reno"], cache=tmp_path)
     for file in tmp_path.rglob("summary.json"):
         file.write_text(file.read_text().replace('"jain": ', '"jain": 1'))

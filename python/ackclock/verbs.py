@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ackclock.engine.difference import Difference, diff
 
@@ -122,29 +122,22 @@ def compare(
     """
     from ackclock import comparison
     from ackclock.comparison import path as paths
-    from ackclock.comparison import quantities
 
     if not controls:
         raise ValueError('name at least one control, as in compare("reno", "cubic")')
-    if path is not None and scenario is not None:
-        raise ValueError("path and scenario both name a path; use only one")
-    given: dict[str, Any] = {
-        "rate": rate,
-        "rtt": rtt,
-        "buffer": None if buffer is None else str(buffer),
-        "loss": loss,
-        "queue": None if queue is None else {"kind": queue},
-        "profile": profile,
-        "flows": flows,
-        "runs": runs,
-        "duration_s": None if duration is None else quantities.duration_s(duration),
-    }
-    if scenario is not None:
-        setting = paths.of_file(Path(scenario), **given)
-    elif path is not None:
-        setting = paths.of_scenario({"path": path}, path, **given)
-    else:
-        setting = paths.of_numbers(**given)
+    setting = paths.of_options(
+        path,
+        None if scenario is None else Path(scenario),
+        duration,
+        rate=rate,
+        rtt=rtt,
+        buffer=None if buffer is None else str(buffer),
+        loss=loss,
+        queue=queue,
+        profile=profile,
+        flows=flows,
+        runs=runs,
+    )
     return comparison.compare(setting, controls, jobs, None if cache is None else Path(cache))
 
 

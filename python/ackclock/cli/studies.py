@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -288,29 +287,23 @@ def compare(
         _known(control)
     from ackclock import comparison
     from ackclock.cli import tables
-    from ackclock.comparison import conclusion, page, path, quantities
+    from ackclock.comparison import conclusion, page, path
     from ackclock.draw.page import program
 
-    if named is not None and scenario is not None:
-        raise click.ClickException("--path and --scenario both name a path; use only one")
-    given: dict[str, Any] = {
-        "rate": rate,
-        "rtt": rtt,
-        "buffer": buffer,
-        "loss": loss,
-        "queue": None if queue is None else {"kind": queue},
-        "profile": profile,
-        "flows": flows,
-        "runs": runs,
-    }
     try:
-        given["duration_s"] = None if duration is None else quantities.duration_s(duration)
-        if scenario is not None:
-            setting = path.of_file(scenario, **given)
-        elif named is not None:
-            setting = path.of_scenario({"path": named}, named, **given)
-        else:
-            setting = path.of_numbers(**given)
+        setting = path.of_options(
+            named,
+            scenario,
+            duration,
+            rate=rate,
+            rtt=rtt,
+            buffer=buffer,
+            loss=loss,
+            queue=queue,
+            profile=profile,
+            flows=flows,
+            runs=runs,
+        )
     except ValueError as error:
         raise click.ClickException(str(error)) from error
     if setting.loss > path.MUCH_LOSS:

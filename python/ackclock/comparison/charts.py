@@ -45,7 +45,7 @@ def _goodput_and_delay(comparison: Comparison) -> Chart:
         "goodput-delay",
         "Goodput against queueing delay: higher and further left is better",
         Axis("queueing delay alone, mean", "ms"),
-        Axis("goodput alone", "Mbit/s", range=(0.0, 1.05 * comparison.setting.rate_mbps)),
+        Axis("goodput alone", "Mbit/s", range=(0.0, 1.05 * comparison.setting.path.rate_mbps)),
         series,
         kind="points",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -33,14 +33,8 @@ class PathSetup:
 
     Attributes
     ----------
-    rate_mbps : float
-        Rate of the bottleneck, Mbit/s.
-    rtt_ms : float
-        Propagation round trip, milliseconds.
-    buffer : int, optional
-        Buffer in packets of 1000 bytes; by default the bandwidth-delay product.
-    loss : float
-        Probability that a packet is lost at random.
+    path : build.Path
+        The path; by default its buffer is the bandwidth-delay product.
     duration_s : float, optional
         Length of a run, seconds; by default four cycles of Reno after a warm-up of a fifth, at least
         60 and at most 600 seconds.
@@ -50,45 +44,39 @@ class PathSetup:
         Defaults of the senders: ``linux`` or ``ns2``.
     flows : int
         Number of flows of each control.
-    queue : mapping, optional
-        The queue without its limit, such as ``{"kind": "codel"}``; by default droptail.
     base : mapping, optional
         A scenario that supplies everything else of the path.
     name : str
         Name of the path; empty for a path that is described by its numbers.
     given : frozenset of str
-        Keys of the dumbbell for which the numbers above replace those of the base.
+        Keys of the dumbbell that `path` has in place of the base.
     """
 
-    rate_mbps: float
-    rtt_ms: float
-    buffer: int | None = None
-    loss: float = 0.0
+    path: build.Path
     duration_s: float | None = None
     runs: int = 5
     profile: str = "linux"
     flows: int = 1
-    queue: Mapping[str, object] | None = None
     base: build.Table | None = None
     name: str = ""
-    given: frozenset[str] = field(default_factory=frozenset)
+    given: frozenset[str] = frozenset()
 
     @property
-    def product_packets(self) -> float:
-        """The bandwidth-delay product in packets."""
-        return self.rate_mbps * 1e6 * self.rtt_ms / 1e3 / build.PACKET_BITS
+    def loss(self) -> float:
+        """Probability that a packet is lost at random."""
+        return float(self.path.link.get("loss", {}).get("rate", 0.0))
 
     @property
-    def buffer_packets(self) -> int:
-        """The buffer in packets, whether given or by default."""
-        return max(2, round(self.product_packets)) if self.buffer is None else self.buffer
+    def capacity_packets(self) -> float:
+        """The packets that the path and its buffer hold."""
+        return self.path.bdp_packets + self.path.buffer_packets
 
     @property
     def reno_cycle_s(self) -> float:
         """Length of one cycle of Reno alone: half of its largest window, a packet per round trip."""
-        largest = self.product_packets + self.buffer_packets
+        largest = self.capacity_packets
         # The round trip grows with the queue, which begins at half of the largest window.
-        rtt_s = self.rtt_ms / 1e3 * max(1.0, 0.75 * largest / self.product_packets)
+        rtt_s = self.path.rtt_ms / 1e3 * max(1.0, 0.75 * largest / self.path.bdp_packets)
         return largest / 2 * rtt_s
 
     @property
@@ -112,14 +100,15 @@ class PathSetup:
         str
             One line of text without a full stop.
         """
-        share = self.buffer_packets / self.product_packets
+        path = self.path
+        share = path.buffer_packets / path.bdp_packets
         loss = f", random loss {100 * self.loss:g} %" if self.loss else ""
-        kind = (self.queue or {}).get("kind", "droptail")
+        kind = path.discipline.get("kind", "droptail")
         flows = f"; {self.flows} flows of each control" if self.flows > 1 else ""
         return (
-            f"{self.name + ': ' if self.name else ''}{self.rate_mbps:.4g} Mbit/s, "
-            f"RTT {self.rtt_ms:g} ms, {kind} buffer "
-            f"{self.buffer_packets} packets of 1000 bytes ({share:.2g} of the bandwidth-delay "
+            f"{self.name + ': ' if self.name else ''}{path.rate_mbps:.4g} Mbit/s, "
+            f"RTT {path.rtt_ms:g} ms, {kind} buffer "
+            f"{path.buffer_packets} packets of 1000 bytes ({share:.2g} of the bandwidth-delay "
             f"product){loss}; profile {self.profile}, receive window {self.receive_window} packets"
             f"{flows}; {self.runs} runs of {self.run_s:g} s, measured from "
             f"{self.warmup_s:g} s; flows start at random within the first second, and each send is "
@@ -131,13 +120,12 @@ class PathSetup:
         """The largest possible goodput in Mbit/s; infinite where the rate changes."""
         path = (self.base or {}).get("dumbbell", {})
         changes = "rate_trace" in path or "square" in path or (self.base or {}).get("event")
-        return float("inf") if changes else self.rate_mbps
+        return float("inf") if changes else self.path.rate_mbps
 
     @property
     def receive_window(self) -> int:
         """Receive window in packets."""
-        holds = self.product_packets + self.buffer_packets
-        return max(RECEIVE_WINDOW, round(PATH_FILLS * holds))
+        return max(RECEIVE_WINDOW, round(PATH_FILLS * self.capacity_packets))
 
     def scenario(self, *flows: build.Table) -> build.Table:
         """Return a scenario with flows on the path.
@@ -153,33 +141,19 @@ class PathSetup:
             A scenario with random starts and delays.
         """
         base = dict(self.base or {})
-        packet_s = build.PACKET_BITS / (self.rate_mbps * 1e6)
-        tcp = {
-            "profile": self.profile,
-            "overhead": build.milliseconds(packet_s * 1e3),
-            "receive_window": self.receive_window,
-        }
-        scenario = build.scenario(
-            {"dumbbell": dict(base.get("dumbbell", {})) | self._numbers()},
+        tcp = {"profile": self.profile, "receive_window": self.receive_window, **base.get("tcp", {})}
+        scenario = self.path.scenario(
             *flows,
             *base.get("flow", ()),
-            duration=build.seconds(self.run_s),
-            warmup=build.seconds(self.warmup_s),
-            sample=build.seconds(SAMPLE_S),
-            tcp=tcp | dict(base.get("tcp", {})),
+            duration_s=self.run_s,
+            measured_from_s=self.warmup_s,
+            sample_s=SAMPLE_S,
+            tcp=self.path.sender(tcp),
         )
+        if base:
+            own = {key: value for key, value in scenario["dumbbell"].items() if key in self.given}
+            scenario["dumbbell"] = base.get("dumbbell", {}) | own
         return scenario | {key: base[key] for key in ("path", "event") if key in base}
-
-    def _numbers(self) -> build.Table:
-        """Return the keys of the dumbbell that do not come from the base."""
-        limit = {"limit": build.packets(self.buffer_packets)}
-        dumbbell = {
-            "rate": build.mbps(self.rate_mbps),
-            "delay": build.milliseconds(self.rtt_ms / 4),
-            "queue": dict(self.queue or {"kind": "droptail"}) | limit,
-            "loss": {"kind": "bernoulli", "rate": self.loss} if self.loss else {"kind": "none"},
-        }
-        return {key: value for key, value in dumbbell.items() if not self.base or key in self.given}
 
     def flow(self, controller: str, name: str, rtt: float = 1.0) -> build.Table:
         """Return a flow on the path.
@@ -201,7 +175,7 @@ class PathSetup:
         counted = {"count": self.flows} if self.flows > 1 else {}
         return build.flow(
             controller,
-            rtt=build.milliseconds(rtt * self.rtt_ms),
+            rtt=build.milliseconds(rtt * self.path.rtt_ms),
             name=name,
             start={"uniform": ["0 s", "1 s"]},
             **counted,
@@ -212,11 +186,25 @@ MUCH_LOSS = 0.2
 """A random loss rate above which the verb names it on standard error."""
 
 
+def of_options(path: str | None, scenario: Path | None, duration: str | None, **given: Any) -> PathSetup:
+    """Return the named path, that of a scenario file, or one of numbers, from options as people write them.
+
+    `given` are those of `of_scenario`, and take precedence. Raises ValueError when one cannot be read.
+    """
+    if path is not None and scenario is not None:
+        raise ValueError("path and scenario both name a path; use only one")
+    given["duration_s"] = None if duration is None else duration_s(duration)
+    if scenario is not None:
+        return of_file(scenario, **given)
+    return of_numbers(**given) if path is None else of_scenario({"path": path}, path, **given)
+
+
 def of_numbers(
     rate: str | None = None,
     rtt: str | None = None,
     buffer: str | None = None,
     loss: str | None = None,
+    queue: str | None = None,
     **more: Any,
 ) -> PathSetup:
     """Return a path from its numbers as people write them.
@@ -227,7 +215,18 @@ def of_numbers(
     mbps, milliseconds = rate_mbps(rate or "100mbit"), time_ms(rtt or "100ms")
     packets = None if buffer is None else buffer_packets(buffer, mbps, milliseconds)
     more["profile"] = more.get("profile") or "linux"
-    return PathSetup(mbps, milliseconds, packets, share(loss or "0"), **more)
+    path = build.Path(
+        mbps,
+        milliseconds,
+        queue_packets=packets,
+        discipline={"kind": queue} if queue else {},
+        link={"loss": _random_loss(share(loss or "0"))},
+    )
+    return PathSetup(path, **more)
+
+
+def _random_loss(probability: float) -> build.Table:
+    return {"kind": "bernoulli", "rate": probability} if probability else {"kind": "none"}
 
 
 def of_scenario(base: build.Table, name: str, **given: Any) -> PathSetup:
@@ -235,8 +234,8 @@ def of_scenario(base: build.Table, name: str, **given: Any) -> PathSetup:
 
     `base` is a scenario or ``{"path": "geo"}``; the first of its flows with a control supplies the round
     trip, and the compared controls replace these flows. `given` takes precedence over the scenario:
-    ``rate``, ``rtt``, ``buffer`` and ``loss`` as people write them, ``queue`` as a mapping, and fields of
-    `PathSetup`. Raises ValueError when it is not a dumbbell or a number cannot be read.
+    ``rate``, ``rtt``, ``buffer``, ``loss`` and ``queue`` as people write them, and fields of `PathSetup`.
+    Raises ValueError when it is not a dumbbell or a number cannot be read.
     """
     texts = {key: given.pop(key) for key in ("rate", "rtt", "buffer", "loss")}
     queue = given.pop("queue")
@@ -256,20 +255,22 @@ def of_scenario(base: build.Table, name: str, **given: Any) -> PathSetup:
         "queue": queue or texts["buffer"],
         "loss": texts["loss"],
     }
-    given_queue = queue or {key: value for key, value in path["queue"].items() if key != "limit"}
-    limit = texts["buffer"] or path["queue"]["limit"]
-    loss = path.get("loss", {})
+    own_queue = dict(path["queue"])
+    own_limit = own_queue.pop("limit")
+    loss = share(texts["loss"]) if texts["loss"] else share_of(path.get("loss", {}))
     kept = {key: value for key, value in base.items() if key in ("path", "tcp", "dumbbell", "event")}
     tcp = {key: value for key, value in base.get("tcp", {}).items() if key != "profile"}
     profile = given.pop("profile") or base.get("tcp", {}).get("profile", "linux")
     if texts["rate"] and "rate_trace" in kept.get("dumbbell", {}):
         raise ValueError(f"{name}: has a rate_trace; leave out --rate")
     return PathSetup(
-        rate,
-        round_trip_ms,
-        buffer_packets(limit, rate, round_trip_ms),
-        share(texts["loss"]) if texts["loss"] else share_of(loss),
-        queue=given_queue,
+        build.Path(
+            rate,
+            round_trip_ms,
+            queue_packets=buffer_packets(texts["buffer"] or own_limit, rate, round_trip_ms),
+            discipline={"kind": queue} if queue else own_queue,
+            link={"loss": _random_loss(loss)},
+        ),
         base=kept | {"tcp": tcp, "flow": [flow for flow in base.get("flow", []) if "source" in flow]},
         name=name,
         profile=profile,

@@ -170,8 +170,8 @@ def scenarios(setting: PathSetup, control: str) -> dict[str, dict[str, Any]]:
     step_s = [share * setting.run_s for share in STEP]
     half = {
         "source": "cbr",
-        "rate": build.mbps(setting.rate_mbps / 2),
-        "rtt": build.milliseconds(setting.rtt_ms),
+        "rate": build.mbps(setting.path.rate_mbps / 2),
+        "rtt": build.milliseconds(setting.path.rtt_ms),
         "name": "step",
         "start": build.seconds(step_s[0]),
         "stop": build.seconds(step_s[1]),
@@ -214,7 +214,7 @@ def _mean(values: list[float | None]) -> float:
 
 def _alone(run: Run, setting: PathSetup) -> RunNumbers:
     flows = group(run, setting, 0)
-    scale_s = max(1, round(SMOOTHNESS_RTTS * setting.rtt_ms / 1e3 / SAMPLE_S)) * SAMPLE_S
+    scale_s = max(1, round(SMOOTHNESS_RTTS * setting.path.rtt_ms / 1e3 / SAMPLE_S)) * SAMPLE_S
     _, rates = metrics.over_intervals(*_received(run, setting), scale_s, setting.warmup_s, setting.run_s)
     mean = _mean([flow["mean_rtt_ms"] for flow in flows])
     p95 = _mean([flow["rtt_p95_ms"] for flow in flows])
@@ -222,8 +222,8 @@ def _alone(run: Run, setting: PathSetup) -> RunNumbers:
     return {
         "goodput": sum(flow["goodput_mbps"] or 0.0 for flow in flows),
         # Percentiles come from a histogram, whose bins may end below the propagation delay.
-        "delay": float(np.maximum(0.0, mean - setting.rtt_ms)),
-        "delay_p95": float(np.maximum(0.0, p95 - setting.rtt_ms)),
+        "delay": float(np.maximum(0.0, mean - setting.path.rtt_ms)),
+        "delay_p95": float(np.maximum(0.0, p95 - setting.path.rtt_ms)),
         "loss": 100 * metrics.loss_rate(dropped, sum(flow["sent_packets"] for flow in flows)),
         "cov": float(metrics.cov(rates)),
     }
@@ -261,7 +261,7 @@ def _after_a_step(run: Run, setting: PathSetup) -> RunNumbers:
     taken_s, freed_s = (share * setting.run_s for share in STEP)
     before = metrics.goodput(time_s, received, setting.warmup_s, taken_s)
     # A second, or five round trips if they are longer.
-    scale_s = max(1, round(max(1.0, 5 * setting.rtt_ms / 1e3) / SAMPLE_S)) * SAMPLE_S
+    scale_s = max(1, round(max(1.0, 5 * setting.path.rtt_ms / 1e3) / SAMPLE_S)) * SAMPLE_S
     ends, rates = metrics.over_intervals(time_s, received, scale_s, freed_s, setting.run_s)
     back = rates * 8e-6 >= RECOVERED * before
     return {"recovery": float(ends[np.argmax(back)] - freed_s) if back.any() else float("inf")}

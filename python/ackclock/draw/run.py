@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Flows = Sequence[str] | str | None
 Seconds = tuple[float, float] | None
-Drawing = Callable[["Axes", list[FlowSummary]], None]
+PanelDrawing = Callable[["Axes", list[FlowSummary]], None]
 MOST_CURVES = 20
 """With more flows all curves look alike, and there is no legend."""
 
@@ -144,7 +144,7 @@ class Pictures:
                     panel.tick_params(labelbottom=False)
         return figure
 
-    def _one(self, draw: Drawing, ax: Axes | None, flows: Flows, time: Seconds) -> Figure:
+    def _one(self, draw: PanelDrawing, ax: Axes | None, flows: Flows, time: Seconds) -> Figure:
         chosen = self._chosen(flows)
         if ax is not None:
             draw(ax, chosen)

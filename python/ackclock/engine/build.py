@@ -17,12 +17,19 @@ as such texts:
 >>> from ackclock.engine import build
 >>> build.dumbbell(build.mbps(2.5), build.milliseconds(30), build.packets(50))["dumbbell"]["rate"]
 '2.5 Mbit/s'
+
+`Path` is a dumbbell that is described by such numbers:
+
+>>> path = build.Path(10.0, 40.0, buffer_bdp=2.0)
+>>> path.scenario(build.flow("reno", rtt="40 ms"), duration_s=60.0)["dumbbell"]["queue"]
+{'kind': 'droptail', 'limit': '100 packets'}
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 Table = dict[str, Any]
 """A table of a scenario with its nested tables, as in TOML and JSON."""
@@ -293,3 +300,90 @@ def scenario(
     if events:
         tables["event"] = [dict(event) for event in events]
     return tables
+
+
+@dataclass(frozen=True)
+class Path:
+    """A path with one bottleneck, from numbers.
+
+    Attributes
+    ----------
+    rate_mbps : float
+        Rate of the bottleneck, Mbit/s.
+    rtt_ms : float
+        Propagation round trip, milliseconds; half of it is that of the bottleneck.
+    buffer_bdp : float
+        The queue in bandwidth-delay products; it holds at least two packets.
+    packet_bytes : int
+        Size of a data packet.
+    queue_packets : int, optional
+        The queue in packets, in place of `buffer_bdp`.
+    discipline : mapping
+        Other keys of the queue, such as ``kind``; droptail by default.
+    link : mapping
+        Other keys of ``[dumbbell]``, such as ``loss``, ``delay_noise`` or ``reverse``.
+    """
+
+    rate_mbps: float
+    rtt_ms: float
+    buffer_bdp: float = 1.0
+    packet_bytes: int = PACKET_BITS // 8
+    queue_packets: int | None = None
+    discipline: Mapping[str, object] = field(default_factory=dict, hash=False)
+    link: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def packets_per_second(self) -> float:
+        """The rate in data packets per second."""
+        return self.rate_mbps * 1e6 / (8 * self.packet_bytes)
+
+    @property
+    def bdp_packets(self) -> float:
+        """The bandwidth-delay product in packets."""
+        return self.packets_per_second * self.rtt_ms / 1e3
+
+    @property
+    def buffer_packets(self) -> int:
+        """The size of the queue in packets."""
+        if self.queue_packets is not None:
+            return self.queue_packets
+        return max(2, round(self.buffer_bdp * self.bdp_packets))
+
+    def with_link(self, **keys: Setting) -> Self:
+        """Return the same path with other keys of the link, such as ``loss={...}``."""
+        return replace(self, link={**self.link, **keys})
+
+    def topology(self) -> Table:
+        """Return the path as a dumbbell."""
+        queue = {"kind": "droptail", "limit": packets(self.buffer_packets), **self.discipline}
+        return dumbbell(mbps(self.rate_mbps), milliseconds(self.rtt_ms / 4), queue, **self.link)
+
+    def sender(self, more: Mapping[str, object] | None = None) -> Table:
+        """Return keys of ``[tcp]`` for senders as on Linux, with `more` replacing them.
+
+        Each send is delayed at random by up to one packet's transmission time, so that no two flows are
+        synchronised by construction.
+        """
+        overhead = seconds(1 / self.packets_per_second)
+        usual = {"profile": "linux", "packet": f"{self.packet_bytes} B", "overhead": overhead}
+        return usual | dict(more or {})
+
+    def scenario(
+        self,
+        *flows: Mapping[str, object],
+        duration_s: float,
+        measured_from_s: float | None = None,
+        sample_s: float = 1.0,
+        events: tuple[Mapping[str, object], ...] = (),
+        tcp: Mapping[str, object] | None = None,
+    ) -> Table:
+        """Return a scenario with flows on the path, by default measured after a quarter of its length."""
+        return scenario(
+            self.topology(),
+            *flows,
+            duration=seconds(duration_s),
+            warmup=seconds(duration_s / 4 if measured_from_s is None else measured_from_s),
+            sample=seconds(sample_s),
+            tcp=tcp,
+            events=events,
+        )
