@@ -81,15 +81,9 @@ def predict(
 
 def scenario(p: float, delay_s: float) -> build.Table:
     """Return the scenario of one flow, from the link's random loss rate and the propagation round trip."""
-    return paths.dumbbell(
-        [build.flow("fit", rtt=build.seconds(delay_s), params={"alpha": FIXED_ALPHA})],
-        600.0,
-        warmup_s=100.0,
-        rate_mbps=RATE_MBPS,
-        buffer_packets=BUFFER,
-        sample_s=0.05,
-        loss={"kind": "bernoulli", "rate": p},
-    )
+    flow = build.flow("fit", rtt=build.seconds(delay_s), params={"alpha": FIXED_ALPHA})
+    path = paths.limited(RATE_MBPS, BUFFER, loss={"kind": "bernoulli", "rate": p})
+    return path.scenario(flow, duration_s=700.0, measured_from_s=100.0, sample_s=0.05)
 
 
 def _measure(run: Run) -> tuple[float, float, float, float]:

@@ -54,14 +54,8 @@ def predict_curves(
         # Paced: in a train of packets most wait for the others, however empty the link.
         settings: build.Table = {"params": {"eta1": eta1}, "initial_ssthresh": 1000, "pacing": True}
         flow = build.flow("illinois", rtt=build.seconds(RTT_S), **settings)
-        scenario = paths.dumbbell(
-            [flow],
-            600.0,
-            warmup_s=200.0,
-            rate_mbps=100.0,
-            buffer_packets=max(2, round(largest_s * 12_500)),
-            sample_s=0.05,
-        )
+        path = paths.limited(100.0, max(2, round(largest_s * 12_500)))
+        scenario = path.scenario(flow, duration_s=800.0, measured_from_s=200.0, sample_s=0.05)
         (curves_of_runs,) = simulation.each([scenario], _read_curves)
         for row in rows:
             key = "alpha" if str(row["curve"]).startswith("alpha") else "beta"
@@ -144,15 +138,8 @@ def predict_gain(
 
 def _lossy(controller: str, params: dict[str, float], p: float) -> build.Table:
     flow = build.flow(controller, rtt=build.seconds(RTT_S), params=params, recovery="newreno")
-    return paths.dumbbell(
-        [flow],
-        500.0,
-        warmup_s=50.0,
-        rate_mbps=40.0,
-        buffer_packets=200,
-        loss={"kind": "bernoulli", "rate": p},
-        sample_s=1.0,
-    )
+    path = paths.limited(40.0, 200, loss={"kind": "bernoulli", "rate": p})
+    return path.scenario(flow, duration_s=550.0, measured_from_s=50.0)
 
 
 NOISE_RTT_S = 0.06
@@ -200,9 +187,8 @@ def predict_noise(
             params = {"alpha": queued, "beta": queued, "gamma": queued, "rtt": "mean"}
             rtt = build.seconds(NOISE_RTT_S)
             flow = build.flow("vegas", rtt=rtt, params=params, **more)
-            scenarios.append(
-                paths.dumbbell([flow], 200.0, warmup_s=50.0, rate_mbps=10.0, buffer_packets=50, sample_s=1.0)
-            )
+            path = paths.limited(10.0, 50)
+            scenarios.append(path.scenario(flow, duration_s=250.0, measured_from_s=50.0))
     estimates = [] if simulation is None else simulation.estimate(scenarios, _together)
     return Prediction(
         title="Two Vegas flows with noise in their RTT",

@@ -3,43 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ackclock.engine import build
 
 ENDLESS = {"kind": "droptail", "limit": "10000000 packets"}
-ENDLESS_MBPS = 100_000.0
+UNLIMITED = build.Path(100_000.0, 4.0, queue_packets=10_000_000, link={"reverse": {"queue": ENDLESS}})
+"""A path that never fills in either direction, so that only its losses matter."""
 
 
-def dumbbell(
-    flows: Sequence[Mapping[str, object]],
-    measured_s: float,
-    *,
-    warmup_s: float,
-    rate_mbps: float = ENDLESS_MBPS,
-    buffer_packets: int | None = None,
-    delay_s: float = 0.001,
-    sample_s: float | None = None,
-    **link: build.Setting,
-) -> build.Table:
-    """Return a dumbbell scenario; by default the bottleneck never fills, so that only its losses matter.
-
-    Flows are those of `build.flow`, `buffer_packets` is unlimited by default, `delay_s` is the one-way delay
-    of the bottleneck, and `link` has other keys of `[dumbbell]`, such as loss.
-    """
-    return build.scenario(
-        build.dumbbell(
-            build.mbps(rate_mbps),
-            build.seconds(delay_s),
-            ENDLESS if buffer_packets is None else build.packets(buffer_packets),
-            reverse={"queue": ENDLESS},
-            **link,
-        ),
-        *flows,
-        # Whole microseconds: further digits of a computed length are noise.
-        duration=build.seconds(round(warmup_s + measured_s, 6)),
-        warmup=build.seconds(round(warmup_s, 6)),
-        sample=None if sample_s is None else build.seconds(sample_s),
-    )
+def limited(rate_mbps: float, buffer_packets: int, **link: build.Setting) -> build.Path:
+    """Return a path with a bottleneck that fills; `link` has other keys of ``[dumbbell]``, such as loss."""
+    return replace(UNLIMITED, rate_mbps=rate_mbps, queue_packets=buffer_packets).with_link(**link)
 
 
 RECOVERY = 1 + 9 / 11
@@ -64,13 +39,7 @@ def losing_together(
     window at each loss event in packets. The times must be farther apart than the longest round trip.
     """
     names = [f"sender{index}" for index in range(len(flows))]
-    path = {
-        "rate": build.mbps(ENDLESS_MBPS),
-        "delay": "1 ms",
-        "queue": ENDLESS,
-        "reverse": {"queue": ENDLESS},
-        "loss": {"kind": "bernoulli", "rate": 0},
-    }
+    path = UNLIMITED.with_link(loss={"kind": "bernoulli", "rate": 0}).topology()["dumbbell"]
     changes = []
     for name, (_, rtt_s, windows) in zip(names, flows, strict=True):
         for time_s, window in zip(times_s, windows, strict=True):

@@ -118,12 +118,11 @@ def _scenario(control: str, window: float, predicted: float) -> build.Table | No
         initial_ssthresh=max(2.0, 0.6 * window),
     )
     length_s = (predicted + 5) * RTT_S * (1 + BUFFER_SHARE)
-    return paths.dumbbell(
-        [flow],
-        EPOCHS * length_s,
-        warmup_s=2 * length_s,
-        rate_mbps=rate_mbps,
-        buffer_packets=buffer,
+    # Whole microseconds: further digits of a computed length are noise.
+    return paths.limited(rate_mbps, buffer).scenario(
+        flow,
+        duration_s=round((2 + EPOCHS) * length_s, 6),
+        measured_from_s=round(2 * length_s, 6),
         sample_s=RTT_S / 4,
     )
 

@@ -141,12 +141,10 @@ def _scenario(name: str, p: float, rtt_s: float) -> build.Table | None:
         params=dict(control.params),
         initial_ssthresh=max(2.0, 0.8 * expected),
     )
-    return paths.dumbbell(
-        [flow],
-        2 * BATCHES * sample_s,
-        warmup_s=BATCHES / 2 * sample_s,
-        sample_s=sample_s,
-        loss={"kind": "periodic", "every": round(1 / p)},
+    path = paths.UNLIMITED.with_link(loss={"kind": "periodic", "every": round(1 / p)})
+    warmup_s = BATCHES / 2 * sample_s
+    return path.scenario(
+        flow, duration_s=warmup_s + 2 * BATCHES * sample_s, measured_from_s=warmup_s, sample_s=sample_s
     )
 
 

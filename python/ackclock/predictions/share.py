@@ -86,9 +86,8 @@ def predict(simulation: Simulation | None = None) -> Prediction:
 def _scenario(delay: str, more: list[build.Table]) -> Mapping[str, object]:
     settings: build.Table = {"overhead": delay, "start": {"uniform": ["0 s", "10 s"]}, "count": EACH}
     flows = [build.flow(name, rtt=build.seconds(RTT_S), **settings) for name in ("illinois", "reno")]
-    return paths.dumbbell(
-        [*flows, *more], 900.0, warmup_s=100.0, rate_mbps=100.0, buffer_packets=BUFFER, sample_s=0.1
-    )
+    path = paths.limited(100.0, BUFFER)
+    return path.scenario(*flows, *more, duration_s=1000.0, measured_from_s=100.0, sample_s=0.1)
 
 
 def _measure(run: Run) -> tuple[float, float]:

@@ -71,17 +71,9 @@ def predict(
                 row["timeouts"] = timeouts.cov(p, 10.0)
             rows.append(row)
             flow = build.flow(controller, rtt=build.seconds(RTT_S), overhead="100 us", **settings)
+            path = replace(paths.limited(100.0, 1000, loss={"kind": "bernoulli", "rate": p}), rtt_ms=120.0)
             scenarios.append(
-                paths.dumbbell(
-                    [flow],
-                    MEASURED_S,
-                    warmup_s=100.0,
-                    rate_mbps=100.0,
-                    buffer_packets=1000,
-                    delay_s=0.03,
-                    sample_s=RTT_S,
-                    loss={"kind": "bernoulli", "rate": p},
-                )
+                path.scenario(flow, duration_s=100.0 + MEASURED_S, measured_from_s=100.0, sample_s=RTT_S)
             )
     estimates = [] if simulation is None else simulation.estimate(scenarios, _rate_variation)
     fine = np.geomspace(min(loss), max(loss), 40)

@@ -92,11 +92,11 @@ def _scenario(controller: str, before: float, after: float) -> build.Table:
     start = {"uniform": ["0 s", "10 s"]}
     rtt = build.seconds(RTT_S)
     flow = build.flow(controller, rtt=rtt, recovery="newreno", start=start, count=FLOWS)
-    scenario = paths.dumbbell(
-        [flow], CHANGE_S, warmup_s=CHANGE_S, sample_s=RTT_S, loss={"kind": "periodic", "rate": before}
-    )
     change = {"at": build.seconds(CHANGE_S), "set": "dumbbell.loss.rate", "to": after}
-    return scenario | {"event": [change]}
+    path = paths.UNLIMITED.with_link(loss={"kind": "periodic", "rate": before})
+    return path.scenario(
+        flow, duration_s=2 * CHANGE_S, measured_from_s=CHANGE_S, sample_s=RTT_S, events=(change,)
+    )
 
 
 def _progress(run: Run) -> Array:
