@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ackclock.engine import build
@@ -40,81 +40,31 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class Bottleneck:
-    """A path with one bottleneck."""
+class Bottleneck(build.Path):
+    """A path with one bottleneck, whose senders are configured as on Linux."""
 
     rate_mbps: float = 50.0
     rtt_ms: float = 40.0
-    """Propagation round trip."""
-    buffer_bdp: float = 1.0
-    """The queue in bandwidth-delay products; at least two packets."""
     packet_bytes: int = PACKET_BYTES
-    queue_packets: int | None = None
-    """The queue in packets, instead of `buffer_bdp`."""
-    discipline: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """Other keys of the queue, such as ``kind``; droptail by default."""
-    link: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """Other keys of the bottleneck, such as ``loss``, ``delay_noise`` or ``reverse``."""
-
-    @property
-    def packets_per_second(self) -> float:
-        """Return its rate in data packets per second."""
-        return self.rate_mbps * 1e6 / (8 * self.packet_bytes)
-
-    @property
-    def bdp_packets(self) -> float:
-        """Return its bandwidth-delay product, packets."""
-        return self.packets_per_second * self.rtt_ms / 1e3
-
-    @property
-    def buffer_packets(self) -> int:
-        """Return the size of its queue, packets."""
-        if self.queue_packets is not None:
-            return self.queue_packets
-        return max(2, round(self.buffer_bdp * self.bdp_packets))
-
-    def with_link(self, **keys: Any) -> Bottleneck:
-        """Return the same path with other keys of the link, such as ``loss={...}``."""
-        return replace(self, link={**self.link, **keys})
 
     def scenario(
         self,
-        *flows: Table,
+        *flows: Mapping[str, object],
         duration_s: float,
         measured_from_s: float | None = None,
         sample_s: float = 1.0,
-        events: tuple[Table, ...] = (),
-        tcp: Mapping[str, Any] | None = None,
+        events: tuple[Mapping[str, object], ...] = (),
+        tcp: Mapping[str, object] | None = None,
     ) -> Table:
-        """Return a scenario with flows on the path, by default measured after a quarter of its length.
-
-        Senders are configured as on Linux, and each send is delayed at random by up to one packet's
-        transmission time, so that no two flows are synchronised by construction. `sample_s` is the
-        spacing of the tables over time; `tcp` overrides keys of all senders.
-        """
-        from_s = duration_s / 4 if measured_from_s is None else measured_from_s
-        queue = {"kind": "droptail", "limit": build.packets(self.buffer_packets), **self.discipline}
-        return build.scenario(
-            build.dumbbell(
-                build.mbps(self.rate_mbps), build.milliseconds(self.rtt_ms / 4), queue, **self.link
-            ),
+        """Return a scenario as `build.Path` does; `tcp` replaces keys of all senders."""
+        return super().scenario(
             *flows,
-            duration=build.seconds(duration_s),
-            warmup=build.seconds(from_s),
-            sample=build.seconds(sample_s),
-            tcp=self.sender(tcp),
+            duration_s=duration_s,
+            measured_from_s=measured_from_s,
+            sample_s=sample_s,
             events=events,
+            tcp=self.sender(tcp),
         )
-
-    def sender(self, more: Mapping[str, Any] | None = None) -> Table:
-        """Return the keys of ``[tcp]`` for all senders, with `more` replacing the usual ones."""
-        packet_time_s = 1 / self.packets_per_second
-        usual = {
-            "profile": "linux",
-            "packet": f"{self.packet_bytes} B",
-            "overhead": build.seconds(round(packet_time_s, 9)),
-        }
-        return usual | dict(more or {})
 
 
 STANDARD = Bottleneck()
