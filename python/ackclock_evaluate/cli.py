@@ -8,12 +8,14 @@ import sys
 import time
 import tomllib
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ackclock.cli import options
+from ackclock.cli import completion, options
+from ackclock_evaluate import names
 
 if TYPE_CHECKING:
     from ackclock_evaluate.cell import Criterion
@@ -32,24 +34,53 @@ def _show_schema(context: click.Context, _: click.Parameter, wanted: bool) -> No
 
 
 @click.command()
-@click.argument("control", metavar="CONTROL", help="A control: NAME, module:Class, library.so:NAME.")
-@click.option("--against", metavar="NAMES", help="Further controls to show, e.g. bbr,bic.")
+@click.argument(
+    "control",
+    metavar="CONTROL",
+    shell_complete=completion.names(completion.controls),
+    help="A control: NAME, module:Class, library.so:NAME.",
+)
+@click.option(
+    "--against",
+    metavar="NAMES",
+    shell_complete=completion.names(completion.controls, separated=True),
+    help="Further controls to show, e.g. bbr,bic.",
+)
 @click.option("--quick/--full", default=True, help="Take minutes, or tens of minutes.")
 @click.option(
-    "--suite", multiple=True, metavar="NAME", help="A suite of criteria, or a folder of adversaries."
+    "--suite",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=completion.names(lambda: names.CRITERIA),
+    help="A suite of criteria, or a folder of adversaries.",
 )
-@click.option("--only", metavar="ID,...", help="Evaluate only these criteria.")
+@click.option(
+    "--only",
+    metavar="ID,...",
+    shell_complete=completion.names(lambda: chain.from_iterable(names.CRITERIA.values()), separated=True),
+    help="Evaluate only these criteria.",
+)
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Set a parameter of CONTROL.")
 @click.option(
-    "--search", multiple=True, metavar="OBJECTIVE", help="Search for paths on which CONTROL performs badly."
+    "--search",
+    multiple=True,
+    metavar="OBJECTIVE",
+    shell_complete=completion.names(lambda: names.OBJECTIVES),
+    help="Search for paths on which CONTROL performs badly.",
 )
-@click.option("--genome", multiple=True, metavar="NAME", help="What --search varies, e.g. path.")
+@click.option(
+    "--genome",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=completion.names(lambda: names.GENOMES),
+    help="What --search varies, e.g. path.",
+)
 @click.option(
     "--budget", type=click.IntRange(min=1), metavar="N", help="Patterns tried per objective and genome."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=1, help="Seed of the random streams.")
 @click.option(
-    "-o", "--output", type=Path, default=Path("results"), metavar="DIR", help="Directory of results."
+    "-o", "--output", type=options.PATH, default=Path("results"), metavar="DIR", help="Directory of results."
 )
 @options.jobs
 @options.cluster

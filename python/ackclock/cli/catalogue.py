@@ -8,7 +8,7 @@ import sys
 import click
 
 from ackclock import engine
-from ackclock.cli import options
+from ackclock.cli import completion, options
 
 
 @click.command()
@@ -54,7 +54,12 @@ def _cells(entry: engine.ControlEntry) -> tuple[str, str, str, str]:
 
 
 @click.command()
-@click.argument("controller", metavar="NAME", help="Name of a control; see `ackclock controllers`.")
+@click.argument(
+    "controller",
+    metavar="NAME",
+    shell_complete=completion.names(completion.controls),
+    help="Name of a control; see `ackclock controllers`.",
+)
 def explain(controller: str) -> None:
     """Explain a congestion control: equations, sources, deviations, parameters.
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 from ackclock import engine
+from ackclock.cli import options
 from ackclock.draw import lab as links
 from ackclock.draw.page import html
 from ackclock.engine import storage
@@ -42,9 +43,13 @@ def _packed(file: Path) -> str:
 
 @click.command()
 @click.argument(
-    "file", type=Path, metavar="SCENARIO", required=False, help="Scenario to open; - is standard input."
+    "file",
+    type=options.PATH,
+    metavar="SCENARIO",
+    required=False,
+    help="Scenario to open; - is standard input.",
 )
-@click.option("-o", "--output", type=Path, metavar="FILE", help="Write the page to FILE instead.")
+@click.option("-o", "--output", type=options.PATH, metavar="FILE", help="Write the page to FILE instead.")
 @click.option("--no-open", is_flag=True, help="Only print the address.")
 def lab(file: Path | None, output: Path | None, no_open: bool) -> None:
     """Open the laboratory in a browser: the simulator in a web page, without a server.

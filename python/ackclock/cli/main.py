@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import click
 
 import ackclock
-from ackclock.cli.options import Verbs
+from ackclock.cli.options import COMPLETE, Verbs
 
 
 class Entry(NamedTuple):
@@ -49,6 +49,12 @@ VERBS = (
         "lab",
         "ackclock.cli.lab",
         "Open the laboratory in a browser: the simulator in a web page, without a server.",
+    ),
+    Entry(
+        START,
+        "completion",
+        "ackclock.cli.completion",
+        "Print the script that completes verbs, options and names in a shell.",
     ),
     Entry(
         STUDY,
@@ -207,6 +213,10 @@ def main() -> None:
     """Run the command line; exit with 0 when done, 1 failed, 2 bad input, 128 + signal when ended."""
     status = 0
     ended: int | None = None
+    if instruction := os.environ.get(COMPLETE):
+        from ackclock.cli import completion
+
+        sys.exit(completion.answer(app, instruction))
     try:
         _end_politely()
         # app.main would print messages of its own on an interrupt and exit at a closed pipe.

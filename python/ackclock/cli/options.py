@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ackclock.runs import Limits
     from ackclock.runs.live import Live
+
+COMPLETE = "_ACKCLOCK_COMPLETE"
+"""Environment variable by which the script of `ackclock completion` asks for names."""
+PATH = click.Path(path_type=Path, readable=False)
+"""Type of a file or directory, which shells complete; whether it can be read is found out later."""
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 jobs = click.option(

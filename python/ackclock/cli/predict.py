@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ackclock.cli import options
+from ackclock.cli import completion, options
 from ackclock.engine import build, quantity, storage
 
 if TYPE_CHECKING:
@@ -83,7 +83,11 @@ def _loss_rate(parameter: str, flag: str, about: str, default: str) -> Decorator
 
 
 CONTROLS = click.argument(
-    "controls", nargs=-1, metavar="[CONTROL]...", help="Controls to predict; by default the usual ones."
+    "controls",
+    nargs=-1,
+    metavar="[CONTROL]...",
+    shell_complete=completion.names(completion.controls),
+    help="Controls to predict; by default the usual ones.",
 )
 LOSS = _numbers("loss", "RATES", "Loss rates, e.g. 1%,0.001 or 1e-4.", 1e-9, 0.5)
 
@@ -210,7 +214,7 @@ def _common(subject: PredictedSubject) -> Iterator[Decorator]:
         yield options.jobs
         yield options.cluster
     yield options.as_json
-    yield click.option("-o", "--output", type=Path, metavar="FILE", help=OUTPUT)
+    yield click.option("-o", "--output", type=options.PATH, metavar="FILE", help=OUTPUT)
 
 
 def _add(subject: PredictedSubject) -> None:

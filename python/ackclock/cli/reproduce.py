@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ackclock.cli import options
+from ackclock.cli import completion, options
 
 if TYPE_CHECKING:
     from ackclock.reproduction.artefact import Artefact
@@ -24,10 +24,14 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument(
-    "targets", nargs=-1, metavar="[PAPER[/ARTEFACT]]...", help="What to reproduce; by default everything."
+    "targets",
+    nargs=-1,
+    metavar="[PAPER[/ARTEFACT]]...",
+    shell_complete=completion.names(completion.artefacts),
+    help="What to reproduce; by default everything.",
 )
 @click.option(
-    "-o", "--output", type=Path, default=Path("results"), metavar="DIR", help="Directory of the page."
+    "-o", "--output", type=options.PATH, default=Path("results"), metavar="DIR", help="Directory of the page."
 )
 @click.option("--quick/--full", help="Only headlines with fewer seeds and shorter runs, or everything.")
 @click.option(

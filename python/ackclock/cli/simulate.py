@@ -19,7 +19,7 @@ from ackclock.cli import options
 if TYPE_CHECKING:
     from ackclock.runs import Answer, Job
 
-_file = click.argument("file", type=Path, metavar="FILE", help="Scenario file; - is standard input.")
+_file = click.argument("file", type=options.PATH, metavar="FILE", help="Scenario file; - is standard input.")
 _settings = click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Set a key, e.g. flow.0.rtt=80ms."
 )
@@ -38,7 +38,9 @@ def _read(file: Path, settings: Sequence[str]) -> engine.Scenario:
 @click.command()
 @_file
 @options.as_json
-@click.option("-o", "--output", type=Path, metavar="DIR", help="Write page, tables and summary to DIR.")
+@click.option(
+    "-o", "--output", type=options.PATH, metavar="DIR", help="Write page, tables and summary to DIR."
+)
 @click.option("--csv", is_flag=True, help="Write CSV instead of Parquet.")
 @click.option("--force", is_flag=True, help="Replace an earlier result.")
 @click.option(
@@ -54,8 +56,10 @@ def _read(file: Path, settings: Sequence[str]) -> engine.Scenario:
 @options.limit
 @options.memory
 @_settings
-@click.option("--pcap", type=Path, metavar="FILE", help="Write the packets to FILE; - is standard output.")
-@click.option("--qlog", type=Path, metavar="DIR", help="Write a qlog file of each QUIC flow to DIR.")
+@click.option(
+    "--pcap", type=options.PATH, metavar="FILE", help="Write the packets to FILE; - is standard output."
+)
+@click.option("--qlog", type=options.PATH, metavar="DIR", help="Write a qlog file of each QUIC flow to DIR.")
 @click.option("--metrics", is_flag=True, help="Print every metric with its 95 % interval.")
 @click.option("--quiet", is_flag=True, help="Print no table and show no progress bar.")
 def simulate(

@@ -12,14 +12,19 @@ from pathlib import Path
 import click
 
 from ackclock import engine
-from ackclock.cli import options
+from ackclock.cli import completion, options
 from ackclock.engine import controls
 
 
 @click.command()
-@click.argument("file", type=Path, metavar="SWEEP.toml", help="File of the sweep.")
+@click.argument("file", type=options.PATH, metavar="SWEEP.toml", help="File of the sweep.")
 @click.option(
-    "-o", "--output", type=Path, default=Path("results"), metavar="DIR", help="Directory of the results."
+    "-o",
+    "--output",
+    type=options.PATH,
+    default=Path("results"),
+    metavar="DIR",
+    help="Directory of the results.",
 )
 @options.jobs
 @options.cluster
@@ -135,7 +140,7 @@ def _duration(seconds: float) -> str:
 
 
 @click.command()
-@click.argument("results", type=Path, metavar="RESULTS", help="A dataset, or part of a dataset.")
+@click.argument("results", type=options.PATH, metavar="RESULTS", help="A dataset, or part of a dataset.")
 @click.option("--x", required=True, metavar="COLUMN", help="Parameter on the horizontal axis.")
 @click.option("--y", required=True, metavar="COLUMN", help="Metric on the vertical axis.")
 @click.option("--hue", metavar="COLUMN", help="One curve per value of this column.")
@@ -143,7 +148,7 @@ def _duration(seconds: float) -> str:
 @click.option(
     "-o",
     "--output",
-    type=Path,
+    type=options.PATH,
     metavar="FILE",
     help="File to write; its ending selects PDF, PNG, SVG or HTML.",
 )
@@ -199,6 +204,7 @@ def plot(results: Path, x: str, y: str, hue: str | None, where: tuple[str, ...],
     nargs=-1,
     required=True,
     metavar="CONTROL...",
+    shell_complete=completion.names(completion.controls),
     help="Names; module:Class or library.so:name for your own.",
 )
 @click.option("--rate", metavar="RATE", help="Rate of the bottleneck; by default 100mbit.")
@@ -209,12 +215,24 @@ def plot(results: Path, x: str, y: str, hue: str | None, where: tuple[str, ...],
     help="250 (packets of 1000 bytes), 2bdp, 100ms or 3MB; by default the bandwidth-delay product.",
 )
 @click.option("--loss", metavar="SHARE", help="Random loss rate, e.g. 1% or 0.01.")
-@click.option("--queue", metavar="KIND", help="droptail, red, ared, codel, pie or fq_codel.")
 @click.option(
-    "--path", "named", metavar="NAME", help="Use a named path such as geo; other options change it."
+    "--queue",
+    metavar="KIND",
+    shell_complete=completion.names(completion.queues),
+    help="droptail, red, ared, codel, pie or fq_codel.",
 )
 @click.option(
-    "--scenario", type=Path, metavar="FILE", help="Use the path of a scenario file; other options change it."
+    "--path",
+    "named",
+    metavar="NAME",
+    shell_complete=completion.names(completion.paths),
+    help="Use a named path such as geo; other options change it.",
+)
+@click.option(
+    "--scenario",
+    type=options.PATH,
+    metavar="FILE",
+    help="Use the path of a scenario file; other options change it.",
 )
 @click.option(
     "--profile", type=click.Choice(["linux", "ns2"]), help="Defaults of the senders; by default linux."
@@ -233,7 +251,7 @@ def plot(results: Path, x: str, y: str, hue: str | None, where: tuple[str, ...],
 @click.option(
     "-o",
     "--output",
-    type=Path,
+    type=options.PATH,
     default=Path("results/comparison"),
     metavar="DIR",
     help="Directory of the page.",

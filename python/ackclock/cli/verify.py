@@ -102,7 +102,7 @@ def _sweep(path: Path) -> Verified:
 
 
 @click.command()
-@click.argument("directory", type=Path, metavar="DIR", help="A result, or a folder of results.")
+@click.argument("directory", type=options.PATH, metavar="DIR", help="A result, or a folder of results.")
 @options.as_json
 def verify(directory: Path, as_json: bool) -> None:
     """Check that results of any verb have not changed since they were written.

@@ -102,3 +102,12 @@ def schema() -> dict[str, object]:
     """
     described: dict[str, object] = json.loads(_native.schema())
     return described
+
+
+def words(*key: str) -> list[str]:
+    """Return the words that a key of scenarios takes, such as ``words("dumbbell", "queue", "kind")``."""
+    entry = json.loads(_native.schema())
+    for name in key:
+        entry = entry["properties"][name]
+    allowed: list[str] = entry["enum"]
+    return allowed

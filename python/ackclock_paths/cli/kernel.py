@@ -13,9 +13,10 @@ from typing import IO, cast
 import click
 
 from ackclock import engine
+from ackclock.cli import completion, options
 from ackclock.cli.options import Verbs
 from ackclock.engine import run
-from ackclock_paths.cli.programs import AS_IT_IS, become, program
+from ackclock_paths.cli.programs import Program, program
 
 kernel = Verbs(
     no_args_is_help=False,
@@ -26,36 +27,28 @@ kernel = Verbs(
 PROGRAM = "ackclock-kernel"
 
 
-@kernel.command("list", context_settings=AS_IT_IS)
-@click.pass_context
-def list_(context: click.Context) -> None:
-    """List the available controls, and mark those that are loaded."""
-    become(PROGRAM, ["list", *context.args])
+def _loadable() -> list[str]:
+    suffix = "@kernel"
+    return [name.removesuffix(suffix) for name in completion.controls() if name.endswith(suffix)]
 
 
-@kernel.command(context_settings=AS_IT_IS)
-@click.pass_context
-def load(context: click.Context) -> None:
-    """Load controls by name; they stay until they are unloaded or the machine restarts."""
-    become(PROGRAM, ["load", *context.args])
-
-
-@kernel.command(context_settings=AS_IT_IS)
-@click.pass_context
-def unload(context: click.Context) -> None:
-    """Unload controls, by default all; connections keep theirs until they end."""
-    become(PROGRAM, ["unload", *context.args])
-
-
-@kernel.command(context_settings=AS_IT_IS)
-@click.pass_context
-def status(context: click.Context) -> None:
-    """Show the loaded controls, the number of connections that use them, and running traces."""
-    become(PROGRAM, ["status", *context.args])
+for _verb, _about, _named in (
+    ("list", "List the available controls, and mark those that are loaded.", tuple),
+    ("load", "Load controls by name; they stay until they are unloaded or the machine restarts.", _loadable),
+    ("unload", "Unload controls, by default all; connections keep theirs until they end.", _loadable),
+    (
+        "status",
+        "Show the loaded controls, the number of connections that use them, and running traces.",
+        tuple,
+    ),
+):
+    kernel.add_command(Program(_verb, _about, PROGRAM, _verb, named=_named))
 
 
 @kernel.command()
-@click.option("-o", "--output", type=Path, required=True, metavar="DIR", help="Directory of the result.")
+@click.option(
+    "-o", "--output", type=options.PATH, required=True, metavar="DIR", help="Directory of the result."
+)
 @click.option(
     "--duration-s",
     type=click.FloatRange(min=0.1),

@@ -7,9 +7,10 @@ from pathlib import Path
 import click
 
 from ackclock import engine
+from ackclock.cli import options
 from ackclock.cli.options import Verbs
 from ackclock.engine import storage
-from ackclock_paths.cli.programs import AS_IT_IS, become
+from ackclock_paths.cli.programs import Program
 
 measure = Verbs(
     no_args_is_help=False,
@@ -25,32 +26,24 @@ REPORT = frozenset(
 )
 
 
-@measure.command(context_settings=AS_IT_IS)
-@click.pass_context
-def token(context: click.Context) -> None:
-    """Create a token, a file that client and server share."""
-    become(PROGRAM, ["token", *context.args])
-
-
-@measure.command(context_settings=AS_IT_IS)
-@click.pass_context
-def serve(context: click.Context) -> None:
-    """Send data to every client that knows the token, until Ctrl-C."""
-    become(PROGRAM, ["serve", *context.args])
-
-
-@measure.command(context_settings=AS_IT_IS)
-@click.pass_context
-def run(context: click.Context) -> None:
-    """Fetch data from a server, slot after slot, and log every second; rerun it to resume."""
-    become(PROGRAM, ["run", *context.args])
+for _verb, _about in (
+    ("token", "Create a token, a file that client and server share."),
+    ("serve", "Send data to every client that knows the token, until Ctrl-C."),
+    ("run", "Fetch data from a server, slot after slot, and log every second; rerun it to resume."),
+):
+    measure.add_command(Program(_verb, _about, PROGRAM, _verb))
 
 
 @measure.command()
 @click.argument(
-    "directories", nargs=-1, type=Path, required=True, metavar="DIR...", help="Campaigns, one per path."
+    "directories",
+    nargs=-1,
+    type=options.PATH,
+    required=True,
+    metavar="DIR...",
+    help="Campaigns, one per path.",
 )
-@click.option("-o", "--output", type=Path, metavar="OUT", help="Write tables and picture to OUT.")
+@click.option("-o", "--output", type=options.PATH, metavar="OUT", help="Write tables and picture to OUT.")
 @click.option(
     "--control", metavar="NAME", help="Show the speed-up of this control; by default that of the best."
 )

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import subprocess
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from ackclock import engine
 
@@ -53,8 +57,37 @@ def become(name: str, arguments: list[str]) -> NoReturn:
     os.execv(path, [name, *arguments])  # noqa: S606
 
 
-@click.command(context_settings=AS_IT_IS)
-@click.pass_context
-def link(context: click.Context) -> None:
-    """Set up an emulated path between two network namespaces, in real time (link --help)."""
-    become("ackclock-link", context.args)
+class Program(click.Command):
+    """A verb that a separate program carries out; `words` precede its arguments there."""
+
+    def __init__(
+        self, verb: str, about: str, program: str, *words: str, named: Callable[[], Iterable[str]] = tuple
+    ) -> None:
+        super().__init__(verb, context_settings=AS_IT_IS, help=about, callback=self._become)
+        self._program = program
+        self._words = words
+        self._named = named
+
+    def _become(self) -> None:
+        become(self._program, [*self._words, *click.get_current_context().args])
+
+    def options(self) -> list[str]:
+        """Return the options that the program's own --help describes; none if there is no program."""
+        try:
+            command = [str(program(self._program)), *self._words, "--help"]
+            text = subprocess.run(command, capture_output=True, text=True, timeout=5).stdout  # noqa: S603
+        except (engine.SimulationError, OSError, subprocess.TimeoutExpired):
+            return []
+        return re.findall(r"^ +(?:-\w, )?(--[\w-]+)", text, re.MULTILINE)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:  # noqa: ARG002
+        """Offer the options of the program, and the names that it takes."""
+        listed = self.options() if incomplete.startswith("-") else self._named()
+        return [CompletionItem(name) for name in listed if name.startswith(incomplete)]
+
+
+link = Program(
+    "link",
+    "Set up an emulated path between two network namespaces, in real time (link --help).",
+    "ackclock-link",
+)
