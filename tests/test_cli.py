@@ -299,12 +299,12 @@ def test_broken_pipe_prints_no_message(scenario):
 @pytest.mark.parametrize(
     ("arguments", "hint"),
     [
-        (["simulat", "two.toml"], "Did you mean 'simulate'?"),
+        (["simulat", "two.toml"], 'did you mean "simulate"?'),
         (["simulate", "two.toml", "--jsn"], "--json"),
         (["simulate", "two.toml", "--runs", "0"], "--runs"),
         (["simulate", "two.toml", "--runs", "2", "--pcap", "x.pcap"], "leave out --runs"),
         (["simulate"], "FILE"),
-        (["reproduce", "illinois/figure-88"], "did you mean illinois/figure-8?"),
+        (["reproduce", "illinois/figure-88"], 'did you mean "figure-8"'),
     ],
 )
 @pytest.mark.usefixtures("scenario")

@@ -96,7 +96,7 @@ def test_a_prediction_shows_itself() -> None:
     assert repr(prediction).endswith("2 points>")
     assert prediction._repr_png_().startswith(PNG)
     assert r"\toprule" in prediction.to_latex()
-    with pytest.raises(ValueError, match="unknown subject responses; choose from response, "):
+    with pytest.raises(ValueError, match='unknown subject responses: did you mean "response"'):
         ackclock.predict("responses")
 
 
@@ -127,7 +127,7 @@ def test_a_sweep_is_a_call_and_its_results_a_picture(tmp_path: Path) -> None:
 
 def test_a_typing_error_in_a_target_is_told(tmp_path: Path) -> None:
     # The notebook about a paper reproduces a figure.
-    with pytest.raises(LookupError, match="did you mean bic"):
+    with pytest.raises(LookupError, match='did you mean "bic"'):
         ackclock.reproduce("bicc", output=tmp_path)
 
 

@@ -504,5 +504,21 @@ def columns() -> dict[str, list[tuple[str, str, str]]]:
         is made from the summary.
     """
 
+def did_you_mean(wrong: str, names: list[str]) -> str:
+    """Suggest the names most like a wrong one.
+
+    Parameters
+    ----------
+    wrong : str
+        A name that does not exist.
+    names : list of str
+        Those that do.
+
+    Returns
+    -------
+    str
+        A question with three names at most; empty if none is similar.
+    """
+
 def schema() -> str: ...
 def example() -> str: ...

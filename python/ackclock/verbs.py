@@ -272,7 +272,9 @@ def predict(subject: str, *arguments: object, simulate: int = 0, **settings: obj
         When the subject is unknown.
     """
     if subject not in SUBJECTS:
-        raise ValueError(f"unknown subject {subject}; choose from {', '.join(SUBJECTS)}")
+        from ackclock.engine.names import hint
+
+        raise ValueError(f"unknown subject {subject}: {hint(subject, SUBJECTS)}")
     module, function = SUBJECTS[subject].split(".")
     calculate = getattr(importlib.import_module(f"ackclock.predictions.{module}"), function)
     if simulate:

@@ -185,22 +185,12 @@ pub fn check_names(names: &[String]) -> Result<(), String> {
 
 fn find(name: &str) -> Result<&'static (&'static str, &'static str, &'static [u8]), String> {
     OBJECTS.iter().find(|(known, ..)| *known == name).ok_or_else(|| {
-        let hint = match similar(name) {
-            Some(known) => format!("did you mean {known}?"),
-            None => format!("available: {}", names().join(", ")),
+        let hint = match ackclock_units::did_you_mean(name, names()) {
+            hint if hint.is_empty() => format!("available: {}", names().join(", ")),
+            hint => hint,
         };
         format!("there is no control {name} for the kernel; {hint}")
     })
-}
-
-/// The control whose name is most like `wrong`, if one is.
-fn similar(wrong: &str) -> Option<&'static str> {
-    names()
-        .into_iter()
-        .map(|name| (strsim::damerau_levenshtein(wrong, name), name))
-        .filter(|(distance, name)| *distance <= 1 + name.len() / 4)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
 }
 
 /// The control with this name in the kernel.

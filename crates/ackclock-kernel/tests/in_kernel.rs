@@ -64,7 +64,7 @@ fn who_may_not_load_is_told_in_one_line() {
 fn an_unknown_name_is_bad_input_and_the_one_that_was_meant_is_named() {
     for verb in ["load", "unload"] {
         let (status, said) = as_nobody(&[verb, "reno", "fitt"]);
-        assert_eq!(said, "ackclock-kernel: there is no control fitt for the kernel; did you mean fit?\n");
+        assert_eq!(said, "ackclock-kernel: there is no control fitt for the kernel; did you mean \"fit\"?\n");
         assert_eq!(status, Some(2));
         let (status, said) = as_nobody(&[verb, "nothing-like-it"]);
         assert!(said.contains("; available: ") && said.contains("illinois"), "{said}");
@@ -455,7 +455,7 @@ fn the_program_of_another_build_is_told() {
 #[test]
 fn an_unknown_control_is_one_line() {
     let message = kernel::load("renno").unwrap_err();
-    assert_eq!(message, "there is no control renno for the kernel; did you mean reno?");
+    assert_eq!(message, "there is no control renno for the kernel; did you mean \"reno\" or \"veno\"?");
     let message = kernel::load("quantum").unwrap_err();
     assert!(
         message.starts_with("there is no control quantum for the kernel; available: africa, aimd, "),

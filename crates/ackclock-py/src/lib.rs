@@ -87,6 +87,13 @@ fn limit(text: &str) -> PyResult<(u64, &'static str)> {
     Ok((number, if unit == Unit::Packets { "packets" } else { "B" }))
 }
 
+/// The question that suggests the names most like a wrong one; empty if none is similar.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "Python's names come as new strings")]
+fn did_you_mean(wrong: &str, names: Vec<String>) -> String {
+    ackclock_units::did_you_mean(wrong, names.iter().map(String::as_str))
+}
+
 /// The module.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -111,6 +118,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(columns, module)?)?;
     module.add_function(wrap_pyfunction!(quantity, module)?)?;
     module.add_function(wrap_pyfunction!(limit, module)?)?;
+    module.add_function(wrap_pyfunction!(did_you_mean, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(example, module)?)
 }

@@ -20,7 +20,7 @@ use std::time::Instant;
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{BuiltIn, Catalogue, Entry};
 use ackclock_cc::{Ack, Ecn, Signal, Start, Value};
-use ackclock_units::{Packets, Span, Time, Window};
+use ackclock_units::{Packets, Span, Time, Window, did_you_mean};
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 
@@ -89,14 +89,12 @@ pub fn factory(name: &str) -> Result<Arc<Factory>, ControlError> {
     factory_with(name, &[])
 }
 
-/// A hint at the control whose name is most like `wrong`, if one is.
-fn hint(wrong: &str) -> String {
-    let distances =
-        BuiltIn.entries().iter().map(|entry| (strsim::damerau_levenshtein(wrong, entry.name), entry.name));
-    distances
-        .filter(|(distance, name)| *distance <= 1 + name.len() / 4)
-        .min_by_key(|(distance, _)| *distance)
-        .map_or_else(String::new, |(_, name)| format!(", did you mean \"{name}\"?"))
+/// The refusal of a control that does not exist.
+fn unknown(name: &str) -> String {
+    match did_you_mean(name, BuiltIn.entries().iter().map(|entry| entry.name)) {
+        hint if hint.is_empty() => format!("unknown control \"{name}\""),
+        hint => format!("unknown control \"{name}\", {hint}"),
+    }
 }
 
 /// As [`factory`], with some parameters of the control set.
@@ -104,9 +102,7 @@ fn hint(wrong: &str) -> String {
 /// # Errors
 /// As [`factory`], and when the control refuses a parameter.
 pub fn factory_with(name: &str, params: &[(&str, Value<'_>)]) -> Result<Arc<Factory>, ControlError> {
-    let entry = BuiltIn
-        .find(name)
-        .ok_or_else(|| ControlError(format!("unknown control \"{name}\"{}", hint(name))))?;
+    let entry = BuiltIn.find(name).ok_or_else(|| ControlError(unknown(name)))?;
     let control =
         entry.build(params, start()).map_err(|(_, error)| ControlError(format!("{name}: {error}")))?;
     let wants = control.wants();

@@ -230,8 +230,12 @@ fn controller<'c>(
     let name = name.as_str();
     let entry = catalogue.find(name).ok_or_else(|| {
         let names: Vec<_> = catalogue.entries().iter().map(|entry| entry.name).collect();
-        let hint = did_you_mean(name, names.iter().copied());
-        table.refuse("controller", format!("unknown control \"{name}\"{hint}; allowed: {}", names.join(", ")))
+        // All names would hide the suggestion.
+        let hint = match did_you_mean(name, names.iter().copied()) {
+            hint if hint.is_empty() => format!("; allowed: {}", names.join(", ")),
+            hint => hint,
+        };
+        table.refuse("controller", format!("unknown control \"{name}\"{hint}"))
     })?;
     if *traffic != Traffic::Bulk && entry.kind != Kind::Window {
         return Err(table.refuse(

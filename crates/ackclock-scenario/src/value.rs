@@ -340,14 +340,12 @@ impl Shown for bool {
     }
 }
 
-/// A hint at the most similar of `names`, if one is similar.
+/// The suggestion of similar names as it continues a refusal, if any is similar.
 pub(crate) fn did_you_mean<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> String {
-    names
-        .map(|name| (strsim::damerau_levenshtein(wrong, name), name))
-        .filter(|(distance, name)| *distance <= 1 + name.len() / 4)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| format!(", did you mean \"{name}\"?"))
-        .unwrap_or_default()
+    match ackclock_units::did_you_mean(wrong, names) {
+        suggestion if suggestion.is_empty() => suggestion,
+        suggestion => format!(", {suggestion}"),
+    }
 }
 
 /// Whether a character is not seen by itself: control characters, and those that join, mark or turn text (Unicode's

@@ -19,10 +19,6 @@ const FLOW_KEYS: &str = "name, controller, source, rate, codepoint, deadline, pu
                          receiver, rtt_noise";
 
 /// The names of the controls, as messages list them.
-fn controls() -> String {
-    BuiltIn.entries().iter().map(|entry| entry.name).collect::<Vec<_>>().join(", ")
-}
-
 #[test]
 fn the_scenario_without_a_change_is_valid() {
     assert!(read_toml(VALID, "a.toml", &[], &BuiltIn).is_ok());
@@ -104,21 +100,21 @@ fn values() {
         // Words.
         (
             "dumbbell.queue.kind=rod",
-            "unknown value \"rod\", did you mean \"red\"?; allowed: \"droptail\", \"red\", \"ared\", \"codel\", \
+            "unknown value \"rod\", did you mean \"red\" or \"ared\"?; allowed: \"droptail\", \"red\", \"ared\", \"codel\", \
              \"pie\", \"step\", \"fq_codel\", \"dualpi2\"".into(),
         ),
         (
             "flow.0.recovery=sak",
-            "unknown value \"sak\", did you mean \"sack\"?; allowed: \"reno\", \"reno-ns2\", \"newreno\", \"sack\", \"rack\", \"linux-2.6\"".into(),
+            "unknown value \"sak\", did you mean \"sack\" or \"rack\"?; allowed: \"reno\", \"reno-ns2\", \"newreno\", \"sack\", \"rack\", \"linux-2.6\"".into(),
         ),
         ("flow.0.direction=up", "unknown value \"up\"; allowed: \"forward\", \"reverse\"".into()),
         (
             "flow.0.controller=ilinois",
-            format!("unknown control \"ilinois\", did you mean \"illinois\"?; allowed: {}", controls()),
+            "unknown control \"ilinois\", did you mean \"illinois\"?".into(),
         ),
         // Keys.
         ("run.sed=1", "unknown key, did you mean \"seed\"?; allowed: duration, warmup, seed, sample".into()),
-        ("flow.0.rtt_nose=5 ms", format!("unknown key, did you mean \"rtt_noise\"?; allowed: {FLOW_KEYS}, {TCP_KEYS}")),
+        ("flow.0.rtt_nose=5 ms", format!("unknown key, did you mean \"rtt_noise\" or \"rtt\"?; allowed: {FLOW_KEYS}, {TCP_KEYS}")),
     ];
     for (setting, problem) in cases {
         let key = setting.split('=').next().unwrap();
@@ -175,7 +171,7 @@ fn parameters() {
     };
     assert_eq!(
         params("alpha_mx = 5"),
-        "flow.0.params.alpha_mx: illinois has no such parameter, did you mean \"alpha_max\"?; allowed: \
+        "flow.0.params.alpha_mx: illinois has no such parameter, did you mean \"alpha_max\" or \"alpha_min\"?; allowed: \
          alpha_max, alpha_min, beta_max, beta_min, w_thresh, eta1, eta2, eta3, theta, extremes, \
          backoff_ends_wait, f1, f1_power, f2_power"
     );

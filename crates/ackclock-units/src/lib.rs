@@ -17,8 +17,12 @@
 
 mod decimal;
 mod quantity;
+#[cfg(feature = "similar")]
+mod similar;
 mod time;
 
 pub use decimal::{Dimension, UnitError, parse_fraction};
 pub use quantity::{Bytes, PacketRate, Packets, Rate, Window};
+#[cfg(feature = "similar")]
+pub use similar::{did_you_mean, similar};
 pub use time::{PICOSECONDS_PER_SECOND, Span, Time};

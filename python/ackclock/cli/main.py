@@ -310,8 +310,26 @@ def _usage(error: click.ClickException) -> str:
     message = " ".join(error.format_message().split())
     if not isinstance(error, click.UsageError):
         return message
+    if isinstance(error, (click.NoSuchOption, click.exceptions.NoSuchCommand)):
+        message = _unknown(error)
     command = error.ctx.command_path if error.ctx else "ackclock"
     return f"{message.rstrip('.')} (see {command} --help)"
+
+
+def _unknown(error: click.NoSuchOption | click.exceptions.NoSuchCommand) -> str:
+    from ackclock.engine.names import hint
+
+    context = error.ctx
+    known: list[str] = []
+    if isinstance(error, click.NoSuchOption):
+        wrong = error.option_name
+        if context is not None:
+            known = [flag for parameter in context.command.get_params(context) for flag in parameter.opts]
+    else:
+        wrong = error.command_name
+        if context is not None and isinstance(context.command, click.Group):
+            known = context.command.list_commands(context)
+    return f"{error.message.rstrip('.')}: {hint(wrong, (name for name in known if len(name) > 2))}"
 
 
 def _complain(message: str, status: int) -> int:

@@ -60,10 +60,7 @@ def explain(controller: str) -> str:
     """
     entries = {entry["name"]: entry for entry in controllers()}
     if controller not in entries:
-        import difflib
-
-        near = difflib.get_close_matches(controller, entries, n=3, cutoff=0.4)
-        hint = f"did you mean {', '.join(near)}?" if near else "see ackclock controllers"
+        hint = _native.did_you_mean(controller, list(entries)) or "see ackclock controllers"
         raise LookupError(f"no control is named {controller!r}; {hint}")
     entry = entries[controller]
     lines = [_native.page(controller) or "", f"Source: {entry['source']}", "", "## Parameters"]

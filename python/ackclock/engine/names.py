@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+
+from ackclock import _native
 
 NAME = re.compile(r"[a-z0-9.]+(-[a-z0-9.]+)*")
 """Lower-case words joined by hyphens."""
+
+
+def hint(wrong: str, known: Iterable[str]) -> str:
+    """Return the question that suggests the names most like a wrong one, else all that are known."""
+    names = list(known)
+    return _native.did_you_mean(wrong, names) or f"choose from {', '.join(names)}"
 
 
 def slug(*parts: object) -> str:

@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from ackclock.draw import latex, plots
+from ackclock.engine.names import hint
 from ackclock.metrics import Estimate, over_runs
 from ackclock.models.laws import Array
 from ackclock.runs import Case, measure_all
@@ -211,7 +212,7 @@ def check_names(names: Collection[str], known: Collection[str], what: str) -> No
     """Raise LookupError for a control without a formula; `what` names the formula in the message."""
     for name in names:
         if name not in known:
-            raise LookupError(f"no {what} of {name!r}; choose from {', '.join(known)}")
+            raise LookupError(f"no {what} of {name!r}; {hint(name, known)}")
 
 
 def curves(hue: str, x: str, at: Array, formulas: Mapping[str, Callable[[Array], ArrayLike]]) -> pl.DataFrame:

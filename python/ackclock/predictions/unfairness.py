@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from ackclock.engine import Run, build
+from ackclock.engine.names import hint
 from ackclock.metrics import over_runs
 from ackclock.models import laws, unfairness
 from ackclock.predictions import paths
@@ -63,7 +64,7 @@ def predict(
         if name == "scalable":
             raise LookupError("scalable never converges: see ackclock predict divergence")
         if name not in LAWS:
-            raise LookupError(f"no window law of {name!r}; choose from {', '.join(LAWS)}")
+            raise LookupError(f"no window law of {name!r}; {hint(name, LAWS)}")
     rows, scenarios = [], []
     for name in controls:
         law, params = LAWS[name]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +16,7 @@ from ackclock.decision import Estimate, expected_wrong
 from ackclock.draw import charts
 from ackclock.draw.figure import Group
 from ackclock.engine import integrity, storage
-from ackclock.engine.names import slug
+from ackclock.engine.names import hint, slug
 from ackclock.reproduction import outcome, page, tried
 from ackclock.reproduction.artefact import Artefact, Claim, Judged, Simulated
 from ackclock.reproduction.dependence import depends_on
@@ -51,14 +50,19 @@ def select(papers: Mapping[str, Paper], targets: Sequence[str] = (), *, headline
         wanted = target.strip("/")
         matching = {key: item for key, item in every.items() if wanted in (key, key.split("/")[0])}
         if not matching:
-            words = [*papers, *every]
-            close = difflib.get_close_matches(target, words, 1, cutoff=0.5)
-            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(papers)}"
-            raise LookupError(f"there is no {target}: {hint}")
+            raise LookupError(f"there is no {target}: {_hint(wanted, papers)}")
         if headlines and wanted not in every:
             matching = {key: item for key, item in matching.items() if item[1].headline}
         chosen |= matching
     return list(chosen.values())
+
+
+def _hint(wanted: str, papers: Mapping[str, Paper]) -> str:
+    paper, slash, artefact = wanted.partition("/")
+    if paper not in papers or not slash:
+        return hint(paper, papers)
+    # Of its own paper: those of others with the same number would be as similar.
+    return hint(artefact, (item.name for item in papers[paper].artefacts))
 
 
 def undecided(chosen: Selected, output: Path) -> Selected:
@@ -79,7 +83,7 @@ def papers(known: Mapping[str, Paper], targets: Sequence[str] = ()) -> list[str]
     """
     for target in targets:
         if target.strip("/") not in known:
-            raise LookupError(f"there is no paper {target}: there are {', '.join(known)}")
+            raise LookupError(f"there is no paper {target}: {hint(target, known)}")
     return list(dict.fromkeys(target.strip("/") for target in targets)) or list(known)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from ackclock.draw import plots
+from ackclock.engine.names import hint
 from ackclock.metrics import over_runs, within
 from ackclock.runs import progress, rows
 from ackclock.runs.store import BusyError
@@ -76,7 +77,7 @@ def column(table: pl.LazyFrame, name: str) -> str:
     matches = [full for full in names if full.startswith(name)]
     if len(matches) == 1:
         return matches[0]
-    problem = f"may be {', '.join(matches)}" if matches else f"choose from {', '.join(names)}"
+    problem = f"may be {', '.join(matches)}" if matches else hint(name, names)
     raise ValueError(f"no column is named {name}: {problem}")
 
 

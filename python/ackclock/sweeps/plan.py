@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ackclock import engine
+from ackclock.engine.names import hint
 from ackclock.runs import rows
 
 ParameterValue = float | int | bool | str
@@ -163,7 +164,7 @@ class _Reader:
         unknown = [name for name in table if name not in allowed]
         if unknown:
             full = f"{key}.{unknown[0]}" if key else unknown[0]
-            raise self.refuse(full, f"unknown key; allowed: {', '.join(allowed)}")
+            raise self.refuse(full, f"unknown key: {hint(unknown[0], allowed)}")
         return table
 
     def whole(self, key: str, value: object, low: int) -> int:

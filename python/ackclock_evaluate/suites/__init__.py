@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ackclock.engine.names import hint
 from ackclock_evaluate.cell import Criterion
 from ackclock_evaluate.criteria import RFC9743
 from ackclock_evaluate.search import saved
@@ -35,7 +36,7 @@ def criteria(name: str) -> tuple[Criterion, ...]:
         return tuple(replace(criterion, suite=name) for criterion in SUITES[name])
     if Path(name).is_dir():
         return (replace(saved.read(Path(name)), suite=name),)
-    raise KeyError(f"unknown suite {name}: choose from {', '.join(SUITES)}, or a directory")
+    raise KeyError(f"unknown suite {name}: {hint(name, SUITES)} (or a directory)")
 
 
 def chosen(suites: Sequence[str], only: Sequence[str] = ()) -> tuple[Criterion, ...]:
@@ -47,5 +48,5 @@ def chosen(suites: Sequence[str], only: Sequence[str] = ()) -> tuple[Criterion, 
     known = [criterion.id for criterion in available]
     for name in only:
         if name not in known:
-            raise KeyError(f"unknown criterion {name}: choose from {', '.join(known)}")
+            raise KeyError(f"unknown criterion {name}: {hint(name, known)}")
     return tuple(criterion for criterion in available if not only or criterion.id in only)
