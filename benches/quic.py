@@ -115,7 +115,7 @@ def live() -> list[str]:
             "100Mbit/s",
             "--delay",
             f"{RTT_MS / 2:g}ms",
-            "--queue",
+            "--buffer",
             str(_product()),
             "--loss",
             f"{LOSS:.0%}",
@@ -129,7 +129,7 @@ def live() -> list[str]:
         list(TURNS.values()),
         10,
         2,
-        ["--rate", "100Gbit/s", "--delay", "0ms", "--queue", "10000", "--both"],
+        ["--rate", "100Gbit/s", "--delay", "0ms", "--buffer", "10000", "--both"],
         quic,
     )
     loopback = campaign(list(TURNS.values()), 10, 2, None, quic)

@@ -203,7 +203,7 @@ def test_a_prediction_with_simulated_points(ackclock, tmp_path):
         (["response", "--loss", "0"], "'--loss': not a number from 1e-09 to 0.5: '0'"),
         (["response", "nothing"], "no response function of 'nothing'; choose from"),
         (["period", "-o", "out.gif"], "out.gif must end in one of .svg"),
-        (["unfairness", "--capacity-mbps", "1"], "windows of 1 to 1e9 packets"),
+        (["unfairness", "--rate", "1mbit"], "windows of 1 to 1e9 packets"),
         (["step", "--from", "1%", "--to", "1%"], "must differ"),
         (["nothing"], "No such command 'nothing'"),
         (["share", "--runs", "1"], "1 is not in the range x>=2"),

@@ -12,7 +12,19 @@ import pytest
 
 from ackclock import StorageError, engine, metrics
 from ackclock.engine import followed
-from ackclock.runs import Answer, Case, Job, Store, drive, each, measure_all, places, progress, sources
+from ackclock.runs import (
+    Answer,
+    Case,
+    Job,
+    Store,
+    drive,
+    each,
+    estimate,
+    measure_all,
+    places,
+    progress,
+    sources,
+)
 from ackclock.runs.store import BusyError
 from conftest import BOTTLENECK
 
@@ -312,6 +324,55 @@ def test_cases_are_measured_where_they_are_made() -> None:
         measure_all(cases, lambda _: 1 / 0)
 
 
+def test_work_that_takes_longer_than_a_minute_is_announced(capsys, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with progress.Count(40, "runs") as long, progress.Count(20, "runs") as short:
+        for _ in range(3):
+            now[0] += 2
+            long.advance(1)
+            short.advance(1)
+    # 40 runs of 2 s are more than a minute, known after 4 s; 20 are not.
+    assert capsys.readouterr().err == "ackclock: this takes about 80 s\n"
+    with progress.Bar(600.0) as bar, progress.Bar(600.0, shown=False) as silent:
+        for each in (bar, silent):
+            each.update(0, 0.0, 0)
+        now[0] += 12
+        for each in (bar, silent):
+            each.update(0, 60.0, 1000)
+    # A tenth took 12 s: nine tenths take 108 s, all of it two minutes.
+    assert capsys.readouterr().err == (
+        "ackclock: this takes about 2 min\n60 of 600 s simulated, about 2 min left\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.4, "less than 1 s"), (59.6, "60 s"), (150, "2 min"), (5990, "100 min"), (7200, "2.0 h")],
+)
+def test_a_duration_in_words(seconds, words):
+    assert progress.duration(seconds) == words
+
+
+def test_a_dry_run_counts_and_makes_nothing():
+    cases = [Case(PATH, 2), Case(PATH.replace("reno", "cubic"), 1)]
+    with estimate.dry(), pytest.raises(estimate.DryRunError) as stopped:
+        measure_all(cases, lambda _: pytest.fail("a run was made"))
+    cost = stopped.value.cost
+    assert (cost.runs, cost.kept) == (3, 0)
+    # As long as the runs of both cases together.
+    assert cost.simulated_s == sum(case.jobs()[0].scenario.duration_s * len(case.jobs()) for case in cases)
+    assert cost.estimated_s > 0
+    assert [len(runs) for runs in measure_all(cases, goodput)] == [2, 1]
+
+
+def test_trials_are_spread_over_all_runs():
+    # Eight of 15: every second, with the first and the last.
+    assert estimate.spread(range(15)) == [0, 2, 4, 6, 8, 10, 12, 14]
+    assert estimate.spread([7]) == [7]
+    assert estimate.spread([]) == []
+
+
 def test_a_count_that_nobody_sees_says_a_line_now_and_then(capsys, monkeypatch):
     # Standard error is not a terminal here.
     now = [100]
@@ -321,8 +382,8 @@ def test_a_count_that_nobody_sees_says_a_line_now_and_then(capsys, monkeypatch):
             now[0] += later_s
             shown.advance(1)
             silent.advance(1)
-    # After 9 s not yet, after 10 s, and not again 9 s later.
-    assert capsys.readouterr().err == "2 of 3 runs\n"
+    # After 9 s not yet, after 10 s, and not again 9 s later. The third run takes half of the 10 s of two.
+    assert capsys.readouterr().err == "2 of 3 runs, about 5 s left\n"
     line = progress.Lines()
     for later_s in (9, 1, 9):
         now[0] += later_s

@@ -78,7 +78,9 @@ def _show_schema(context: click.Context, _: click.Parameter, wanted: bool) -> No
 @click.option(
     "--budget", type=click.IntRange(min=1), metavar="N", help="Patterns tried per objective and genome."
 )
-@click.option("--seed", type=click.IntRange(min=0), default=1, help="Seed of the random streams.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=1, metavar="N", help="Seed of the random streams."
+)
 @click.option(
     "-o", "--output", type=options.PATH, default=Path("results"), metavar="DIR", help="Directory of results."
 )
@@ -86,7 +88,7 @@ def _show_schema(context: click.Context, _: click.Parameter, wanted: bool) -> No
 @options.cluster
 @options.limit
 @options.memory
-@click.option("--dry-run", is_flag=True, help="Print the estimated cost; run nothing.")
+@options.dry_run
 @click.option(
     "--fail-on",
     type=click.Choice(list(CONDITIONS)),
@@ -279,6 +281,7 @@ def _criteria(suites: tuple[str, ...], only: str | None) -> tuple[Criterion, ...
 
 
 def _estimate(request: Request, cache: Path, jobs: int | None, as_json: bool) -> None:
+    from ackclock.runs.progress import duration
     from ackclock_evaluate.estimate import cost
 
     estimate = cost(request, cache, jobs)
@@ -295,11 +298,9 @@ def _estimate(request: Request, cache: Path, jobs: int | None, as_json: bool) ->
             )
         )
         return
-    minutes = estimate.seconds / 60
-    duration = f"{estimate.seconds:.0f} s" if minutes < 2 else f"{minutes:.0f} min"
     print(
         f"{estimate.cells} scenarios, {estimate.runs} initial runs, {estimate.kept} of them cached; "
-        f"about {estimate.packets / 1e6:.0f} M packets, {duration} on this machine"
+        f"about {estimate.packets / 1e6:.0f} M packets, {duration(estimate.seconds)} on this machine"
     )
 
 

@@ -5,9 +5,11 @@
 //! each namespace. It measures its own lateness, and says when that makes results invalid.
 
 mod access;
+pub mod buffer;
 mod claim;
 pub mod emulator;
 pub mod hosts;
 pub mod ports;
 pub mod pump;
 pub mod report;
+pub mod user;

@@ -11,18 +11,20 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use ackclock_cc::registry::BuiltIn;
+use ackclock_link::buffer;
 use ackclock_link::emulator::Emulator;
 use ackclock_link::hosts::{Host, Hosts};
 use ackclock_link::ports;
 use ackclock_link::pump::{Pump, TOLERANCE};
 use ackclock_link::report::{Report, write_whole};
+use ackclock_link::user;
 use ackclock_scenario::files::read_text;
 use ackclock_scenario::{Scenario, read_toml};
-use ackclock_units::Span;
+use ackclock_units::{Rate, Span};
 use clap::Parser;
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::{Pid, geteuid, getppid};
+use nix::unistd::{Pid, getppid};
 
 /// Set up an emulated path between two network namespaces: the simulator's link, in real time.
 ///
@@ -30,12 +32,15 @@ use nix::unistd::{Pid, geteuid, getppid};
 /// the client travel forward, those from the server in reverse. A COMMAND runs on the client, and the path is
 /// removed when it ends; without one the path stays up until Ctrl-C. The server's address is 10.77.0.2.
 ///
+/// Without root, everything is in a user namespace, where the system allows that; packets are later, because real-time
+/// priority needs root.
+///
 /// Examples:
-///   sudo ackclock-link --rate 10Mbit/s --delay 30ms --queue 50 --server 'iperf3 -s' -- iperf3 -c 10.77.0.2
-///   sudo ackclock-link --loss 1% --report path.json
-///   sudo ackclock-link --delay 30ms --port-rtts 5201=60ms,5202=80ms --server 'iperf3 -s -p 5202' \
+///   ackclock-link --rate 10Mbit/s --delay 30ms --buffer 50 --server 'iperf3 -s' -- iperf3 -c 10.77.0.2
+///   ackclock-link --rate 10Mbit/s --rtt 60ms --buffer 2bdp --queue codel --loss 1% -o path.json
+///   ackclock-link --delay 30ms --port-rtts 5201=60ms,5202=80ms --server 'iperf3 -s -p 5202' \
 ///     -- iperf3 -c 10.77.0.2 -p 5202
-///   sudo ackclock-link path.toml --set dumbbell.loss.kind=gilbert_elliott \
+///   ackclock-link path.toml --set dumbbell.loss.kind=gilbert_elliott \
 ///     --set dumbbell.loss.to_bad=0.1% --set dumbbell.loss.to_good=20%
 ///
 /// Exit status: that of COMMAND, or 0; 1 also when the emulator was too late for results over the path to be valid;
@@ -46,21 +51,27 @@ struct Arguments {
     /// Scenario with a [dumbbell] that describes the path; its flows are ignored.
     scenario: Option<PathBuf>,
     /// Rate of the bottleneck, for example 10Mbit/s.
-    #[arg(long)]
+    #[arg(long, value_name = "RATE")]
     rate: Option<String>,
-    /// Delay of each direction, for example 30ms.
-    #[arg(long)]
+    /// Propagation delay of each direction, for example 30ms.
+    #[arg(long, value_name = "TIME")]
     delay: Option<String>,
-    /// Limit of the forward queue: a number of packets, or a size such as 64kB; includes the packet in transmission.
-    #[arg(long)]
+    /// Propagation round trip in place of --delay, which is half of it.
+    #[arg(long, value_name = "TIME", conflicts_with = "delay")]
+    rtt: Option<Span>,
+    /// Buffer of the forward queue, the packet in transmission included: 250 (packets), 2bdp, 100ms or 3MB.
+    #[arg(long, value_name = "SIZE")]
+    buffer: Option<String>,
+    /// Kind of the forward queue, for example codel.
+    #[arg(long, value_name = "KIND")]
     queue: Option<String>,
     /// Random loss in the forward direction, for example 1%.
-    #[arg(long)]
+    #[arg(long, value_name = "SHARE")]
     loss: Option<String>,
     /// Standard deviation of Gaussian noise on the forward delay, for example 5ms; packets are not reordered.
-    #[arg(long)]
+    #[arg(long, value_name = "TIME")]
     noise: Option<String>,
-    /// Apply --queue, --loss and --noise to both directions instead of the forward one only.
+    /// Apply --buffer, --queue, --loss and --noise to both directions instead of the forward one only.
     #[arg(long)]
     both: bool,
     /// Round-trip propagation delays for TCP and UDP ports of the server instead of the path's own, for example
@@ -68,7 +79,10 @@ struct Arguments {
     /// path's.
     #[arg(long, value_name = "PORT=RTT,...")]
     port_rtts: Option<String>,
-    /// Set any key of the scenario, for example run.seed=7 or dumbbell.reverse.loss.rate=1%.
+    /// Seed of the random streams.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Set any key of the scenario, for example dumbbell.reverse.loss.rate=1%.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// MTU of the path, bytes.
@@ -81,14 +95,14 @@ struct Arguments {
     #[arg(long, value_name = "COMMAND")]
     server: Option<String>,
     /// How long the path stays up without a COMMAND, for example 60s; until Ctrl-C by default.
-    #[arg(long)]
+    #[arg(long, value_name = "TIME")]
     duration: Option<Span>,
     /// A packet that leaves later than this counts as late; more than 1 % of late packets make results invalid.
     #[arg(long, default_value_t = TOLERANCE)]
     tolerance: Span,
     /// File to write the report to, as JSON.
-    #[arg(long, value_name = "FILE")]
-    report: Option<PathBuf>,
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
     /// Command to run on the client.
     #[arg(last = true)]
     command: Vec<String>,
@@ -148,10 +162,11 @@ impl Arguments {
         if let Some(delay) = &self.delay {
             set("delay", delay);
         }
-        if let Some(queue) = &self.queue {
-            let is_count = queue.bytes().all(|byte| byte.is_ascii_digit());
-            set("queue.kind", "droptail");
-            set("queue.limit", &if is_count { format!("{queue} packets") } else { queue.clone() });
+        if let Some(rtt) = &self.rtt {
+            set("delay", &Span(rtt.0 / 2).to_string());
+        }
+        if let Some(kind) = &self.queue {
+            set("queue.kind", kind);
         }
         if let Some(loss) = &self.loss {
             set("loss.kind", "bernoulli");
@@ -161,10 +176,23 @@ impl Arguments {
             set("delay_noise.kind", "gaussian");
             set("delay_noise.sigma", noise);
         }
+        settings.extend(self.seed.map(|seed| format!("run.seed={seed}")));
         settings.extend_from_slice(&self.set);
-        let checked =
-            read_toml(&text, &file, &settings, &BuiltIn).map_err(|error| refuse(error.to_string()))?;
-        Ok(checked.scenario)
+        let read = |settings: &[String]| {
+            let checked = read_toml(&text, &file, settings, &BuiltIn);
+            checked.map(|checked| checked.scenario).map_err(|error| refuse(error.to_string()))
+        };
+        let Some(buffer) = &self.buffer else { return read(&settings) };
+        // Its size may depend on the rate and the delays that everything else decides.
+        let path = read(&settings)?;
+        let round_trip = Span(path.links.iter().map(|link| link.delay.0).sum());
+        let rate = path.links.first().map_or(Rate(0), |link| link.rate);
+        let limit = buffer::limit(buffer, rate, round_trip).map_err(refuse)?;
+        settings.push(format!("dumbbell.queue.limit={limit}"));
+        if self.both {
+            settings.push(format!("dumbbell.reverse.queue.limit={limit}"));
+        }
+        read(&settings)
     }
 
     fn emulator(&self) -> Result<Emulator, Failure> {
@@ -242,10 +270,15 @@ fn serve(host: &Host, command: &str) -> Result<Process, String> {
 }
 
 /// Waits for the command, a signal, or the end of the duration; returns the exit status of the command.
-fn hold(arguments: &Arguments, hosts: &Hosts, ended: &AtomicBool) -> Result<u8, Failure> {
+fn hold(arguments: &Arguments, hosts: &Hosts, is_user: bool, ended: &AtomicBool) -> Result<u8, Failure> {
     if arguments.command.is_empty() {
+        // Only from within the user namespace are its namespaces known.
+        let enter = match is_user {
+            true => format!("nsenter -t {} -U -m --preserve-credentials ip netns exec", std::process::id()),
+            false => "ip netns exec".to_owned(),
+        };
         say(&format!(
-            "The path is up. On the client: ip netns exec {} COMMAND; on the server, {}: ip netns exec {} COMMAND",
+            "The path is up. On the client: {enter} {} COMMAND; on the server, {}: {enter} {} COMMAND",
             hosts.client.namespace, hosts.server.address, hosts.server.namespace
         ));
         let looks = arguments.duration.map(|span| (span.as_seconds() / LOOK.as_secs_f64()).ceil() as u64);
@@ -271,11 +304,8 @@ fn hold(arguments: &Arguments, hosts: &Hosts, ended: &AtomicBool) -> Result<u8, 
 
 fn run(arguments: &Arguments) -> Result<u8, Failure> {
     let emulator = arguments.emulator()?;
-    if !geteuid().is_root() {
-        return Err("creating namespaces and devices needs root; run sudo ackclock-link ..."
-            .to_owned()
-            .into());
-    }
+    // Before any thread, of which only its own would change its user.
+    let is_user = user::enter()?;
     let ended = Arc::new(AtomicBool::new(false));
     for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
         signal_hook::flag::register(signal as i32, Arc::clone(&ended))
@@ -286,7 +316,7 @@ fn run(arguments: &Arguments) -> Result<u8, Failure> {
     let real_time = pump.real_time;
     let served = arguments.server.as_ref().map(|command| serve(&hosts.server, command)).transpose();
     let held = served.map_err(Failure::from).and_then(|server| {
-        let held = hold(arguments, &hosts, &ended);
+        let held = hold(arguments, &hosts, is_user, &ended);
         drop(server);
         held
     });
@@ -313,7 +343,7 @@ fn finish(report: Report, arguments: &Arguments, status: u8) -> Result<u8, Failu
     if !report.real_time {
         say("Could not get real-time priority; packets will be later.");
     }
-    if let Some(file) = &arguments.report {
+    if let Some(file) = &arguments.output {
         let text = serde_json::to_string_pretty(&report).map_err(|error| error.to_string())? + "\n";
         write_whole(file, &text).map_err(|error| format!("{}: {error}", file.display()))?;
     }

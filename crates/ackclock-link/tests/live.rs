@@ -62,7 +62,7 @@ fn a_command_runs_over_the_path() {
     let done = link(&[
         "--delay",
         "30ms",
-        "--report",
+        "-o",
         report.to_str().unwrap(),
         "--tolerance",
         "1h",
@@ -253,4 +253,45 @@ fn bad_input_is_one_line() {
         &["--port-rtts", "5201"],
         "ackclock-link: --port-rtts: \"5201\": expected PORT=RTT, for example 5201=60ms\n",
     );
+}
+
+/// Runs the program as somebody who is not root, from where everybody may read it.
+fn as_nobody(before: &[&str], arguments: &[&str]) -> Output {
+    let copy = std::env::temp_dir().join(format!("ackclock-link-{}-{}", std::process::id(), before.len()));
+    fs::copy(PROGRAM, &copy).unwrap();
+    let user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+    let words: Vec<&str> = [before, &user, &[copy.to_str().unwrap()], arguments].concat();
+    let done = output(Command::new(words[0]).args(&words[1..]));
+    fs::remove_file(copy).unwrap();
+    done
+}
+
+#[test]
+#[ignore = "needs root, ip, ss and /dev/net/tun"]
+fn a_user_needs_no_root() {
+    let done = as_nobody(&[], &["--tolerance", "1h", "--", "ip", "-o", "addr", "show", "dev", "ack0"]);
+    let said = String::from_utf8_lossy(&done.stderr);
+    if said.contains("does not let users make network namespaces") {
+        eprintln!("not tested: {said}");
+        return;
+    }
+    assert!(done.status.success(), "{said}");
+    assert!(String::from_utf8_lossy(&done.stdout).contains("10.77.0.1/24"));
+    assert!(said.contains("Could not get real-time priority"), "{said}");
+}
+
+#[test]
+#[ignore = "needs root, ip, ss and /dev/net/tun"]
+fn where_users_may_not_make_namespaces_it_says_what_to_do() {
+    // The kernel lets nobody make a user namespace whose root is another directory than that of its mounts.
+    let inside = format!("/tmp/ackclock-root-{}", std::process::id());
+    let script = format!("mkdir {inside} && mount --rbind / {inside} && exec chroot {inside} \"$@\"");
+    let done = as_nobody(&["unshare", "--mount", "sh", "-c", &script, "sh"], &["--", "true"]);
+    fs::remove_dir(&inside).unwrap();
+    assert_eq!(done.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(said.starts_with(
+        "ackclock-link: this system does not let users make network namespaces (unshare: EPERM"
+    ));
+    assert!(said.contains("; run sudo ackclock-link ..., or allow it with sudo sysctl "), "{said}");
 }

@@ -67,7 +67,7 @@ enum Verb {
         #[arg(long, value_delimiter = ',', value_name = "NAMES")]
         controls: Vec<String>,
         /// Longest slot that a client may ask for.
-        #[arg(long, default_value = "10 min")]
+        #[arg(long, default_value = "10 min", value_name = "TIME")]
         max_period: Span,
         /// Maximum number of simultaneous connections; at most half of them from one host.
         #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(2..))]
@@ -76,7 +76,7 @@ enum Verb {
         #[arg(long, default_value_t = 20)]
         max_references: u32,
         /// Maximum rate of each flow, for example 100Mbit/s; unlimited by default.
-        #[arg(long)]
+        #[arg(long, value_name = "RATE")]
         max_rate: Option<Rate>,
         /// File to append the log to, as lines of JSON; standard output by default. SIGHUP opens it again by its name.
         #[arg(long, value_name = "FILE")]
@@ -103,16 +103,16 @@ enum Verb {
         #[arg(short, long, value_name = "DIR")]
         output: PathBuf,
         /// Length of a slot, the time for which one control is used.
-        #[arg(long, default_value = "5 min")]
+        #[arg(long, default_value = "5 min", value_name = "TIME")]
         period: Span,
         /// Length of the campaign, rounded down to whole periods.
-        #[arg(long, default_value = "1 h")]
+        #[arg(long, default_value = "1 h", value_name = "TIME")]
         duration: Span,
         /// Number of Reno flows alongside each slot's own flow, to measure how much bandwidth it takes from them.
         #[arg(long, default_value_t = 0)]
         references: u32,
         /// Give up after this time without a complete slot.
-        #[arg(long, default_value = "10 min")]
+        #[arg(long, default_value = "10 min", value_name = "TIME")]
         patience: Span,
         /// Move records that were changed on the disk to files whose names end with .bad, and measure their slots again;
         /// without this they are an error.

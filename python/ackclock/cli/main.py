@@ -27,6 +27,8 @@ class Entry(NamedTuple):
     """Module of the command, imported when the verb is called."""
     about: str
     """First sentence of the verb's own ``--help``."""
+    resumes: bool = False
+    """Whether it keeps finished runs, so that the same command continues after an interrupt."""
 
 
 START, STUDY, PAPERS, EVALUATE, PATHS = "Start", "Study", "Papers", "Evaluate", "Real paths"
@@ -61,6 +63,7 @@ VERBS = (
         "compare",
         "ackclock.cli.studies",
         "Compare congestion controls on one path: the usual metrics on one page.",
+        resumes=True,
     ),
     Entry(
         STUDY,
@@ -73,6 +76,7 @@ VERBS = (
         "sweep",
         "ackclock.cli.studies",
         "Run a scenario for many values of its keys, on all cores or a cluster.",
+        resumes=True,
     ),
     Entry(
         STUDY,
@@ -97,12 +101,14 @@ VERBS = (
         "reproduce",
         "ackclock.cli.reproduce",
         "Reproduce figures and tables of papers, with a verdict for every claim.",
+        resumes=True,
     ),
     Entry(
         EVALUATE,
         "evaluate",
         "ackclock_evaluate.cli",
         "Evaluate a congestion control against the criteria of RFC 9743.",
+        resumes=True,
     ),
     Entry(
         PATHS,
@@ -264,7 +270,8 @@ def main() -> None:
     if ended is not None:
         status = 128 + ended
         word = "interrupted" if ended == signal.SIGINT else f"ended by {signal.Signals(ended).name}"
-        _complain(f"ackclock: {word}", status)
+        resumes = sys.argv[1:2] and sys.argv[1] in (verb.name for verb in VERBS if verb.resumes)
+        _complain(f"ackclock: {word}{'; run the same command to continue' if resumes else ''}", status)
         with contextlib.suppress(OSError, AttributeError):
             sys.stdout.flush()
         # A control that hangs would keep its thread, and so the process, alive.

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -25,6 +28,28 @@ cluster = click.option("--cluster", metavar="ADDRESS", help="Run on the Dask clu
 pictures = click.option("--pictures", is_flag=True, help="Also draw every picture as PDF and PNG.")
 live = click.option("--live", is_flag=True, help="Write a live progress page next to the results.")
 
+
+def quantity(
+    kind: Literal["time_s", "rate_bps"], low: float, high: float, example: str
+) -> Callable[[str], float]:
+    """Return a type of options: a quantity with its unit as in scenarios, from `low` to `high`."""
+
+    def read(text: str) -> float:
+        from ackclock import engine
+
+        try:
+            value = engine.quantity(text, kind)
+        except ValueError as error:
+            raise click.BadParameter(f"{error}; write e.g. {example}") from error
+        if not low <= value <= high:
+            unit = kind.rpartition("_")[2]
+            raise click.BadParameter(f"{text!r} is not from {low:g} {unit} to {high:g} {unit}")
+        return value
+
+    return read
+
+
+dry_run = click.option("--dry-run", is_flag=True, help="Count the runs and estimate their time; run nothing.")
 
 memory = click.option(
     "--memory", metavar="SIZE", help="Fail runs that need more memory, e.g. 2GB; by default 4.3GB."
@@ -57,6 +82,30 @@ def limits(limit: str | None, memory: str | None) -> Limits | None:
 
 LEAST_MEMORY_BYTES = 200_000_000
 """Memory that Python and the engine need before the first packet."""
+
+
+@contextlib.contextmanager
+def estimated(wanted: bool, as_json: bool) -> Iterator[None]:
+    """Print the cost of the runs in the block and leave it, in place of making them, if that is wanted."""
+    if not wanted:
+        yield
+        return
+    from dataclasses import asdict
+
+    from ackclock.runs import estimate, progress
+
+    try:
+        with estimate.dry():
+            yield
+    except estimate.DryRunError as stopped:
+        cost = stopped.cost
+        if as_json:
+            print(json.dumps(asdict(cost)))
+            return
+        kept = f", {cost.kept} of them kept" if cost.kept else ""
+        time = f"about {progress.duration(cost.estimated_s)}".replace("about less", "less")
+        runs = "1 run" if cost.runs == 1 else f"{cost.runs} runs"
+        print(f"{runs}{kept}; {cost.simulated_s:g} s simulated, {time} on this machine")
 
 
 def command() -> str:

@@ -95,13 +95,12 @@ SUBJECTS = (
     PredictedSubject(
         "response", "response.predict", "Response functions: rates by loss rate p.",
         (
-            "", "reno cubic bic --loss 1e-2,1e-3,1e-4 --simulate", "hstcp --rtt-ms 50 -o hstcp.svg",
+            "", "reno cubic bic --loss 1e-2,1e-3,1e-4 --simulate", "hstcp --rtt 50ms -o hstcp.svg",
         ),
         (
             CONTROLS, LOSS,
-            click.option("--rtt-ms", "rtt_s", type=click.FloatRange(0.001, 1e5), default=100.0,
-                         metavar="MS", help="Round-trip time, ms.",
-                         callback=lambda _, __, rtt_ms: rtt_ms / 1000),
+            click.option("--rtt", "rtt_s", type=options.quantity("time_s", 1e-6, 100.0, "80ms"),
+                         default="100ms", metavar="TIME", help="Propagation round trip."),
         ),
         runs=1, refuses=(LookupError,),
     ),
@@ -110,9 +109,9 @@ SUBJECTS = (
         ("", "aimd bic --ratios 1,3 --simulate"),
         (
             CONTROLS, _numbers("ratios", "R,...", "Ratios of the long to the short RTT.", 1, 20, "1,2,3,6"),
-            click.option("--capacity-mbps", "capacity", type=click.FloatRange(1, 1e5),
-                         default=2500.0, metavar="MBPS", help="Capacity of the link, Mbit/s.",
-                         callback=lambda _, __, mbps: mbps * 1e6 / build.PACKET_BITS),
+            click.option("--rate", "capacity", type=options.quantity("rate_bps", 1e6, 1e11, "100mbit"),
+                         default="2500mbit", metavar="RATE", help="Rate of the bottleneck.",
+                         callback=lambda _, __, bps: bps / build.PACKET_BITS),
         ),
         "Prints the throughput of a flow with an RTT of 40 ms over that of a flow with a longer RTT.",
         runs=3, refuses=(LookupError, ValueError),
@@ -213,6 +212,7 @@ def _common(subject: PredictedSubject) -> Iterator[Decorator]:
             yield click.option("--runs", type=least, default=subject.runs, metavar="N", help=RUNS)
         yield options.jobs
         yield options.cluster
+        yield options.dry_run
     yield options.as_json
     yield click.option("-o", "--output", type=options.PATH, metavar="FILE", help=OUTPUT)
 
@@ -226,6 +226,7 @@ def _add(subject: PredictedSubject) -> None:
         runs: int = 1,
         jobs: int | None = None,
         cluster: str | None = None,
+        dry_run: bool = False,
         as_json: bool,
         output: Path | None,
         **given: Any,
@@ -234,6 +235,8 @@ def _add(subject: PredictedSubject) -> None:
             # Refused before the work, not after it.
             endings = ", ".join((*PICTURES, *NUMBERS))
             raise click.ClickException(f"--output: {output} must end in one of {endings}")
+        if dry_run and not simulate:
+            raise click.ClickException("--dry-run needs --simulate; without it nothing is run")
         from ackclock.predictions import Simulation
 
         # Without controls the function takes the usual ones.
@@ -243,9 +246,12 @@ def _add(subject: PredictedSubject) -> None:
         module, function = subject.function.split(".")
         calculate = getattr(importlib.import_module(f"ackclock.predictions.{module}"), function)
         try:
-            prediction = calculate(**values)
+            with options.estimated(dry_run, as_json):
+                prediction = calculate(**values)
         except subject.refuses as error:
             raise click.ClickException(str(error.args[0])) from error
+        if dry_run:
+            return
         _show(prediction, output, as_json)
 
     examples = "\n".join(

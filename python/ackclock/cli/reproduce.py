@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import importlib.util
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -65,6 +63,7 @@ if TYPE_CHECKING:
 @options.cluster
 @options.jobs
 @options.pictures
+@options.dry_run
 @options.live
 @options.as_json
 def reproduce(
@@ -81,6 +80,7 @@ def reproduce(
     cluster: str | None,
     jobs: int | None,
     pictures: bool,
+    dry_run: bool,
     live: bool,
     as_json: bool,
 ) -> None:
@@ -136,60 +136,63 @@ def reproduce(
         raise click.UsageError(
             "--live cannot be combined with --infer, --readings or --plan", click.get_current_context()
         )
-    others = quick or runs is not None or undecided or infer or readings or plan or live or pictures
+    others = (
+        quick or runs is not None or undecided or infer or readings or plan or live or pictures or dry_run
+    )
     if published and others:
         raise click.UsageError(
             "--published can only be combined with targets and --json", click.get_current_context()
         )
-    try:
-        if published:
-            _published(make.select(papers, targets), as_json)
-            return
-        if infer:
-            chosen_papers = [papers[name] for name in make.papers(papers, targets)]
-            _infer(chosen_papers, output, jobs, tell, settings, cluster, as_json)
-            return
-        chosen = make.select(papers, targets, headlines=quick)
-        if readings:
-            _readings(chosen, output, jobs, tell, runs, cluster)
-            return
-        if plan:
-            _plan(chosen, output, jobs, tell, cluster)
-            return
-        if undecided:
-            chosen = make.undecided(chosen, output)
-            if not chosen:
-                print("[]" if as_json else f"Nothing in this selection is undecided in {output}.")
+    with options.estimated(dry_run, as_json):
+        try:
+            if published:
+                _published(make.select(papers, targets), as_json)
                 return
-    except LookupError as error:
-        raise click.ClickException(str(error.args[0])) from error
-    effort = numbers.QUICK if quick else numbers.FULL
-    if runs is not None:
-        effort = replace(effort, runs=runs)
-    with options.watched(
-        live, output / "reproduction", "Reproduction of papers", output / "index.html"
-    ) as page:
-        records = make.reproduce(
-            chosen,
-            output,
-            effort,
-            jobs,
-            _say,
-            papers.values(),
-            cluster,
-            page,
-            pictures=pictures,
-            planned=runs is None,
-        )
-    if as_json:
-        described = [_described(record, papers, records) for record in records]
-        print(json.dumps(described, indent=2, ensure_ascii=False))
-    else:
-        print()
-        for line in outcome.screen(records, papers, output):
-            print(line)
-    if any(record["verdict"] == "failed" for record in records):
-        raise click.exceptions.Exit(1)
+            if infer:
+                chosen_papers = [papers[name] for name in make.papers(papers, targets)]
+                _infer(chosen_papers, output, jobs, tell, settings, cluster, as_json)
+                return
+            chosen = make.select(papers, targets, headlines=quick)
+            if readings:
+                _readings(chosen, output, jobs, tell, runs, cluster)
+                return
+            if plan:
+                _plan(chosen, output, jobs, tell, cluster)
+                return
+            if undecided:
+                chosen = make.undecided(chosen, output)
+                if not chosen:
+                    print("[]" if as_json else f"Nothing in this selection is undecided in {output}.")
+                    return
+        except LookupError as error:
+            raise click.ClickException(str(error.args[0])) from error
+        effort = numbers.QUICK if quick else numbers.FULL
+        if runs is not None:
+            effort = replace(effort, runs=runs)
+        with options.watched(
+            live, output / "reproduction", "Reproduction of papers", output / "index.html"
+        ) as page:
+            records = make.reproduce(
+                chosen,
+                output,
+                effort,
+                jobs,
+                _say,
+                papers.values(),
+                cluster,
+                page,
+                pictures=pictures,
+                planned=runs is None,
+            )
+        if as_json:
+            described = [_described(record, papers, records) for record in records]
+            print(json.dumps(described, indent=2, ensure_ascii=False))
+        else:
+            print()
+            for line in outcome.screen(records, papers, output):
+                print(line)
+        if any(record["verdict"] == "failed" for record in records):
+            raise click.exceptions.Exit(1)
 
 
 def _say(line: str) -> None:
@@ -230,17 +233,13 @@ def _described(
 
 def _refuse_unknown(targets: tuple[str, ...]) -> None:
     """Refuse unknown papers before the known ones are imported, which takes seconds."""
-    from ackclock.reproduction.paper import PACKAGE
+    from ackclock.engine.names import hint
 
-    package = importlib.util.find_spec(PACKAGE)
-    folders = [] if package is None else package.submodule_search_locations or []
-    names = sorted(file.parent.name for folder in folders for file in Path(folder).glob("*/paper.toml"))
+    names = [paper.name for paper in completion.papers()]
     for target in targets:
         name = target.partition("/")[0]
         if names and name not in names:
-            near = difflib.get_close_matches(name, names, 1)
-            hint = f"did you mean {near[0]}?" if near else f"choose from {', '.join(names)}"
-            raise click.ClickException(f"unknown paper {name}: {hint}")
+            raise click.ClickException(f"unknown paper {name}: {hint(name, names)}")
 
 
 def _infer(

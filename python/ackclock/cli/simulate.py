@@ -50,11 +50,18 @@ def _read(file: Path, settings: Sequence[str]) -> engine.Scenario:
     metavar="N",
     help="Number of runs; each uses different random streams.",
 )
-@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Set run.seed.")
+@click.option("--duration", metavar="TIME", help="Length of a run; by default that of the scenario.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Seed of the random streams; by default that of the scenario.",
+)
 @options.jobs
 @options.cluster
 @options.limit
 @options.memory
+@options.dry_run
 @_settings
 @click.option(
     "--pcap", type=options.PATH, metavar="FILE", help="Write the packets to FILE; - is standard output."
@@ -69,11 +76,13 @@ def simulate(
     csv: bool,
     force: bool,
     runs: int,
+    duration: str | None,
     seed: int | None,
     jobs: int | None,
     cluster: str | None,
     limit: str | None,
     memory: str | None,
+    dry_run: bool,
     settings: tuple[str, ...],
     pcap: Path | None,
     qlog: Path | None,
@@ -105,8 +114,17 @@ def simulate(
         # A special file is written directly; tables would end up among the packets.
         pcap, quiet = Path("/dev/stdout"), True
     begin = time.monotonic()
-    changes = list(settings) + ([] if seed is None else [f"run.seed={seed}"])
+    changes = list(settings)
+    changes += [
+        f"run.{key}={value}" for key, value in (("duration", duration), ("seed", seed)) if value is not None
+    ]
     scenario = _read(file, changes)
+    if dry_run:
+        from ackclock.runs import Job, drive
+
+        with options.estimated(dry_run, as_json):
+            drive.stop_if_dry([Job(scenario, run, False) for run in range(runs)], at_once=jobs)
+        return
     with contextlib.ExitStack() as stack:
         directory = None
         if output is not None:

@@ -37,7 +37,7 @@ from ackclock.engine import controls
 @options.limit
 @options.memory
 @click.option("--force", is_flag=True, help="Replace another sweep's results; repeat failed runs.")
-@click.option("--dry-run", is_flag=True, help="Count the runs and estimate their time, without running them.")
+@options.dry_run
 @click.option("--page", is_flag=True, help="Also write DIR/experiment=NAME.html, a page in one file.")
 @options.live
 @options.as_json
@@ -72,6 +72,7 @@ def sweep(
       ackclock plot results/experiment=loss --x p --y goodput --hue controller
     """
     from ackclock import sweeps
+    from ackclock.runs import progress
     from ackclock.sweeps import estimate, picture
     from ackclock.sweeps import page as pages
 
@@ -90,7 +91,7 @@ def sweep(
             more = f" to {plan.most_runs}" if plan.most_runs > plan.least_runs else ""
             print(
                 f"{len(plan.points)} points, {plan.least_runs}{more} runs, about "
-                f"{_duration(estimated['estimated_s'])} on this machine for the first {plan.least_runs}"
+                f"{progress.duration(estimated['estimated_s'])} here for the first {plan.least_runs}"
             )
         return
     home = output / f"experiment={plan.name}"
@@ -129,14 +130,6 @@ def sweep(
             file=sys.stderr,
         )
         raise click.exceptions.Exit(1)
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    if seconds < 6000:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
 
 
 @click.command()
@@ -261,6 +254,7 @@ def plot(results: Path, x: str, y: str, hue: str | None, where: tuple[str, ...],
 @options.limit
 @options.memory
 @options.pictures
+@options.dry_run
 @options.as_json
 def compare(
     controls: tuple[str, ...],
@@ -281,6 +275,7 @@ def compare(
     limit: str | None,
     memory: str | None,
     pictures: bool,
+    dry_run: bool,
     as_json: bool,
 ) -> None:
     """Compare congestion controls on one path: the usual metrics on one page.
@@ -303,6 +298,7 @@ def compare(
     # Checked before slow imports and runs, so that a typing error costs no time.
     for control in controls:
         _known(control)
+    named = None if named is None else named.lower()
     from ackclock import comparison
     from ackclock.cli import tables
     from ackclock.comparison import conclusion, page, path
@@ -322,15 +318,19 @@ def compare(
             flows=flows,
             runs=runs,
         )
+        for control in controls:
+            for checked in comparison.questions.scenarios(setting, control).values():
+                engine.check(checked)
     except ValueError as error:
-        raise click.ClickException(str(error)) from error
+        # The scenario is this program's, not a file of the user's.
+        raise click.ClickException(str(error).removeprefix("<mapping>: ")) from error
     if setting.loss > path.MUCH_LOSS:
         print(f"note: {100 * setting.loss:g} % of all packets are lost at random", file=sys.stderr)
-    for control in controls:
-        for checked in comparison.questions.scenarios(setting, control).values():
-            engine.check(checked)
     limits = options.limits(limit, memory)
-    compared = comparison.compare(setting, controls, jobs, output / ".cache", cluster, limits)
+    with options.estimated(dry_run, as_json):
+        compared = comparison.compare(setting, controls, jobs, output / ".cache", cluster, limits)
+    if dry_run:
+        return
     page.write(compared, output, shlex.join([program(), *sys.argv[1:]]), pictures=pictures)
     if as_json:
         print(json.dumps(compared.table.fill_nan(None).to_dicts()))

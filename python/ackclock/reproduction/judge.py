@@ -15,6 +15,7 @@ from ackclock.engine import Run, ScenarioError
 from ackclock.reproduction.artefact import Artefact, Claim, Computed, Judged, Simulated, Traces
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.runs import Job, Store, each
+from ackclock.runs.drive import stop_if_dry
 from ackclock.runs.live import OFF, Live
 
 Halves = tuple[bool | None, bool | None]
@@ -232,6 +233,8 @@ def judge(
             for job in of_case:
                 if job in works[index].waiting:
                     users[job].append((index, key))
+    # Before artefacts without runs are yielded, which would be written.
+    stop_if_dry(list(users), store, jobs)
     lock = threading.Lock()
 
     def measure(job: Job, run: Run) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ackclock import engine
-from ackclock.runs import places, progress, recorded
+from ackclock.runs import estimate, places, progress, recorded
 from ackclock.runs.alone import LOOK_S
 from ackclock.runs.child import Limits
 from ackclock.runs.jobs import Answer, Case, Job, failed
@@ -157,12 +157,11 @@ def each(
     damaged = set[Job]()
 
     def is_kept(job: Job) -> bool:
-        if store is None or job in damaged:
-            return False
-        return recorded.place_of(store.directory, job).exists()
+        return job not in damaged and _is_kept(store, job)
 
     live.expect(len(wanted), "runs")
     index = {job: number for number, job in enumerate(wanted)}
+    stop_if_dry(wanted, store, at_once)
     left_s = sum(job.scenario.duration_s for job in wanted if not is_kept(job))
     queue = deque(wanted)
     done: dict[int, Answer] = {}
@@ -222,6 +221,17 @@ def each(
             yield wanted[last], done.pop(last)
         if store is not None:
             store.commit()
+
+
+def stop_if_dry(jobs: Sequence[Job], store: Store | None = None, at_once: int | None = None) -> None:
+    """Raise DryRunError with the cost of jobs, of which the store may have some, in a dry run."""
+    if estimate.is_dry():
+        missing = [job for job in jobs if not _is_kept(store, job)]
+        raise estimate.DryRunError(estimate.cost(missing, len(jobs) - len(missing), at_once))
+
+
+def _is_kept(store: Store | None, job: Job) -> bool:
+    return store is not None and recorded.place_of(store.directory, job).exists()
 
 
 def _kept(cache: Path, job: Job, seal: str | None) -> engine.Run | None:

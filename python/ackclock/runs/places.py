@@ -229,7 +229,7 @@ def _connected(address: str, names: Sequence[str], limits: Limits, apart: bool |
     try:
         import distributed
     except ImportError:
-        raise engine.ScenarioError("--cluster needs Dask: pip install 'ackclock[cluster]'") from None
+        raise engine.ScenarioError("--cluster needs Dask: pip install distributed") from None
     try:
         make: Any = distributed.Client
         client = make(address, timeout=CONNECT_S)

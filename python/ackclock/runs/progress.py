@@ -15,7 +15,22 @@ if TYPE_CHECKING:
     from ackclock.runs.live import Live
 
 LINE_EVERY_S = 10.0
-"""Interval at which a count reports its progress without a bar."""
+"""Shortest interval at which progress is reported without a bar; later a tenth of the time so far."""
+LONG_S = 60.0
+"""Work that takes longer than this is announced."""
+ANNOUNCED_AFTER_S = 3.0
+"""Time after which the whole of the work can be estimated from the part that is done."""
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words: seconds, minutes or hours."""
+    if seconds < 1:
+        return "less than 1 s"
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    if seconds < 6000:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
 
 
 def _open(total: float) -> rich.progress.Progress:
@@ -45,6 +60,27 @@ class _Shown:
 
     _bar: rich.progress.Progress | None = None
 
+    def __init__(self, shown: bool) -> None:
+        self._shown = shown and sys.stderr.isatty()
+        self._lines = shown and not self._shown
+        self._begin = self._told = time.monotonic()
+        self._is_announced = not shown
+
+    def _say_time(self, done: float, total: float, status: str) -> None:
+        """Announce work that takes long, and report the time left where there is no bar."""
+        now = time.monotonic()
+        elapsed = now - self._begin
+        if not done:
+            return
+        left_s = elapsed * (total - done) / done
+        if not self._is_announced and elapsed >= ANNOUNCED_AFTER_S:
+            self._is_announced = True
+            if elapsed + left_s > LONG_S:
+                say(f"this takes about {duration(elapsed + left_s)}")
+        if self._lines and now - self._told >= max(LINE_EVERY_S, elapsed / 10):
+            self._told = now
+            print(f"{status}, about {duration(left_s)} left", file=sys.stderr, flush=True)
+
     def __enter__(self) -> Self:
         return self
 
@@ -56,20 +92,19 @@ class _Shown:
 
 
 class Bar(_Shown):
-    """Simulated time and packets per second of all runs together; silent without a terminal."""
+    """Simulated time and packets per second of all runs together, with the time left."""
 
     def __init__(self, total_s: float, *, shown: bool = True, live: Live | None = None) -> None:
+        super().__init__(shown)
         self._total_s = total_s
         self._live = live if live is not None and live.is_on else None
         self._done_s = 0.0
-        self._shown = shown and sys.stderr.isatty()
-        self._begin = time.monotonic()
         self._state: dict[int, tuple[float, int]] = {}
         self._lock = threading.Lock()
 
     def update(self, run: int, simulated_s: float, packets: int) -> None:
         """Report the simulated seconds and packets of a run so far."""
-        if self._live is None and not self._shown:
+        if self._live is None and not self._shown and not self._lines:
             return
         with self._lock:
             before_s, _ = self._state.get(run, (0.0, 0))
@@ -77,6 +112,8 @@ class Bar(_Shown):
             self._done_s += simulated_s - before_s
             if self._live is not None:
                 self._live.weigh(self._done_s, self._total_s)
+            words = f"{self._done_s:.0f} of {self._total_s:.0f} s simulated"
+            self._say_time(self._done_s, self._total_s, words)
             if not self._shown:
                 return
             elapsed = time.monotonic() - self._begin
@@ -86,23 +123,19 @@ class Bar(_Shown):
                 self._bar = _open(self._total_s)
             rate = sum(count for _, count in self._state.values()) / elapsed
             self._bar.update(
-                self._bar.task_ids[0],
-                completed=self._done_s,
-                status=f"{self._done_s:.0f} of {self._total_s:.0f} s simulated, {rate / 1e6:.2f} M packets/s",
+                self._bar.task_ids[0], completed=self._done_s, status=f"{words}, {rate / 1e6:.2f} M packets/s"
             )
 
 
 class Count(_Shown):
-    """Finished units of a total, with the time left; without a terminal a line every ten seconds."""
+    """Finished units of a total, with the time left: a bar on a terminal, else lines."""
 
     def __init__(self, total: int, unit: str, *, shown: bool = True, live: Live | None = None) -> None:
+        super().__init__(shown)
         self._total, self._unit = total, unit
         self._live = live
         if live is not None:
             live.expect(total, unit)
-        self._shown = shown and sys.stderr.isatty()
-        self._lines = shown and not self._shown
-        self._told = time.monotonic()
         self._done = 0
 
     def advance(self, done: int = 0, *, left_out: int = 0, failed: int = 0) -> None:
@@ -111,11 +144,9 @@ class Count(_Shown):
             self._live.advance(done, failed=failed, left_out=left_out)
         self._done += done
         self._total -= left_out
-        if self._lines and time.monotonic() - self._told >= LINE_EVERY_S:
-            self._told = time.monotonic()
-            print(f"{self._done} of {self._total} {self._unit}", file=sys.stderr, flush=True)
+        status = f"{self._done} of {self._total} {self._unit}"
+        self._say_time(self._done, self._total, status)
         if self._bar is not None:
-            status = f"{self._done} of {self._total} {self._unit}"
             task = self._bar.task_ids[0]
             self._bar.update(task, completed=self._done, total=self._total, status=status)
 

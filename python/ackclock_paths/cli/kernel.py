@@ -50,29 +50,32 @@ for _verb, _about, _named in (
     "-o", "--output", type=options.PATH, required=True, metavar="DIR", help="Directory of the result."
 )
 @click.option(
-    "--duration-s",
-    type=click.FloatRange(min=0.1),
-    metavar="SECONDS",
-    help="Stop after SECONDS; by default at Ctrl-C.",
+    "--duration",
+    "duration_s",
+    type=options.quantity("time_s", 0.1, 1e7, "30s"),
+    metavar="TIME",
+    help="Length of the trace; by default until Ctrl-C.",
 )
 @click.option(
-    "--sample-ms",
-    type=click.FloatRange(min=1.0),
-    default=100.0,
-    metavar="MS",
+    "--sample",
+    "sample_s",
+    type=options.quantity("time_s", 1e-3, 1e7, "10ms"),
+    default="100ms",
+    metavar="TIME",
     help="Sampling interval of the table of windows.",
 )
 @click.option(
-    "--warmup-s",
-    type=click.FloatRange(min=0.0),
-    default=0.0,
-    metavar="SECONDS",
-    help="Leave the first SECONDS out of the metrics.",
+    "--warmup",
+    "warmup_s",
+    type=options.quantity("time_s", 0.0, 1e7, "5s"),
+    default="0s",
+    metavar="TIME",
+    help="Leave the time before TIME out of the metrics.",
 )
 @click.option("--csv", is_flag=True, help="Write CSV instead of Parquet.")
 @click.option("--force", is_flag=True, help="Replace an earlier result.")
 def trace(
-    output: Path, duration_s: float | None, sample_ms: float, warmup_s: float, csv: bool, force: bool
+    output: Path, duration_s: float | None, sample_s: float, warmup_s: float, csv: bool, force: bool
 ) -> None:
     """Record every change of a window in the kernel, as a result like that of a simulation.
 
@@ -82,8 +85,8 @@ def trace(
 
     \b
     Examples:
-      sudo ackclock kernel trace -o fit --duration-s 30
-      sudo ackclock kernel trace -o fit --sample-ms 10        # until Ctrl-C
+      sudo ackclock kernel trace -o fit --duration 30s
+      sudo ackclock kernel trace -o fit --sample 10ms      # until Ctrl-C
     """
     from ackclock_paths import kernel as traces
 
@@ -93,7 +96,7 @@ def trace(
             raise engine.SimulationError("no window changed: no connection used a control of ackclock")
         changes = traces.read_changes(text)
         try:
-            measured = traces.run_of(changes, sample_s=sample_ms / 1000, warmup_s=warmup_s)
+            measured = traces.run_of(changes, sample_s=sample_s, warmup_s=warmup_s)
         except ValueError as error:
             raise engine.SimulationError(str(error)) from error
         measured.write(directory, csv=csv)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
@@ -43,20 +44,26 @@ for _verb, _about in (
     metavar="DIR...",
     help="Campaigns, one per path.",
 )
-@click.option("-o", "--output", type=options.PATH, metavar="OUT", help="Write tables and picture to OUT.")
+@click.option("-o", "--output", type=options.PATH, metavar="DIR", help="Write tables and picture to DIR.")
 @click.option(
     "--control", metavar="NAME", help="Show the speed-up of this control; by default that of the best."
 )
 @click.option("--force", is_flag=True, help="Replace an earlier report.")
 @click.option("--leave-out", is_flag=True, help="Leave out lines that were changed on disk.")
+@options.as_json
 def report(
-    directories: tuple[Path, ...], output: Path | None, control: str | None, force: bool, leave_out: bool
+    directories: tuple[Path, ...],
+    output: Path | None,
+    control: str | None,
+    force: bool,
+    leave_out: bool,
+    as_json: bool,
 ) -> None:
     """Compare the controls of campaigns: throughput, speed-up and stolen bandwidth.
 
     A row per path and control, with the 95 % interval of the goodput over slots. The speed-up is a
     control's mean over the mean of all others; the stolen bandwidth is the share that Reno flows lose
-    next to a control, compared with Reno in its place (run --references). OUT gets table.csv,
+    next to a control, compared with Reno in its place (run --references). DIR gets table.csv,
     table.md, the throughput over time as PNG and PDF, and all samples as Parquet.
 
     \b
@@ -86,7 +93,10 @@ def report(
         )
         for row in compared.iter_rows(named=True)
     ]
-    tables.print_rows(heads, rows)
+    if as_json:
+        print(json.dumps(compared.to_dicts()))
+    else:
+        tables.print_rows(heads, rows)
     if output is None:
         return
     import polars as pl
