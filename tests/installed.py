@@ -11,7 +11,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-README = Path(__file__).resolve().parents[1] / "README.md"
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "README.md"
+INSTALLING = ROOT / "docs" / "installing.md"
 # Minutes of simulation, files that a reader writes, root, or another machine.
 LEFT_OUT = (
     "reproduce",
@@ -32,6 +34,15 @@ def commands(text: str) -> list[str]:
     lines = [line.strip() for line in text.splitlines() if line.startswith("    .venv/bin/ackclock")]
     bare = [re.split(r"\s#", line.removeprefix(".venv/bin/"))[0].strip() for line in lines]
     return [line for line in bare if not any(word in line for word in LEFT_OUT)]
+
+
+def first_picture(text: str) -> list[str]:
+    """Return the commands that lead from a bare machine to a picture; `make wheel-test` did the first."""
+    lines = text.split("to a first picture\n", 1)[1].split("\n\n")[1].splitlines()
+    install, *others = [re.split(r"\s#", line)[0].strip() for line in lines]
+    if install != "pip install dist/ackclock-*.whl" or len(others) != 2:
+        sys.exit(f"docs/installing.md says something else: {lines}")
+    return others
 
 
 def main() -> None:
@@ -63,6 +74,10 @@ def main() -> None:
         place = f"{shlex.quote(sys.executable)} -c"
         installed = 'import ackclock; assert "site-packages" in ackclock.__file__'
         run(f"{place} {shlex.quote(installed)}")
+        for command in first_picture(INSTALLING.read_text(encoding="utf-8")):
+            run(command)
+        if "<svg" not in Path(directory, "first", "index.html").read_text(encoding="utf-8"):
+            sys.exit("first/index.html has no picture")
         for command in listed:
             # What other lines compare with.
             if command.startswith("ackclock diff"):

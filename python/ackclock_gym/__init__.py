@@ -1,6 +1,6 @@
 """Learning to control: Gymnasium environments over the packet simulator, policies, training.
 
-It needs the extra ``gym``: ``pip install "ackclock[gym]"``.
+It needs Gymnasium, and CMA-ES for training: ``pip install gymnasium cma``.
 
 >>> import ackclock
 >>> import ackclock_gym
@@ -18,7 +18,7 @@ try:
     import gymnasium
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        'ackclock_gym needs gymnasium: pip install "ackclock[gym]"', name=error.name
+        "ackclock_gym needs gymnasium: pip install gymnasium", name=error.name
     ) from None
 
 from ackclock.engine.episodes import MEANINGS, QUANTITIES

@@ -68,7 +68,7 @@ def train(
     try:
         import cma
     except ModuleNotFoundError as error:
-        message = 'training needs cma: pip install "ackclock[gym]"'
+        message = "training needs cma: pip install cma"
         raise ModuleNotFoundError(message, name=error.name) from None
     if generations < 1 or population < 4 or seed < 1:
         raise ValueError("need at least 1 generation, a population of 4 and a seed of 1")

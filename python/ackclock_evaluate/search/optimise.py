@@ -33,7 +33,7 @@ CMA, EVOLUTION = "CMA-ES", "differential evolution"
 
 
 def method() -> str:
-    """Return the better optimiser that is installed: CMA-ES needs the extra ``ackclock[search]``."""
+    """Return the better optimiser that is installed: CMA-ES needs the package cma."""
     return CMA if importlib.util.find_spec("cma") else EVOLUTION
 
 

@@ -117,7 +117,7 @@ def search(
     report = tell or (lambda _: None)
     chosen = method or optimise.method()
     if method is None and chosen != optimise.CMA:
-        report(f"using {chosen}, because cma is not installed; for CMA-ES: pip install 'ackclock[search]'")
+        report(f"using {chosen}, because cma is not installed; for CMA-ES: pip install cma")
     controls.load_missing([candidate.name])
     results = []
     names = [candidate.name, *BASELINES]
