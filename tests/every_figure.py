@@ -12,6 +12,7 @@ import polars as pl
 
 from ackclock.draw import charts
 from ackclock.draw.figure import Drawing, Group
+from ackclock.reproduction import stated
 from ackclock.reproduction.artefact import Computed, Simulated
 from ackclock.reproduction.figures import with_paper
 from ackclock.reproduction.numbers import QUICK, Numbers
@@ -45,6 +46,7 @@ def drawn() -> Iterator[tuple[str, Drawing]]:
     """Yield what every artefact draws, by paper and artefact."""
     for paper_name, paper in PAPERS.items():
         effort = QUICK.at(paper.setting)
+        said = stated.load(f"ackclock_papers.{paper_name}")
         for artefact in paper.artefacts:
             if isinstance(artefact, Computed):
                 rows, traces = artefact.compute(effort)
@@ -65,7 +67,9 @@ def drawn() -> Iterator[tuple[str, Drawing]]:
             figure = artefact.draw(Numbers(rows, paper.setting), traces)
             if isinstance(figure, Group):
                 figure = with_paper(figure, artefact.claims)
-            yield f"{paper_name}/{artefact.name}", figure
+            marked = stated.marked(figure, said.get(artefact.name, []))
+            assert marked is not None
+            yield f"{paper_name}/{artefact.name}", marked
 
 
 def page() -> str:

@@ -169,6 +169,6 @@ def test_what_the_paper_states_is_a_grey_mark_at_our_bar() -> None:
 
 def test_stacked_bars_keep_their_own_lengths() -> None:
     stacked = FIGURES["fit/figure-6"].charts[0]
-    first, second = stacked.series
+    first, second, *_ = stacked.series
     np.testing.assert_allclose(np.asarray(second.base, float), np.asarray(first.y, float))
     assert (np.asarray(second.y, float) > np.asarray(second.base, float)).all()

@@ -1,7 +1,7 @@
 // One chart: uPlot draws axes and curves; points and intervals are drawn over them.
 
 import uPlot from "uplot";
-import { digits, titled, worded, type Axis, type Chart, type Column, type Range, type Series } from "./data.ts";
+import { digits, splitsOf, titled, worded, type Axis, type Chart, type Column, type Range, type Series } from "./data.ts";
 import { curveColour, gridColour, inkColour } from "./palette.ts";
 
 const HEIGHT = 200;
@@ -48,19 +48,6 @@ export interface Drawn {
 }
 
 const steps = uPlot.paths.stepped?.({ align: 1 }) as uPlot.Series.PathBuilder;
-
-/** Labelled places of an axis that is zoomed: round numbers; on a logarithmic one 1, 2 and 5 times powers of ten. */
-function splitsOf(axis: Axis, low: number, high: number, step: number): number[] {
-  const places: number[] = [];
-  if (axis.log) {
-    for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += 1) {
-      for (const factor of [1, 2, 5]) places.push(Number((factor * 10 ** power).toPrecision(3)));
-    }
-  } else {
-    for (let count = Math.ceil(low / step - 1e-9); count * step <= high + 1e-9 * step; count += 1) places.push(Number((count * step).toPrecision(12)));
-  }
-  return places.filter((place) => place >= low && place <= high);
-}
 
 const numbers = (column: Column): (number | null)[] => column as (number | null)[];
 
@@ -151,19 +138,30 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
     }
   }
 
-  /** What the paper states: a line across the bar, or a diamond around the point. */
+  /** What the paper states: a dashed line, a line across the bar, or a diamond around the point. */
   function drawPaper(plot: uPlot, series: Series): void {
     const { ctx } = plot;
     const scale = devicePixelRatio;
     ctx.globalAlpha = 1;
     ctx.strokeStyle = colour(series);
     ctx.lineWidth = (hasBars ? 2.5 : 1.5) * scale;
+    if (!stands(series)) {
+      ctx.setLineDash([6 * scale, 4 * scale]);
+      ctx.beginPath();
+      for (const { x, y } of points(series)) ctx.lineTo(plot.valToPos(x, "x", true), plot.valToPos(y, "y", true));
+      ctx.stroke();
+      ctx.setLineDash([]);
+      return;
+    }
     for (const one of points(series)) {
       const [x, y] = [plot.valToPos(one.x, "x", true), plot.valToPos(one.y, "y", true)];
       ctx.beginPath();
       if (hasBars) {
-        ctx.moveTo(plot.valToPos(one.x - barWidth / 2, "x", true), y);
-        ctx.lineTo(plot.valToPos(one.x + barWidth / 2, "x", true), y);
+        const [left, right] = [-0.5, 0.5].map((side) => plot.valToPos(one.x + side * barWidth, "x", true)) as [number, number];
+        // Its edges distinguish it from the bar.
+        ctx.clearRect(left, y - 2.5 * scale, right - left, 5 * scale);
+        ctx.moveTo(left, y);
+        ctx.lineTo(right, y);
       } else {
         const size = 6 * scale;
         ctx.moveTo(x, y - size);
@@ -192,7 +190,7 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
     for (const series of chart.series) {
       if (!isShown(series)) continue;
       const has = series.low !== undefined || series.left !== undefined;
-      if (chart.kind === "curves" && !has && !stands(series)) continue;
+      if (chart.kind === "curves" && !has && !stands(series) && !series.paper) continue;
       if (series.paper) {
         drawPaper(plot, series);
         continue;
@@ -221,6 +219,14 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
       }
     }
     ctx.restore();
+  }
+
+  /** What the paper states at a position: its points there, or the level of a line. */
+  function statedAt(series: Series, x: number): string {
+    const [first, last] = [points(series)[0], points(series).at(-1)];
+    const isLevel = !stands(series) && first !== undefined && last !== undefined && first.x < last.x;
+    if (isLevel) return x < first.x || x > last.x ? "" : worded(chart.y, first.y);
+    return stands(series) ? points(series).filter((one) => one.x === x).map((one) => worded(chart.y, one.y)).join(", ") : "";
   }
 
   const interval = (low: number | undefined, high: number | undefined, row: number): string => {
@@ -253,6 +259,9 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
     const isBrief = plot.cursor.event == null && document.activeElement !== host;
     const rows: [Series, string][] = [];
     for (const [place, series] of chart.series.entries()) {
+      const said = series.paper && isShown(series) ? statedAt(series, plot.data[0][idx] as number) : "";
+      if (said) rows.push([series, said]);
+      if (series.paper) continue;
       const row = plot.cursor.idxs?.[place + 1];
       const value = row == null ? null : plot.data[place + 1]?.[row];
       if (!isShown(series) || value == null) continue;
@@ -345,7 +354,7 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
           stroke: colour(one),
           dash: one.colour >= 8 ? [6, 4] : [],
           // Names have no order that a line could follow.
-          width: chart.x.names || stands(one) ? 0 : 1.6,
+          width: chart.x.names || stands(one) || one.paper ? 0 : 1.6,
           ...(one.look === "steps" ? { paths: steps } : {}),
           pxAlign: 0,
           spanGaps: false,

@@ -88,3 +88,16 @@ export function worded(axis: Axis, value: number): string {
 
 /** The name of an axis with its unit. */
 export const titled = (axis: Axis): string => (axis.unit === "" ? axis.label : `${axis.label} (${axis.unit})`);
+
+/** Labelled places of an axis that is zoomed: round numbers; on a logarithmic one 1, 2 and 5 times powers of ten. */
+export function splitsOf(axis: Axis, low: number, high: number, step: number): number[] {
+  const places: number[] = [];
+  if (axis.log) {
+    for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power += 1) {
+      for (const factor of [1, 2, 5]) places.push(Number((factor * 10 ** power).toPrecision(3)));
+    }
+  } else {
+    for (let count = Math.ceil(low / step - 1e-9); count * step <= high + 1e-9 * step; count += 1) places.push(Number((count * step).toPrecision(12)));
+  }
+  return places.filter((place) => place >= low && place <= high);
+}

@@ -129,7 +129,8 @@ export function show(group: Group, columns: readonly Column[], place: HTMLElemen
   for (const { series } of group.charts) {
     for (const one of series) if (!colours.has(one.name)) colours.set(one.name, one.paper ? PAPER_COLOUR : one.colour);
   }
-  const names = [...colours.keys()];
+  // What the paper states stands last.
+  const names = [...colours.keys()].sort((one, other) => Number(colours.get(one) === PAPER_COLOUR) - Number(colours.get(other) === PAPER_COLOUR));
   const buttons = names.map((name) => {
     const button = make("button", { type: "button", title: "Click to hide or show, double-click to show only this" }, make("i"), name);
     button.addEventListener("click", () => {

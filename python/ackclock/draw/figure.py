@@ -78,7 +78,7 @@ class Series:
     base: ArrayLike | None = None
     """Lower ends of bars, by default 0; their upper ends are `y`."""
     is_paper: bool = False
-    """Whether these are values that a paper states, drawn as grey marks."""
+    """Whether these are values that a paper states, drawn in grey: as marks, or as a line."""
     keys: Sequence[object] = ()
     """Keys of the paper's values in `reproduction.figures`; not drawn."""
 

@@ -163,9 +163,13 @@ def _series(panel: Axes, chart: Chart, series: Series, label: str) -> None:
     if series.is_paper:
         half = chart.bar_width / 2 if _has_bars(chart) else None
         look: dict[str, Any] = {"color": PAPER_COLOUR, "zorder": 4}
-        if half is None:
+        if series.look == "line":
+            panel.plot(x, y, "--", linewidth=1.2, label=label, **look)
+        elif half is None:
             panel.plot(x, y, "D", markersize=5, fillstyle="none", label=label, **look)
         else:
+            # Its edges distinguish it from the bar.
+            panel.hlines(y, x - half, x + half, linewidth=3.2, color="white", zorder=4)
             panel.hlines(y, x - half, x + half, linewidth=1.6, label=label, **look)
         return
     style = plots.style(series.colour)

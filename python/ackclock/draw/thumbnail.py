@@ -89,7 +89,7 @@ def _series(root: ElementTree.Element, chart: Chart, series: Series) -> None:
             np.asarray(0.0 if series.base is None else series.base, float), np.shape(series.y)
         )
         _bars(root, chart, kind, x[shown], y[shown], _places(base[rows], chart.y, HEIGHT - EDGE, EDGE)[shown])
-    elif series.look == "points" or series.is_paper or shown.sum() == 1:
+    elif series.look == "points" or shown.sum() == 1:
         for across, up in zip(x[shown].tolist(), y[shown].tolist(), strict=True):
             _add(root, "circle", kind, cx=across, cy=up, r=1.8)
     elif shown.any():

@@ -147,7 +147,7 @@ def reproduce(
                 tell(line)
     if pictures:
         for paper, artefact in chosen:
-            _draw(output / paper.name / artefact.name, artefact.name)
+            _draw(output / paper.name / artefact.name, paper, artefact)
     shown = papers if papers is not None else {paper.name: paper for paper, _ in chosen}.values()
     page.write(output, shown)
     return [records[index] for index in range(len(chosen))]
@@ -367,15 +367,17 @@ def _alike(numbers: Numbers) -> Numbers:
     return replace(numbers, shared=min(map(len, numbers.rows.values()), default=None))
 
 
-def _draw(place: Path, name: str) -> None:
+def _draw(place: Path, paper: Paper, artefact: Artefact) -> None:
     """Draw the pictures of an artefact, unless they are there."""
-    if (place / f"{name}.png").exists() or not (place / page.FIGURE).exists():
+    if (place / f"{artefact.name}.png").exists():
+        return
+    drawing = page.figure(place, page.stated_for(paper, artefact))
+    if drawing is None:
         return
     # Matplotlib takes long to import, and only pictures need it.
     from ackclock.draw import printed
 
-    drawing = charts.load((place / page.FIGURE).read_text("utf-8"))
-    storage.write_files(place, printed.rendered(drawing, name))
+    storage.write_files(place, printed.rendered(drawing, artefact.name))
     integrity.seal_directory(place)
 
 

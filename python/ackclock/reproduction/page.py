@@ -19,7 +19,7 @@ from ackclock.draw.figure import Drawing, Group
 from ackclock.draw.markdown import table
 from ackclock.draw.page import html
 from ackclock.engine import integrity, storage
-from ackclock.reproduction import classes, outcome, strips, tried
+from ackclock.reproduction import classes, outcome, stated, strips, tried
 from ackclock.reproduction.artefact import Artefact
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, reliability
@@ -145,7 +145,7 @@ def so_far(
     places = [f"{paper.name}/{artefact.name}" for paper, artefact in chosen]
     newest: dict[str, Group] = {}
     for index, record in reversed(list(records.items())):
-        drawing = _figure(output / places[index])
+        drawing = figure(output / places[index], stated_for(*chosen[index]))
         if isinstance(drawing, Group) and len(newest) < NEWEST:
             newest[f"{places[index]}: {record['verdict']}"] = drawing
     rows = []
@@ -191,13 +191,19 @@ def _artefacts(directory: Path, paper: Paper) -> list[Described]:
     ]
 
 
-def _figure(place: Path) -> Drawing | None:
-    """Return the figure in the directory of an artefact; None when the artefact failed."""
+def stated_for(paper: Paper, artefact: Artefact) -> list[stated.Stated]:
+    """Return the numbers that a paper states for the figure of an artefact."""
+    return stated.load(f"ackclock_papers.{paper.name}").get(artefact.name, [])
+
+
+def figure(place: Path, marks: Sequence[stated.Stated]) -> Drawing | None:
+    """Return the figure in the directory of an artefact with marks; None when the artefact failed."""
     file = place / FIGURE
-    return charts.load(file.read_text("utf-8")) if file.exists() else None
+    return stated.marked(charts.load(file.read_text("utf-8")), marks) if file.exists() else None
 
 
 def _shown(record: ArtefactRecord, artefact: Artefact, paper: Paper, place: Path) -> Described:
+    marks = stated_for(paper, artefact)
     numbers = pl.DataFrame()
     if (place / "numbers.parquet").exists():
         numbers = pl.read_parquet(place / "numbers.parquet")
@@ -205,7 +211,8 @@ def _shown(record: ArtefactRecord, artefact: Artefact, paper: Paper, place: Path
         "title": artefact.title,
         "about": artefact.about,
         "place": f"{place.parent.name}/{place.name}",
-        "figure": _figure(place),
+        "figure": figure(place, marks),
+        "stated": stated.sources(marks),
         "strips": strips.strips(artefact, paper),
         "columns": [name.replace("_", " ") for name in numbers.columns],
         "numbers": [[_cell(value) for value in row] for row in numbers[:SHOWN_ROWS].iter_rows()],

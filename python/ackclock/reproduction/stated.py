@@ -1,0 +1,146 @@
+"""The numbers that a paper's text and tables state for a figure, drawn as grey marks.
+
+`stated.toml` in the package of a paper has entries for an artefact, named after it:
+
+- ``points``: pairs of positions, where a word is a name on the axis; or
+- ``level``: a value for the whole width of the chart; or
+- ``at``: a position on the horizontal axis;
+- ``from``: where the paper says so;
+- ``chart``: the key of a chart, or a list of keys; without it the marks are in every chart of the figure.
+
+No mark is read off a plot. None needs a run: they are added whenever a figure is read, and so are in older
+results, too.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import resources
+from typing import Any, Literal
+
+import numpy as np
+
+from ackclock.draw.figure import PAPER, Axis, Chart, Drawing, Ends, Group, Series, limits
+
+FILE = "stated.toml"
+"""In the package of a paper."""
+
+
+@dataclass(frozen=True)
+class Stated:
+    """Numbers that a paper states at a `place` for `charts`, or for every chart where it names none.
+
+    They are `points`, or a `level`, or a position `at` which something happens. Raises ValueError without
+    a place, or unless exactly one of the three is given.
+    """
+
+    place: str
+    charts: Sequence[str] = ()
+    points: Sequence[tuple[float | str, float | str]] = ()
+    level: float | None = None
+    at: float | None = None
+
+    def __post_init__(self) -> None:
+        if not self.place:
+            raise ValueError("a stated number needs its place in the paper")
+        if [bool(self.points), self.level is not None, self.at is not None].count(True) != 1:
+            raise ValueError(f"{self.place!r} needs either points, a level or a position")
+
+
+def load(package: str) -> dict[str, list[Stated]]:
+    """Read what a paper states by artefact; nothing where the package or its file does not exist.
+
+    `package` is such as ``ackclock_papers.bic``. Raises TypeError, ValueError or TOMLDecodeError when the
+    file is wrong.
+    """
+    try:
+        file = resources.files(package) / FILE
+    except ModuleNotFoundError:
+        return {}
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    return {name: [_read(entry) for entry in entries] for name, entries in tomllib.loads(text).items()}
+
+
+def _read(entry: Mapping[str, Any]) -> Stated:
+    fields = dict(entry)
+    charts = fields.pop("chart", ())
+    points = [(x, y) for x, y in fields.pop("points", ())]
+    names = [charts] if isinstance(charts, str) else charts
+    return Stated(fields.pop("from", ""), tuple(names), points, **fields)
+
+
+def marked(drawing: Drawing | None, stated: Sequence[Stated]) -> Drawing | None:
+    """Return a figure with what the paper states of it; only charts have marks.
+
+    Raises LookupError when the figure lacks a chart or an axis lacks a name.
+    """
+    if not isinstance(drawing, Group):
+        return drawing
+    keys = {chart.key for chart in drawing.charts}
+    missing = {key for one in stated for key in one.charts} - keys
+    if missing:
+        raise LookupError(f"there is no chart {min(missing)}; there are {', '.join(sorted(keys))}")
+    charts = [
+        _marked(chart, [one for one in stated if not one.charts or chart.key in one.charts])
+        for chart in drawing.charts
+    ]
+    return replace(drawing, charts=charts)
+
+
+def sources(stated: Iterable[Stated]) -> str:
+    """Return where the paper states numbers, each place once."""
+    return "; ".join(dict.fromkeys(one.place for one in stated))
+
+
+def _marked(chart: Chart, stated: Sequence[Stated]) -> Chart:
+    marks = list(_marks(chart, stated))
+    if not marks:
+        return chart
+    x, y = (
+        _grown(
+            axis, limits(chart, of), np.concatenate([np.asarray(getattr(mark, of), float) for mark in marks])
+        )
+        for axis, of in ((chart.x, "x"), (chart.y, "y"))
+    )
+    return replace(chart, x=x, y=y, series=[*chart.series, *marks])
+
+
+def _marks(chart: Chart, stated: Sequence[Stated]) -> Iterator[Series]:
+    """Yield a series for all points of a chart, and one for each of its lines."""
+    colour = len(chart.series)
+    points = [(_position(chart.x, x), _position(chart.y, y)) for one in stated for x, y in one.points]
+    if points:
+        x, y = zip(*sorted(points), strict=True)
+        yield Series(PAPER, colour, x, y, look="points", is_paper=True)
+    for one in stated:
+        if one.level is not None:
+            yield Series(PAPER, colour, _ends(chart, "x"), (one.level, one.level), is_paper=True)
+        if one.at is not None:
+            yield Series(PAPER, colour, (one.at, one.at), _ends(chart, "y"), is_paper=True)
+
+
+def _position(axis: Axis, value: float | str) -> float:
+    if not isinstance(value, str):
+        return value
+    if value not in axis.names:
+        raise LookupError(f"there is no {value!r} on the axis; there are {', '.join(axis.names)}")
+    return float(list(axis.names).index(value))
+
+
+def _ends(chart: Chart, of: Literal["x", "y"]) -> tuple[float, float]:
+    """Return the ends of a line: those of what is shown, or of an axis of names."""
+    shown = np.concatenate([np.asarray(getattr(series, of), float) for series in chart.series])
+    shown = shown[np.isfinite(shown)]
+    is_free = shown.size and not getattr(chart, of).names
+    return (float(shown.min()), float(shown.max())) if is_free else limits(chart, of)
+
+
+def _grown(axis: Axis, ends: tuple[float, float], places: Sequence[float]) -> Axis:
+    """Return an axis that has room for marks: one with ends that a figure was read with keeps the others."""
+    if not axis.is_loose:
+        return axis
+    low, high = ends
+    grown: Ends = (None if min(places) < low else low, None if max(places) > high else high)
+    return replace(axis, range=grown, ticks=()) if None in grown else axis
