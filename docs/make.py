@@ -17,7 +17,7 @@ from PIL import Image
 from ackclock import predictions
 from ackclock.draw import markdown, plots, printed
 from ackclock.predictions import Prediction, Simulation
-from ackclock.reproduction import published, readings, tried
+from ackclock.reproduction import in_lab, published, readings, tried
 from ackclock_papers import PAPERS
 
 DOCS = Path(__file__).resolve().parent
@@ -224,10 +224,10 @@ def papers() -> dict[Path, str]:
             code = f"[{file.name}](../../{PACKAGES.as_posix()}/{name}/{file.name})"
             target = f"{name}/{artefact.name}"
             picture = f"`results/index.html#{target}`"
-            rows.append(
-                [name_in_print, caption, code, f"`ackclock reproduce {target}`", picture, classes[target]]
-            )
-        heads = ["", "what it shows", "code", "command", "figure after the run", "class"]
+            opened = f"`ackclock lab {target}`" if in_lab.scenario(paper, artefact) else "a formula"
+            command = f"`ackclock reproduce {target}`"
+            rows.append([name_in_print, caption, code, command, picture, opened, classes[target]])
+        heads = ["", "what it shows", "code", "command", "figure after the run", "laboratory", "class"]
         file = DOCS.parent / "papers" / name / "README.md"
         text = _between(file.read_text(encoding="utf-8"), ARTEFACTS, markdown.table(heads, rows))
         cells = readings.read(DOCS.parent / PACKAGES / name / tried.READINGS)

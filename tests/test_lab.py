@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
 
+import click
 import pytest
 
+from ackclock import ScenarioError
 from ackclock.draw import lab
 from ackclock.draw.page import html
 from conftest import SCENARIO
@@ -66,13 +68,30 @@ def test_the_verb_writes_the_page_and_gives_the_address(
     assert carried["files"] == {"cellular.trace": trace}
 
 
+@pytest.mark.usefixtures("built")
+def test_the_verb_opens_an_artefact_of_a_paper(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from ackclock.cli.lab import lab as verb
+
+    output = tmp_path / "there.html"
+    verb.main(["illinois/figure-11", "-o", str(output)], standalone_mode=False)
+    carried = unpacked(capsys.readouterr().out.strip().removeprefix(output.as_uri()))
+    scenario = carried["scenario"]
+    assert isinstance(scenario, dict)
+    # Figure 11, left: two Reno flows and two of another control on 100 Mbit/s; the paper's own is Illinois.
+    flows = [(flow["controller"], flow["count"]) for flow in scenario["flow"]]
+    assert flows == [("reno", 2), ("illinois", 2)]
+    with pytest.raises(ScenarioError, match="illinois/figure-1 is computed from formulas"):
+        verb.main(["illinois/figure-1"], standalone_mode=False)
+    with pytest.raises(click.ClickException, match="did you mean illinois/figure-6?"):
+        verb.main(["illinois/figure-16"], standalone_mode=False)
+
+
 def test_the_page_that_leads_there_quotes_its_address() -> None:
     assert 'url=a&amp;b&#34;"' in html("open.html", address='a&b"')
 
 
 @pytest.mark.usefixtures("built")
 def test_what_is_refused_is_refused_before_a_browser_opens(tmp_path: Path) -> None:
-    from ackclock import ScenarioError
     from ackclock.cli.lab import lab as verb
 
     wrong = tmp_path / "wrong.toml"

@@ -59,5 +59,6 @@ def test_a_stranger_finds_figure_5_of_tcp_fit_in_three_steps():
     assert 'name="figure-5"' in code.read_text(encoding="utf-8")
     assert "`ackclock reproduce fit/figure-5`" in row
     assert "`results/index.html#fit/figure-5`" in row
+    assert "`ackclock lab fit/figure-5`" in row
     # The class in the full run that is published.
     assert row.split(" | ")[-1].removesuffix(" |") in {*classes.CLASSES, page.NOT_RUN}

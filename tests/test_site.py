@@ -1,23 +1,34 @@
 """The site: every link of it leads somewhere, and it shows what is published."""
 
 import importlib.util
+import re
 import runpy
 import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from ackclock.draw import lab
-from ackclock.reproduction import make, published
+from ackclock.reproduction import in_lab, make, published
 from ackclock.reproduction.numbers import FULL
 from ackclock_papers import PAPERS
+from test_lab import unpacked
 from test_published import ONE, TINY
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = ROOT / "docs" / "site"
 ARTEFACTS = runpy.run_path(str(SCRIPTS / "artefacts.py"))
 broken = runpy.run_path(str(SCRIPTS / "links.py"))["broken"]
+LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
+
+
+@pytest.fixture
+def build(monkeypatch):
+    """Return what the script that builds the site defines."""
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    return runpy.run_path(str(SCRIPTS / "build.py"))
 
 
 def test_a_link_that_leads_nowhere_is_noticed(tmp_path):
@@ -55,10 +66,47 @@ def test_what_is_published_becomes_pages(tmp_path, monkeypatch):
     shown = (tmp_path / "pages" / "artefacts" / "tiny" / "index.html").read_text()
     for part in ("data-charts", "figure-1/scenarios/one.toml", "numbers.parquet", "lab.html#s="):
         assert part in shown
+    place = tmp_path / "pages" / "artefacts" / "tiny" / "figure-1"
+    numbers = pl.read_csv(place / "numbers.csv")
+    assert numbers.equals(pl.read_parquet(place / "numbers.parquet").cast(numbers.schema))
+    assert numbers.height > 0
+    drawn = pl.read_csv(place / "figure.csv")
+    assert drawn.columns[:4] == ["chart", "series", "x axis", "y axis"]
+    assert {"x", "y"} <= set(drawn.columns)
+    assert '<a href="figure-1/figure.csv" download>' in shown
+    assert "[figure.csv](artefacts/tiny/figure-1/figure.csv)" in text
     # Every command names a file from the folder of the site.
     assert str(tmp_path) not in shown
     assert "| not run | it has no result | 1 | 1 |" in (tmp_path / "pages" / "reproduction.md").read_text()
     assert list(broken(tmp_path / "pages")) == []
+
+
+def test_an_author_finds_figure_11_of_tcp_illinois_in_two_clicks_and_opens_it_in_the_laboratory(
+    tmp_path, monkeypatch, build
+):
+    monkeypatch.setattr(lab, "page", lambda: "<title>lab</title>")
+    monkeypatch.setitem(build["linked"].__globals__, "PAGES", tmp_path)
+    illinois = PAPERS["illinois"]
+    build["artefacts"].write(tmp_path, {"illinois": illinois}, published.places([illinois]))
+    build["copy"]()
+    readme = (tmp_path / "index.md").read_text("utf-8")
+    (first,) = (target for words, target in LINK.findall(readme) if words == "TCP-Illinois")
+    paper = tmp_path / first
+    (row,) = re.findall(r"^\| Figure 11 \|.*$", paper.read_text("utf-8"), re.MULTILINE)
+    links = dict(LINK.findall(row))
+    shown, _, place = links["picture"].partition("#")
+    figure = paper.parent / shown
+    text = figure.read_text("utf-8")
+    # The script of the page opens the artefact that the address names.
+    (artefact,) = re.findall(rf'<details class="artefact[^>]* id="{place}".*?</details>\n', text, re.DOTALL)
+    assert place == "figure-11"
+    third = re.search(r'<a href="([^"]*)">Open in the laboratory: 2 Reno \+ 2 Illinois</a>', artefact)[1]
+    for page, target in ((figure, third), (paper, links["open"])):
+        file, _, fragment = target.partition("#")
+        assert (page.parent / file).read_text("utf-8") == "<title>lab</title>"
+        flows = unpacked(f"#{fragment}")["scenario"]["flow"]
+        assert [flow["controller"] for flow in flows] == ["reno", "illinois"]
+    assert unpacked(f"#{fragment}")["scenario"] == in_lab.scenario(illinois, illinois["figure-11"])
 
 
 @pytest.mark.long

@@ -7,8 +7,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import chdir
 from pathlib import Path
 
-from ackclock.draw import lab
+import numpy as np
+import polars as pl
+
+from ackclock.draw import charts, lab
+from ackclock.draw.figure import Chart, Drawing, Group, Series, Table
 from ackclock.draw.markdown import table
+from ackclock.engine import integrity
 from ackclock.reproduction import numbers, page, published, sentences
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.published import Listed, Published
@@ -39,6 +44,8 @@ def write(
     (pages / FOLDER).mkdir(parents=True)
     for name, artefacts in every.items():
         published.unpack(artefacts, pages / FOLDER / name)
+        for artefact in artefacts:
+            _write_csv(pages / FOLDER / name / artefact, papers[name])
     # Commands on the page name files from here, and no folder of this machine.
     with chdir(pages):
         page.write(Path(FOLDER), papers.values())
@@ -50,6 +57,42 @@ def write(
     }
     for name, text in texts.items():
         (pages / f"{name}.md").write_text(text, encoding="utf-8")
+
+
+def _write_csv(place: Path, paper: Paper) -> None:
+    """Write the figure and the numbers of an artefact as files that any program opens."""
+    drawn = tabular(page.figure(place, page.stated_for(paper, paper[place.name])))
+    if drawn is not None:
+        drawn.write_csv(place / "figure.csv")
+    if (place / "numbers.parquet").exists():
+        pl.read_parquet(place / "numbers.parquet").write_csv(place / "numbers.csv")
+    integrity.seal_directory(place)
+
+
+def tabular(figure: Drawing | None) -> pl.DataFrame | None:
+    """Return what a figure shows: its rows, or a row for each value of each chart; a diagram has none."""
+    if isinstance(figure, Table):
+        rows = [[str(cell) for cell in row] for row in figure.rows]
+        return pl.DataFrame(rows, schema=[head or "row" for head in figure.heads], orient="row")
+    if not isinstance(figure, Group):
+        return None
+    every = [_values(chart, series) for chart in figure.charts for series in chart.series]
+    return pl.concat(every, how="diagonal")
+
+
+def _values(chart: Chart, series: Series) -> pl.DataFrame:
+    """Return the values of a series with the titles of their axes, and the names where an axis has these."""
+    given = [name for name in charts.COLUMNS if getattr(series, name) is not None]
+    columns = {name: np.asarray(getattr(series, name), float) for name in given}
+    words = {"chart": chart.title, "series": series.name, "x axis": chart.x.titled, "y axis": chart.y.titled}
+    for axis in (chart.x, chart.y):
+        if axis.names:
+            at = columns["x" if axis is chart.x else "y"]
+            columns["name"] = np.array(
+                [axis.names[min(max(round(place), 0), len(axis.names) - 1)] for place in at]
+            )
+    frame = pl.DataFrame(columns)
+    return frame.select(*(pl.lit(text).alias(name) for name, text in words.items()), pl.all())
 
 
 def address(name: str) -> str:
@@ -83,7 +126,7 @@ def listed(papers: Mapping[str, Paper], rows: Sequence[Listed], pages: Path) -> 
             row = own[artefact.name]
             files = [
                 f"[{file}]({FOLDER}/{row['artefact']}/{file})"
-                for file in ("numbers.parquet", "runs.parquet")
+                for file in ("figure.csv", "numbers.csv", "runs.parquet")
                 if (pages / FOLDER / row["artefact"] / file).exists()
             ]
             is_there = (pages / FOLDER / row["artefact"]).is_dir()

@@ -19,7 +19,9 @@ import artefacts
 import links
 
 import ackclock
-from ackclock.draw import markdown
+from ackclock.draw import lab, markdown
+from ackclock.reproduction import in_lab
+from ackclock_papers import PAPERS
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -49,6 +51,7 @@ MODULES = (
     "ackclock.draw.run",
 )
 PICTURE = re.compile(r"`results/index\.html#([a-z]+/[a-z0-9-]+)`")
+LABORATORY = re.compile(r"`ackclock lab ([a-z]+)/([a-z]+-[a-z0-9-]+)`")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
 
 
@@ -71,6 +74,13 @@ def linked(text: str, page: Path, target: Path) -> str:
         is_there = (PAGES / artefacts.FOLDER / match[1]).is_dir()
         return f"[picture]({(up / artefacts.address(match[1])).as_posix()})" if is_there else match[0]
 
+    def laboratory(match: re.Match[str]) -> str:
+        page_of_lab = PAGES / artefacts.FOLDER / lab.NAME
+        scenario = in_lab.scenario(PAPERS[match[1]], PAPERS[match[1]][match[2]])
+        if scenario is None or not page_of_lab.exists():
+            return match[0]
+        return f"[open]({(up / page_of_lab.relative_to(PAGES)).as_posix()}{lab.fragment(scenario)})"
+
     def one(match: re.Match[str]) -> str:
         mark, words, path, anchor = match.groups(default="")
         if not path or "://" in path or path.startswith("mailto:"):
@@ -90,7 +100,8 @@ def linked(text: str, page: Path, target: Path) -> str:
     # Code blocks stay as they are.
     parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
     return "".join(
-        part if index % 2 else PICTURE.sub(picture, LINK.sub(one, part)) for index, part in enumerate(parts)
+        part if index % 2 else LABORATORY.sub(laboratory, PICTURE.sub(picture, LINK.sub(one, part)))
+        for index, part in enumerate(parts)
     )
 
 

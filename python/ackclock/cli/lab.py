@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tomllib
 import webbrowser
@@ -15,6 +16,9 @@ from ackclock.cli import options
 from ackclock.draw import lab as links
 from ackclock.draw.page import html
 from ackclock.engine import storage
+
+ARTEFACT = re.compile(r"[a-z]+/(figure|table|section)-[a-z0-9-]+")
+"""PAPER/ARTEFACT, such as illinois/figure-11."""
 
 
 def _files(table: object, folder: Path) -> dict[str, str]:
@@ -41,13 +45,30 @@ def _packed(file: Path) -> str:
     return links.fragment(scenario, _files(scenario, Path() if from_pipe else file.parent))
 
 
+def _of_artefact(named: Path) -> str:
+    """Return the link of PAPER/ARTEFACT, empty where that is not meant: a file of this name comes first."""
+    if named.exists() or not ARTEFACT.fullmatch(str(named)):
+        return ""
+    # The papers take seconds to import.
+    from ackclock.reproduction import in_lab, make, paper
+
+    try:
+        ((of_paper, artefact),) = make.select(paper.every(), [str(named)])
+    except LookupError as error:
+        raise click.ClickException(str(error.args[0])) from error
+    scenario = in_lab.scenario(of_paper, artefact)
+    if scenario is None:
+        raise engine.ScenarioError(f"{named} is computed from formulas, and has no scenario to open")
+    return links.fragment(scenario)
+
+
 @click.command()
 @click.argument(
     "file",
     type=options.PATH,
-    metavar="SCENARIO",
+    metavar="[SCENARIO|PAPER/ARTEFACT]",
     required=False,
-    help="Scenario to open; - is standard input.",
+    help="Scenario to open, - is standard input; or a figure, table or section of a paper.",
 )
 @click.option("-o", "--output", type=options.PATH, metavar="FILE", help="Write the page to FILE instead.")
 @click.option("--no-open", is_flag=True, help="Only print the address.")
@@ -59,12 +80,13 @@ def lab(file: Path | None, output: Path | None, no_open: bool) -> None:
       ackclock lab
       ackclock lab first.toml
       ackclock lab first.toml --no-open
+      ackclock lab illinois/figure-11
       ackclock lab -o lab.html
     """
     page = links.page()
     if page is None:
         raise engine.SimulationError("the page was not built; run make lab-deps lab in the checkout")
-    fragment = "" if file is None else _packed(file)
+    fragment = "" if file is None else _of_artefact(file) or _packed(file)
     target = output
     if target is None:
         target = storage.own_folder() / f"ackclock-{engine.__version__}-{links.NAME}"

@@ -19,7 +19,7 @@ from ackclock.draw.figure import Drawing, Group
 from ackclock.draw.markdown import table
 from ackclock.draw.page import html
 from ackclock.engine import integrity, storage
-from ackclock.reproduction import classes, outcome, stated, strips, tried
+from ackclock.reproduction import classes, in_lab, outcome, stated, strips, tried
 from ackclock.reproduction.artefact import Artefact
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, reliability
@@ -57,6 +57,8 @@ SINGLE_RUNS = "In how many single runs claims hold"
 """Heading of a table of the page of Markdown."""
 FIGURE = "figure.json"
 """The figure of an artefact."""
+TAKEN = (".csv", ".parquet", ".pdf", ".png")
+"""Kinds of files that a page links to."""
 SHOWN_ROWS = 60
 """More numbers are left to the Parquet file."""
 
@@ -112,6 +114,7 @@ def _write_paper(output: Path, paper: Paper, artefacts: Sequence[Described], *, 
         explained=explained,
         at_other_setting=at_other_setting,
         in_lab=(lambda file: f"../{_in_lab(output / file)}") if has_lab else None,
+        opened_first=lambda artefact: _opened_first(output, artefact),
         gain=gain(paper),
         classes=classes.CLASSES,
         tone=TONES,
@@ -161,6 +164,14 @@ def so_far(
         ("artefact", "what", "verdict", "claims that hold"),
         rows,
         f"The charts are those of the newest figures, at most {NEWEST}." if newest else "",
+    )
+
+
+def _opened_first(output: Path, artefact: Described) -> str | None:
+    """Return the label of the case with which the laboratory opens an artefact."""
+    files = {label: output / artefact["place"] / case["file"] for label, case in artefact["cases"].items()}
+    return in_lab.first(
+        artefact["paper"], {label: tomllib.loads(file.read_text("utf-8")) for label, file in files.items()}
     )
 
 
@@ -217,7 +228,7 @@ def _shown(record: ArtefactRecord, artefact: Artefact, paper: Paper, place: Path
         "columns": [name.replace("_", " ") for name in numbers.columns],
         "numbers": [[_cell(value) for value in row] for row in numbers[:SHOWN_ROWS].iter_rows()],
         "more": max(0, numbers.height - SHOWN_ROWS),
-        "files": sorted(file.name for file in place.iterdir() if file.suffix in (".parquet", ".pdf", ".png")),
+        "files": sorted(file.name for file in place.iterdir() if file.suffix in TAKEN),
     }
 
 

@@ -79,11 +79,11 @@ def marked(drawing: Drawing | None, stated: Sequence[Stated]) -> Drawing | None:
     if not isinstance(drawing, Group):
         return drawing
     keys = {chart.key for chart in drawing.charts}
-    missing = {key for one in stated for key in one.charts} - keys
+    missing = {key for number in stated for key in number.charts} - keys
     if missing:
         raise LookupError(f"there is no chart {min(missing)}; there are {', '.join(sorted(keys))}")
     charts = [
-        _marked(chart, [one for one in stated if not one.charts or chart.key in one.charts])
+        _marked(chart, [one for number in stated if not number.charts or chart.key in number.charts])
         for chart in drawing.charts
     ]
     return replace(drawing, charts=charts)
@@ -91,7 +91,7 @@ def marked(drawing: Drawing | None, stated: Sequence[Stated]) -> Drawing | None:
 
 def sources(stated: Iterable[Stated]) -> str:
     """Return where the paper states numbers, each place once."""
-    return "; ".join(dict.fromkeys(one.place for one in stated))
+    return "; ".join(dict.fromkeys(number.place for number in stated))
 
 
 def _marked(chart: Chart, stated: Sequence[Stated]) -> Chart:
@@ -110,15 +110,15 @@ def _marked(chart: Chart, stated: Sequence[Stated]) -> Chart:
 def _marks(chart: Chart, stated: Sequence[Stated]) -> Iterator[Series]:
     """Yield a series for all points of a chart, and one for each of its lines."""
     colour = len(chart.series)
-    points = [(_position(chart.x, x), _position(chart.y, y)) for one in stated for x, y in one.points]
+    points = [(_position(chart.x, x), _position(chart.y, y)) for number in stated for x, y in number.points]
     if points:
         x, y = zip(*sorted(points), strict=True)
         yield Series(PAPER, colour, x, y, look="points", is_paper=True)
-    for one in stated:
-        if one.level is not None:
-            yield Series(PAPER, colour, _ends(chart, "x"), (one.level, one.level), is_paper=True)
-        if one.at is not None:
-            yield Series(PAPER, colour, (one.at, one.at), _ends(chart, "y"), is_paper=True)
+    for number in stated:
+        if number.level is not None:
+            yield Series(PAPER, colour, _ends(chart, "x"), (number.level, number.level), is_paper=True)
+        if number.at is not None:
+            yield Series(PAPER, colour, (number.at, number.at), _ends(chart, "y"), is_paper=True)
 
 
 def _position(axis: Axis, value: float | str) -> float:
