@@ -404,6 +404,11 @@ def test_verdicts_follow_from_what_was_tried():
     assert judged("large", False) == ("depends", 2, 6, "")
     assert not judged("tcp", True).robust
     assert tried.judge(("figure-1", "unknown"), False, []).kind == "differs"
+    # "Not found" needs several values of every reading: `control` has two, `gain` has one.
+    key = "figure-1", "never"
+    with_gain = [replace(trial, setting={**trial.setting, "gain": 1}) for trial in trials]
+    assert tried.judge(key, False, with_gain, readings=["control"]).kind == "not found"
+    assert tried.judge(key, False, with_gain, readings=["control", "gain"]) == ("differs", 0, 6, "")
 
 
 def test_claims_that_never_hold_together():

@@ -12,9 +12,10 @@ from ackclock.reproduction.claims import between, mean
 from ackclock.reproduction.fingerprint import fingerprint
 from ackclock.reproduction.numbers import QUICK
 from ackclock.reproduction.paper import Chosen, Inference, Paper
-from ackclock.reproduction.readings import CHOSEN, THE_SETTING
+from ackclock.reproduction.readings import CHOSEN, THE_SETTING, Cell
 from ackclock.reproduction.search import Search
 from ackclock.reproduction.settings import Item
+from ackclock.reproduction.tried import Trial
 from ackclock.runs import Case
 from ackclock_papers import PAPERS
 
@@ -137,6 +138,32 @@ def test_cells_are_kept_and_replaced_by_artefact(paper, cells, tmp_path):
         ("figure-1", THE_SETTING),
         ("figure-2", THE_SETTING),
     ]
+
+
+def test_the_matrix_counts_among_what_was_tried(paper, cells):
+    """A claim that several runs decide with one other value depends on it; where they do not, chance may."""
+    told = Cell("figure-1", THE_SETTING, CHOSEN, {"buffer": 10}, 2, True, True, False, 0.0)
+
+    def tries(*, holds, undecided):
+        cell = Cell("figure-1", "claim", "buffer", 50, 2, True, holds, undecided, 1.0)
+        chosen = cell._replace(item=CHOSEN, value=None, holds=True)
+        return readings.trials({"buffer": 5, "loss": 0.01}, [told, chosen, cell])
+
+    (trial,) = tries(holds=True, undecided=False)
+    assert (trial.setting, trial.runs) == ({"buffer": 50, "loss": 0.01}, 2)
+    kinds = [
+        tried.judge(("figure-1", "claim"), False, tries(holds=holds, undecided=undecided)).kind
+        for holds, undecided in ((True, False), (True, True), (False, False))
+    ]
+    assert kinds == ["depends", "not found", "not found"]
+    # What a search kept of the matrix does not say what is undecided, and is not counted twice.
+    kept = Trial({"buffer": 40}, tried.MATRIX, 2, 0)
+    searched = replace(paper, inferred=paper.inferred._replace(trials=lambda: [kept]))
+    assert searched.trials == [kept]
+    others = {(cell.item, cell.value) for cell in cells if cell.item != CHOSEN}
+    both = replace(searched, matrix=lambda: cells).trials
+    assert kept not in both
+    assert len(both) == len(others)
 
 
 def test_what_readings_gave_is_no_part_of_a_fingerprint(tmp_path, monkeypatch):

@@ -26,7 +26,7 @@ CLASSES: Mapping[str, str] = MappingProxyType(
         "ns-2 contradicts the text": "the main claim does not hold in ns-2 either",
         "the paper contradicts itself": "the main claim cannot hold together with the rest of the paper",
         "not found": "the main claim holds at no setting and no reading that was tried",
-        "differs": "the main claim does not hold, and nothing else was tried",
+        "differs": "the main claim does not hold, and not every reading of the text was tried",
         "not checked": "no claim states the main claim, or the artefact whose claims state it was not run",
         "failed": "a run failed",
     }

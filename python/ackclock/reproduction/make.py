@@ -265,13 +265,15 @@ def _verdict(
 ) -> tried.ClaimVerdict:
     finding = claim.finding if claim.finding and claim.finding.name in judgement.findings else None
     key = artefact.name, claim.name
+    items = paper.relevant_to(artefact, claim)
     return tried.judge(
         key,
         judged.holds,
         paper.trials,
-        depends_on(key, paper.trials, paper.relevant_to(artefact, claim)),
+        depends_on(key, paper.trials, items),
         bool(finding and finding.contradiction),
         judged.undecided,
+        [item.name for item in items if item.has_readings],
     )
 
 

@@ -45,12 +45,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ackclock.engine.names import NAME
-from ackclock.reproduction import main_claims, ns2, tried
+from ackclock.reproduction import main_claims, ns2, readings, tried
 from ackclock.reproduction.artefact import Artefact, Claim, Finding, Simulated
 from ackclock.reproduction.crossvalidation import Validation
 from ackclock.reproduction.main_claims import MainClaim
 from ackclock.reproduction.ns2 import InNs2
 from ackclock.reproduction.numbers import QUICK, SHARE, SIGNED, Bounds
+from ackclock.reproduction.readings import Cell
 from ackclock.reproduction.settings import Item, Setting, declared
 from ackclock.reproduction.tried import Trial
 
@@ -116,6 +117,7 @@ class Paper:
     its simulations and runs can confirm, `inferred` is the result of trying settings, and `ns2` has what
     ns-2 measures by artefact and claim. `main_claims` has the main claim of each artefact, and
     `unknown_code` the controls that the paper does not describe completely and whose code is not public.
+    `matrix` reads the cells of the matrix of readings.
     `planned` are the runs of each case of a full reproduction, by artefact and label, where they are planned.
     Raises LookupError when a claim asks for a number that its artefact does not supply, the chosen value
     is not one of its item's, or an artefact that is left out does not exist.
@@ -133,6 +135,7 @@ class Paper:
     main_claims: Mapping[str, MainClaim] = field(default_factory=dict)
     unknown_code: Sequence[str] = ()
     planned: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    matrix: Callable[[], Sequence[Cell]] = tuple
 
     def __post_init__(self) -> None:
         left_out = set(self.inference.left_out) if self.inference else set()
@@ -234,7 +237,10 @@ class Paper:
     @cached_property
     def trials(self) -> Sequence[Trial]:
         """The outcomes at the settings that were tried."""
-        return self.inferred.trials() if self.inferred else ()
+        tables = self.inferred.trials() if self.inferred else ()
+        matrix = readings.trials(declared(self.items), self.matrix())
+        # A search writes the matrix, too, and only there says what is undecided.
+        return [*(trial for trial in tables if not matrix or trial.stage != tried.MATRIX), *matrix]
 
 
 PACKAGE = "ackclock_papers"
@@ -278,6 +284,7 @@ def load(package: str) -> Paper:
         inferred=chosen_of(resources.files(module) / "inferred", items),
         ns2=ns2.read(resources.files(module)),
         main_claims=main_claims.load(resources.files(module)),
+        matrix=lambda: readings.read(resources.files(module) / tried.READINGS),
         planned=_planned(resources.files(module) / PLANNED),
         **data,
     )

@@ -6,20 +6,23 @@ import csv
 import io
 import json
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ackclock.draw import markdown
 from ackclock.reproduction.artefact import Artefact
-from ackclock.reproduction.paper import Paper
-from ackclock.reproduction.search import Search
 from ackclock.reproduction.settings import Item, Setting
+from ackclock.reproduction.tried import MATRIX, ClaimKey, Outcome, Trial
+
+if TYPE_CHECKING:
+    from ackclock.reproduction.paper import Paper
+    from ackclock.reproduction.search import Search
 
 RUNS = 3
 """Seeds of each scenario unless told otherwise."""
-STAGE = "readings"
 HEADS = ("artefact", "claim", "item", "value", "runs", "possible", "holds", "undecided", "measured")
 CHOSEN = ""
 """In place of an item: the row is of the chosen setting."""
@@ -89,7 +92,7 @@ def _look(
     runs: int,
     first_run: int,
 ) -> list[Cell]:
-    trials = search.look([setting for _, setting in settings], artefacts, STAGE, runs, first_run)
+    trials = search.look([setting for _, setting in settings], artefacts, MATRIX, runs, first_run)
     return [
         Cell(
             artefact,
@@ -136,6 +139,25 @@ def read(file: Traversable) -> list[Cell]:
         number = float(measured or math.nan)
         cells.append(Cell(artefact, claim, item, json.loads(value), int(runs), *flags, number))
     return cells
+
+
+def trials(declared: Setting, cells: Sequence[Cell]) -> list[Trial]:
+    """Return the matrix as trials, one for each value that differs from the setting that was chosen.
+
+    `declared` has the first value of every item.
+    """
+    chosen = {cell.artefact: cell.value for cell in cells if cell.claim == THE_SETTING}
+    outcomes: dict[tuple[str, int, bool], dict[ClaimKey, Outcome]] = defaultdict(dict)
+    for cell in cells:
+        around = chosen.get(cell.artefact)
+        if cell.item != CHOSEN and isinstance(around, Mapping):
+            setting = json.dumps({**declared, **around, cell.item: cell.value})
+            outcome = Outcome(cell.holds, cell.measured, cell.undecided)
+            outcomes[setting, cell.runs, cell.possible][cell.artefact, cell.claim] = outcome
+    return [
+        Trial(json.loads(setting), MATRIX, runs, 0, possible, outcomes=of_value)
+        for (setting, runs, possible), of_value in outcomes.items()
+    ]
 
 
 def is_of(paper: Paper, cell: Cell) -> bool:

@@ -81,6 +81,11 @@ class Item:
         """Whether the paper states its value; its other values only show how much depends on it."""
         return self.values[0].basis is Basis.STATED
 
+    @property
+    def has_readings(self) -> bool:
+        """Whether a value of it is a way to read what the paper says of a control."""
+        return any(value.basis is Basis.READING for value in self.values)
+
     def find(self, value: object) -> Value:
         """Return a value of the item with its basis; a LookupError says that it is not one of them."""
         for known in self.values:

@@ -95,7 +95,7 @@ MEANING = {
     "depends": "depends on an open setting: holds at others, not at the one of its paper",
     "not found": "not found at any setting that was tried",
     "contradicted": "contradicted: the paper contradicts itself",
-    "differs": "differs, and no other setting was tried",
+    "differs": "differs, and no other setting or not every reading of the text was tried",
 }
 """What is known of a claim, in a few words."""
 

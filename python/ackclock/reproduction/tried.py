@@ -7,7 +7,7 @@ import io
 import json
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
 from itertools import combinations
@@ -24,6 +24,8 @@ READINGS = "readings.csv"
 """Name of the table of `ackclock.reproduction.readings`, next to a paper's data file."""
 DESIGN = "design"
 """Stage of settings drawn evenly from all plausible ones, and judged by every claim."""
+MATRIX = "readings"
+"""Stage of the matrix of readings: every value of every open item alone, with several seeds."""
 ROBUST = 0.8
 """Share of the plausible settings at which a robust claim holds."""
 
@@ -38,7 +40,7 @@ ClaimKey = tuple[str, str]
 class Outcome(NamedTuple):
     """The outcome of a claim at a setting; `value` is NaN where the claim has no number.
 
-    `undecided` is kept while a search lasts, and not in its tables.
+    `undecided` is kept while a search lasts and in the matrix of readings, not in the tables of a search.
     """
 
     holds: bool
@@ -146,8 +148,9 @@ def _rows(file: Traversable) -> list[list[str]]:
 
 VerdictKind = Literal["reproduced", "undecided", "depends", "contradicted", "not found", "differs"]
 """The verdict on a claim, in this order: it holds; its interval includes both answers; it holds at
-other plausible settings; the paper contradicts itself; it holds at none of the settings tried; it does
-not hold, and no other setting was tried."""
+other plausible settings; the paper contradicts itself; it holds at none of the settings tried, which have
+every reading of its own controls with several values; it does not hold, and no other setting or not every
+reading was tried."""
 
 
 class ClaimVerdict(NamedTuple):
@@ -175,20 +178,22 @@ def judge(
     why: str = "",
     contradicted: bool = False,
     undecided: bool = False,
+    readings: Collection[str] = (),
 ) -> ClaimVerdict:
     """Return the verdict on a claim.
 
     `holds` and `undecided` are its state at the paper's setting; `contradicted` means that a finding
     proves that it cannot hold together with the rest of the paper. `why` names the items on which it depends
-    (`ackclock.reproduction.dependence`).
+    (`ackclock.reproduction.dependence`), `readings` those with readings of the text on which it could.
     """
     fair = plausible(trials, key)
     everywhere = [trial for trial in trials if trial.possible and key in trial.outcomes]
     holding = sum(trial.outcomes[key].holds for trial in fair)
-    # One of many settings with one set of seeds may agree by chance.
-    holds_at = {
-        (name_of(trial.setting), trial.first_run) for trial in everywhere if trial.outcomes[key].holds
-    }
+    # One of many settings with one set of seeds may agree by chance, unless several runs decide it.
+    agreeing = [trial for trial in everywhere if trial.outcomes[key].holds]
+    holds_at = {(name_of(trial.setting), trial.first_run) for trial in agreeing}
+    is_decided = any(trial.stage == MATRIX and not trial.outcomes[key].undecided for trial in agreeing)
+    varied = all(len({repr(trial.setting[name]) for trial in everywhere}) > 1 for name in readings)
     kind: VerdictKind
     if undecided:
         kind = "undecided"
@@ -196,12 +201,12 @@ def judge(
         kind = "reproduced"
     elif contradicted:
         kind = "contradicted"
-    elif len(holds_at) > 1:
+    elif len(holds_at) > 1 or is_decided:
         kind = "depends"
     else:
-        kind = "not found" if everywhere else "differs"
+        kind = "not found" if everywhere and varied else "differs"
     tried = len(fair)
-    if kind == "not found":
+    if kind in ("not found", "differs"):
         tried = len({name_of(trial.setting) for trial in everywhere})
     return ClaimVerdict(kind, holding, tried, why)
 

@@ -150,5 +150,7 @@ def robustness(claim: ClaimRecord) -> str:
         "depends": f"Depends on the setting: holds at {holding} of {settings} plausible ones{on}.",
         "not found": f"Not found in {settings} settings.",
         "contradicted": "The paper contradicts itself.",
-        "differs": "No other setting was tried.",
+        "differs": f"Fails in {settings} settings, which do not vary every reading of the paper's text."
+        if settings
+        else "No other setting was tried.",
     }[claim["verdict"]]
