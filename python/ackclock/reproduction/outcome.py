@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ackclock.reproduction.classes import CLASSES, Classified, classify
+from ackclock.reproduction.classes import CLASSES, Classified, classify, counts, holds_throughout
 from ackclock.reproduction.orders import GAP
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, reliability
@@ -143,19 +143,21 @@ def screen(records: Sequence[ArtefactRecord], papers: Mapping[str, Paper], outpu
     `output` is the directory of the pages as the reader named it.
     """
     said: list[str] = []
-    total = [0, 0]
+    every: list[Classified] = []
     names = dict.fromkeys(record["paper"] for record in records)
     for name in names:
         classified = classify(papers[name], records)
         holding, asked, others = counted(classified)
-        total = [total[0] + holding, total[1] + asked]
+        every += classified.values()
         said.append(f"{short_name(papers[name])}: {sentence(holding, asked)}")
         for kind, artefacts in others.items():
             said += _listed(f"  {kind}: ", artefacts)
             for artefact in artefacts if kind == "undecided" else ():
                 said += [f"    {reason(papers[name], claim, 4)}" for claim in _deciding(classified[artefact])]
+        own = [record for record in records if record["paper"] == name]
+        said += _by_class("  ", list(classified.values()), own)
     if len(names) > 1:
-        said += ["", f"All papers: {sentence(*total)}"]
+        said += ["", *_by_class("All papers: ", every, records)]
     claims = [claim for record in records for claim in record["claims"]]
     open_ones = sum(claim["verdict"] == "undecided" for claim in claims)
     holds = sum(claim["verdict"] == "reproduced" for claim in claims)
@@ -163,6 +165,14 @@ def screen(records: Sequence[ArtefactRecord], papers: Mapping[str, Paper], outpu
     said += [line for each in reliability(records).sentences() for line in textwrap.wrap(each, WIDTH)]
     said.append(f"Pictures, numbers and every claim: {output / 'index.html'}")
     return said
+
+
+def _by_class(head: str, classified: Sequence[Classified], records: Sequence[ArtefactRecord]) -> list[str]:
+    """Return the numbers of artefacts by class, and how many the old rule has, as lines."""
+    numbers = ", ".join(f"{number} {kind}" for kind, number in counts(classified).items())
+    whole = sum(map(holds_throughout, records))
+    old_rule = f"every claim holds, as the old rule asks, in {whole} of {len(records)}"
+    return textwrap.wrap(f"{head}{numbers}; {old_rule}.", WIDTH, subsequent_indent="  ")
 
 
 def _listed(head: str, words: Sequence[str]) -> list[str]:
