@@ -85,7 +85,7 @@ def test_every_item_of_a_setting_says_what_it_rests_on():
 
 
 def test_titles_are_as_printed():
-    assert PAPERS["fit"]["table-iv"].title == "Table IV: environments (emulated)"
+    assert PAPERS["fit"]["table-iv"].title == "Table IV: environments (simulated)"
     assert PAPERS["bic"]["table-1"].title.startswith("Table 1: ")
     assert PAPERS["transient"]["figure-37"].title.startswith("Figure 37: ")
 

@@ -1,4 +1,4 @@
-"""Figures 8 and 9: the live measurements over time, over emulated paths."""
+"""Figures 8 and 9: the live measurements over time, over simulated paths."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _draw_8(_numbers: Numbers, traces: Traces) -> Group:
 
 
 ALLOWED = {"LA wired": 0.05}
-"""By what share FIT may be lower: where several variants fill the emulated path, none is visibly ahead."""
+"""By what share FIT may be lower: where several variants fill the simulated path, none is visibly ahead."""
 
 
 def _highest(name: str, allowed: float = 0.0) -> Claim:
@@ -48,16 +48,16 @@ def _highest(name: str, allowed: float = 0.0) -> Claim:
     said = slug(name, "fit", rank), f"{name}: FIT is {rank}", pair
     if not allowed:
         return plainly(*said, unit="Mbit/s", paper="highest")
-    why = "where several variants fill the emulated path, none is visibly ahead"
+    why = "where several variants fill the simulated path, none is visibly ahead"
     claim = ordered(*said, margin=-allowed, why=why, unit="Mbit/s", paper="highest")
     return changed(claim, ordered("", "", pair, margin=0.0, why="highest", unit="Mbit/s"))
 
 
 FIGURE_8 = Simulated(
     name="figure-8",
-    caption="throughput over time at nine places (emulated)",
+    caption="throughput over time at nine places (simulated)",
     about=(
-        "Emulated paths with the rate and distance of each place; the variants take turns of five "
+        "Simulated paths with the rate and distance of each place; the variants take turns of five "
         "minutes, as the paper's server does. Random loss from the paper's Reno."
     ),
     cases=cases,
@@ -123,8 +123,8 @@ def _trace_9(_name: str, run: Run) -> pl.DataFrame:
 
 FIGURE_9 = Simulated(
     name="figure-9",
-    caption="FIT against E-MulTCP on 3G (emulated)",
-    about="The emulated CDMA path of table IV; each alone.",
+    caption="FIT against E-MulTCP on 3G (simulated)",
+    about="The simulated CDMA path of table IV; each alone.",
     cases=_cases_9,
     probe=_probe_9,
     trace=_trace_9,

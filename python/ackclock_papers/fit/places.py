@@ -1,4 +1,4 @@
-"""Places of the live measurements, and the emulated paths that stand for them."""
+"""Places of the live measurements, and the simulated paths that stand for them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ackclock_papers.fit.setting import PACKET_BITS, flow, packets_per_step, sce
 
 @dataclass(frozen=True)
 class LivePath:
-    """A live path of the paper, and how it is emulated."""
+    """A live path of the paper, and how it is simulated."""
 
     panel: str
     """Letter of its panel in figure 8."""
@@ -30,7 +30,7 @@ class LivePath:
     """Access network, as in table IV."""
     client: str
     """Operating system, as in table IV."""
-    # Of the emulated path: those of the technology and the distance.
+    # Of the simulated path: those of the technology and the distance.
     rate_mbps: float
     rtt_ms: float
     noise_ms: float

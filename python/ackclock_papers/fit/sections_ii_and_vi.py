@@ -274,7 +274,7 @@ SECTION_6 = Simulated(
     name="section-vi", caption="statements that are not in figures 3 to 7, and table V's last row",
     about=(
         "A flow alone on figure 3's link, ten Renos on figure 4's, runs of figures 3, 6 and 7, and "
-        "Reno next to Reno and next to FIT on the emulated paths of table V."
+        "Reno next to Reno and next to FIT on the simulated paths of table V."
     ),
     cases=_cases_6, probe=_probe_6, draw=_draw,
     claims=(

@@ -1,4 +1,4 @@
-"""Tables IV and V: the live measurements, over emulated paths."""
+"""Tables IV and V: the live measurements, over simulated paths."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _modelled(numbers: Numbers) -> tuple[str, bool]:
 
 TABLE_4 = Simulated(
     name="table-iv",
-    caption="environments (emulated)",
+    caption="environments (simulated)",
     about="The paper's places, networks and clients, and the paths that stand for them.",
     cases=cases,
     probe=probe,
@@ -111,7 +111,7 @@ def _live(
 FACTOR = 1.5
 """A factor of two would call the least speed-up of the table, 2, met where FIT is as fast as others."""
 TABLE_5 = Simulated(
-    name="table-v", caption="mean throughput at eight places (emulated), Mbit/s",
+    name="table-v", caption="mean throughput at eight places (simulated), Mbit/s",
     about="Means of the turns of figure 8 without their first tenth.",
     cases=cases, probe=probe, draw=_draw_5, headline=True, quick_runs=12,
     claims=(
