@@ -61,7 +61,8 @@ def cost(request: Request, cache: Path, jobs: int | None = None) -> Cost:
             for index, subject in enumerate(request.subjects):
                 parts = work.parts(cell, index)
                 for _, name, job in work.jobs(cell, index):
-                    wanted.setdefault(job.key, (subject, parts[name], job))
+                    if not work.is_shipped(job):
+                        wanted.setdefault(job.key, (subject, parts[name], job))
             missing = {key for key in wanted if kept.get(key) is None}
     speed = {subject.name: _packets_per_second(subject) for subject in request.subjects}
     packets = seconds = all_packets = all_seconds = 0.0

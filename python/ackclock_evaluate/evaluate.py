@@ -75,7 +75,7 @@ def _complete(request: Request, kept: Store) -> Work:
         for cell, (criterion, _) in enumerate(work.cells)
         if criterion.key in request.previous
         for subject in range(len(request.subjects))
-        if any(kept.get(job.key) is None for _, _, job in work.jobs(cell, subject))
+        if not work.is_complete(cell, subject)
     }
     left = tuple(criterion for criterion in request.criteria if criterion.key not in incomplete)
     return Work(replace(request, criteria=left), kept) if incomplete else work

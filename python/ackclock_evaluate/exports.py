@@ -74,10 +74,10 @@ def _line(values: Sequence[str]) -> str:
 
 def latex(evaluation: Evaluation) -> str:
     """Return the criteria as a ``tabular``, for the packages that every class has."""
-    shown = [0, 1, 3, 4, 6]
+    shown = [0, 1, 3, 4, 5, 6]
     lines = [
         f"% Evaluation of {evaluation.request.candidate.name}, compared with {' and '.join(BASELINES)}",
-        r"\begin{tabular}{lllll}",
+        r"\begin{tabular}{llllll}",
         r"\hline",
         _cells([HEADS[index] for index in shown]),
         r"\hline",

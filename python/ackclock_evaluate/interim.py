@@ -45,9 +45,7 @@ class Interim:
         known, result = self._cells.get(cell, (0, None))
         if known == runs:
             return result
-        subjects = range(len(work.request.subjects))
-        jobs = [job for subject in subjects for *_, job in work.jobs(cell, subject)]
-        if any(work.kept.get(job.key) is None for job in jobs):
+        if not all(work.is_complete(cell, subject) for subject in range(len(work.request.subjects))):
             return result
         complete = work.result(cell, 0)
         self._cells[cell] = (runs, complete)

@@ -205,9 +205,12 @@ def write(
             version=engine.__version__,
         )
         storage.write(directory / "index.html", text.encode())
+        changed = previous.replaced(request, place)
         aside = previous.set_aside(request, place, objectives)
         if aside is not None and tell is not None:
-            tell(f"the earlier page has more, or other settings, and is now {aside}")
+            tell(f"the earlier page has more, other settings or another control, and is now {aside}")
+        elif changed and tell is not None:
+            tell(changed)
     return place
 
 

@@ -32,6 +32,26 @@ def build(request: Request) -> str:
     return hashlib.sha256(f"{engine.ENGINE} {code()} {own}".encode()).hexdigest()[:16]
 
 
+def directory(request: Request) -> str:
+    """Return a digest of the directory of the candidate's code, in 8 digits; empty if it is built in."""
+    files = controls.files([request.candidate.name])
+    return hashlib.sha256(str(files[0].resolve().parent).encode()).hexdigest()[:8] if files else ""
+
+
+def replaced(request: Request, place: Path) -> str:
+    """Return a line about an earlier page of the control with other code; empty if there is none."""
+    record = read(place) if (place / RECORD).exists() else None
+    if record is None or record["control"]["digest"] == digest(request):
+        return ""
+    return f"the earlier page was made with other code of {request.candidate.name} and is replaced"
+
+
+def digest(request: Request) -> str:
+    """Return the digest of the code of the candidate, or of the engine if it is built in."""
+    own = controls.fingerprint([request.candidate.name]).partition("=")[2].strip()
+    return own or engine.ENGINE[:16]
+
+
 def read(place: Path) -> dict[str, Any] | None:
     """Read the verdicts of an evaluation; None if they are missing, or damaged, which is reported."""
     if not (place / RECORD).exists():
@@ -140,7 +160,8 @@ def set_aside(request: Request, place: Path, objectives: Sequence[str]) -> Path 
         against = set(theirs.pop("against")) <= set(mine.pop("against"))
         searched = {search["objective"] for search in record["searches"]} <= set(objectives)
         covered = _keys(record) <= {criterion.key for criterion in request.criteria}
-        if mine == theirs and against and searched and covered:
+        same = record["control"].get("directory", "") == directory(request)
+        if mine == theirs and against and searched and covered and same:
             return None
     number = 1
     while (free := place.with_name(f"{place.name}.{number}")).exists():

@@ -90,7 +90,6 @@ def verdicts(
     `search.as_json`.
     """
     request = evaluation.request
-    own = controls.fingerprint([request.candidate.name]).partition("=")[2].strip()
     return {
         "schema": SCHEMA,
         "ackclock": engine.__version__,
@@ -99,7 +98,8 @@ def verdicts(
         "control": {
             "name": request.candidate.name,
             "params": dict(request.candidate.params),
-            "digest": own or engine.ENGINE[:16],
+            "digest": previous.digest(request),
+            "directory": previous.directory(request),
             "files": [file.name for file in controls.files([request.candidate.name])],
         },
         "baselines": list(BASELINES),

@@ -41,6 +41,8 @@ class Request:
     """Seed of the random streams of all runs."""
     paired: bool = True
     """Whether the candidate has the same random streams as the baselines."""
+    shipped: bool = True
+    """Whether shipped numbers of the baselines are used; with other seeds there are none."""
     previous: frozenset[str] = frozenset()
     """Keys of the criteria of an earlier evaluation: without all of their runs they are left out."""
 

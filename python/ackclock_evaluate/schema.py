@@ -87,6 +87,8 @@ def schema() -> dict[str, Any]:
             "name": _TEXT,
             "params": {"type": "object"},
             "digest": _TEXT,
+            # Digest of the directory of its code: another control of the same name is not this one.
+            "directory": _TEXT,
             # Sources of a control that is not built in.
             "files": {"type": "array", "items": _TEXT},
         }

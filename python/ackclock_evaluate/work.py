@@ -12,6 +12,7 @@ from ackclock import engine
 from ackclock.decision import paired, wants_more
 from ackclock.engine.build import Table
 from ackclock.runs import Job, Store
+from ackclock_evaluate import baselines
 from ackclock_evaluate.cell import Cell, CellNumbers, Criterion, Parts
 from ackclock_evaluate.results import (
     CANDIDATE,
@@ -23,7 +24,7 @@ from ackclock_evaluate.results import (
     judge,
 )
 from ackclock_evaluate.runs import Wanted
-from ackclock_evaluate.setting import BASELINES
+from ackclock_evaluate.setting import BASELINES, CUBIC
 
 FIRST_RUNS = {"quick": 5, "full": 10}
 MORE_RUNS = 5
@@ -58,6 +59,8 @@ class Work:
         self._indices = {id(cell): index for index, (_, cell) in enumerate(self.cells)}
         self._scenarios: dict[tuple[int, int], dict[str, engine.Scenario] | str] = {}
         self._jobs: dict[tuple[int, int, int, str], Job] = {}
+        is_shipped = request.shipped and request.seed == baselines.SEED
+        self._shipped = baselines.read() if is_shipped else baselines.Shipped()
 
     def scenarios(self, cell: int, subject: int) -> dict[str, engine.Scenario] | str:
         """Return the scenarios of a cell by part, or why the cell cannot have this control."""
@@ -82,30 +85,56 @@ class Work:
         return self.cells[cell][1].parts(self.request.subjects[subject])
 
     def jobs(self, cell: int, subject: int) -> Iterator[tuple[int, str, Job]]:
-        """Yield the runs that a cell needs of a control now: number, name of the part, and job."""
+        """Yield the runs that a cell needs of a control now: number, name of the part, and job.
+
+        Of a baseline they are all that are shipped, where these are more.
+        """
         scenarios = self.scenarios(cell, subject)
         if isinstance(scenarios, str):
             return
-        described, parts = self.cells[cell][1], self.parts(cell, subject)
-        offset = 0 if self.request.paired or subject else UNPAIRED
-        for run in range(self.runs[cell]):
-            for index, (name, part) in enumerate(parts.items()):
-                drawn = described.drawn and run == 0 and index == 0
-                key = (cell, subject, run, name)
-                if key not in self._jobs:
-                    # Jobs are kept, because the key of a job is a digest that is read again and again.
-                    wanted = Wanted(part.measure, drawn, by_flow=True)
-                    self._jobs[key] = Job(scenarios[name], run + offset, part.records or drawn, wanted)
-                yield run, name, self._jobs[key]
+        parts = self.parts(cell, subject)
+        count = self.runs[cell]
+        if subject and all(self._shipped.count(self._job(cell, subject, 0, name)) for name in parts):
+            count = max(count, baselines.RUNS)
+        for run in range(count):
+            for name in parts:
+                yield run, name, self._job(cell, subject, run, name)
+
+    def _job(self, cell: int, subject: int, run: int, name: str) -> Job:
+        key = (cell, subject, run, name)
+        if key not in self._jobs:
+            scenarios, parts = self.scenarios(cell, subject), self.parts(cell, subject)
+            if isinstance(scenarios, str):
+                raise engine.ScenarioError(scenarios)
+            is_first = run == 0 and name == next(iter(parts))
+            is_shown = subject == 0 or self.request.subjects[subject].name == CUBIC
+            drawn = self.cells[cell][1].drawn and is_first and is_shown
+            # Jobs are kept, because the key of a job is a digest that is read again and again.
+            wanted = Wanted(parts[name].measure, drawn, by_flow=True)
+            offset = 0 if self.request.paired or subject else UNPAIRED
+            self._jobs[key] = Job(scenarios[name], run + offset, parts[name].records or drawn, wanted)
+        return self._jobs[key]
 
     def all_jobs(self) -> list[Job]:
-        """Return all runs that are needed now; a run may appear twice."""
+        """Return all runs that are needed now and whose numbers are not shipped; a run may appear twice."""
         return [
             job
             for cell in range(len(self.cells))
             for subject in range(len(self.request.subjects))
             for _, _, job in self.jobs(cell, subject)
+            if not self.is_shipped(job)
         ]
+
+    def is_shipped(self, job: Job) -> bool:
+        """Return whether the numbers of a run are shipped, so that it is not made."""
+        return self._shipped.numbers(job) is not None
+
+    def is_complete(self, cell: int, subject: int) -> bool:
+        """Return whether all runs that a cell needs of a control now are finished."""
+        return all(
+            self.is_shipped(job) or self.kept.get(job.key) is not None
+            for _, _, job in self.jobs(cell, subject)
+        )
 
     def measured(self, cell: int, subject: int) -> Measured:
         """Collect the finished runs of a control in a cell."""
@@ -115,6 +144,10 @@ class Work:
         measured = Measured(scenarios=scenarios)
         by_run: dict[int, dict[str, CellNumbers]] = {}
         for run, name, job in self.jobs(cell, subject):
+            shipped = self._shipped.numbers(job)
+            if shipped is not None:
+                by_run.setdefault(run, {})[name] = shipped
+                continue
             answer = self.kept.get(job.key)
             if answer is None:
                 continue

@@ -1,0 +1,103 @@
+"""Shipped numbers of runs in which only baselines take part, so that they are not simulated again.
+
+A number belongs to the digest of its scenario, the number of its run and the name of its measure. It is
+stale when a run that is made again differs, not when a file has changed: a test makes some of them again.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ackclock.runs import Job
+from ackclock_evaluate.cell import CellMeasure, CellNumbers
+from ackclock_evaluate.runs import Wanted
+
+if TYPE_CHECKING:
+    import polars as pl
+
+RUNS = 30
+"""Number of runs of each scenario."""
+SEED = 1
+"""Seed of their random streams."""
+NUMBERS, DIGESTS = "baselines.parquet", "baseline-runs.parquet"
+Key = tuple[str, str]
+
+
+def label(measure: CellMeasure) -> str:
+    """Return the name of a measure with its arguments."""
+    if isinstance(measure, functools.partial):
+        arguments = ", ".join(f"{name}={value!r}" for name, value in sorted(measure.keywords.items()))
+        return f"{label(measure.func)}({arguments})"
+    return f"{measure.__module__}.{measure.__qualname__}"
+
+
+class Shipped:
+    """The numbers of shipped runs, by scenario and measure."""
+
+    def __init__(self, rows: Iterable[tuple[str, str, str, list[float | None]]] = ()) -> None:
+        self._runs: dict[Key, list[CellNumbers]] = {}
+        for scenario, measure, metric, values in rows:
+            runs = self._runs.setdefault((scenario, measure), [{} for _ in values])
+            for run, value in zip(runs, values, strict=True):
+                if value is not None:
+                    run[metric] = value
+
+    def count(self, job: Job) -> int:
+        """Return how many runs of the scenario of a job have numbers of its measure."""
+        return len(self._runs.get(_key(job), ()))
+
+    def numbers(self, job: Job) -> CellNumbers | None:
+        """Return the numbers of a job; None when it must be run, as for its curves."""
+        runs = self._runs.get(_key(job), ())
+        wanted = job.measure
+        if not isinstance(wanted, Wanted) or wanted.drawn or job.run >= len(runs):
+            return None
+        return runs[job.run]
+
+
+def _key(job: Job) -> Key:
+    measure = job.measure.measure if isinstance(job.measure, Wanted) else None
+    return job.scenario.digest, "" if measure is None else label(measure)
+
+
+@functools.cache
+def read() -> Shipped:
+    """Read the shipped numbers; there are none when the file is missing."""
+    file = resources.files("ackclock_evaluate") / NUMBERS
+    if not file.is_file():
+        return Shipped()
+    import polars as pl
+
+    with resources.as_file(file) as place:
+        return Shipped(pl.read_parquet(place).iter_rows())
+
+
+def tables(answers: Iterable[tuple[Job, dict[str, Any]]]) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the tables that are shipped, each with the name of its file, from the answers of runs."""
+    import polars as pl
+
+    numbers: dict[tuple[str, str, str], dict[int, float]] = {}
+    digests: dict[str, dict[int, str]] = {}
+    for job, answer in answers:
+        scenario, measure = _key(job)
+        digests.setdefault(scenario, {})[job.run] = answer["flows"]["digest"]
+        for metric, value in answer["numbers"].items():
+            numbers.setdefault((scenario, measure, metric), {})[job.run] = value
+    rows = [(*key, [values.get(run) for run in range(RUNS)]) for key, values in sorted(numbers.items())]
+    schema = {"scenario": pl.String, "measure": pl.String, "metric": pl.String}
+    yield NUMBERS, pl.DataFrame(rows, schema | {"values": pl.List(pl.Float64)}, orient="row")
+    runs = [(key, run, digest) for key, by_run in sorted(digests.items()) for run, digest in by_run.items()]
+    yield (
+        DIGESTS,
+        pl.DataFrame(runs, {"scenario": pl.String, "run": pl.Int64, "digest": pl.String}, orient="row"),
+    )
+
+
+def write(answers: Iterable[tuple[Job, dict[str, Any]]], directory: Path) -> None:
+    """Write the tables that are shipped."""
+    for name, table in tables(answers):
+        table.write_parquet(directory / name, compression="zstd", compression_level=19)

@@ -1,0 +1,132 @@
+"""The headline, the exports and accepted findings of an evaluation, from results made by hand."""
+
+import datetime
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from ackclock.decision.paired import Limit, compare
+from ackclock_evaluate import accepted, conclusion, exports
+from ackclock_evaluate.cell import LOSS, Cell
+from ackclock_evaluate.results import (
+    CANDIDATE,
+    CellResult,
+    Evaluation,
+    MarginResult,
+    Measured,
+    Request,
+    judge,
+)
+from ackclock_evaluate.setting import BASELINES, Subject
+from ackclock_evaluate.suites import chosen
+
+TODAY = "2026-11-26"
+STARVED = Limit("starved", "s", at_most=30)
+
+
+def cell(
+    name: str, loss: list[float], baseline: list[float], starved: list[float] | None = None
+) -> CellResult:
+    """Return a judged cell with the losses of the candidate and of both baselines."""
+    measured = {CANDIDATE: Measured([{"loss": value} for value in loss])}
+    measured |= {control: Measured([{"loss": value} for value in baseline]) for control in BASELINES}
+    judged = [MarginResult(LOSS, BASELINES[0], compare(loss, baseline, LOSS))]
+    limits = [] if starved is None else [STARVED.judge(starved, [0.0, 0.0])]
+    return CellResult(Cell(name, lambda _: {}, judged=(LOSS,)), measured, judged, limits)
+
+
+@pytest.fixture
+def evaluation() -> Evaluation:
+    """Return one MUST that is worse in one of two scenarios and starves, and one criterion that is like."""
+    mixed, loss = chosen(["rfc9743"], ["mixed", "loss"])[::-1]
+    lossy = cell("2 of 100 % {lost} & more", [0.1] * 5, [0.01, 0.011, 0.012, 0.01, 0.011], [45] * 5)
+    calm = cell("calm", [0.01] * 5, [0.01, 0.011, 0.009, 0.01, 0.01], [0] * 5)
+    results = [judge(mixed, [lossy, calm]), judge(loss, [replace(calm, limits=[])])]
+    request = Request(Subject("own"), (mixed, loss))
+    return Evaluation(request, results, {}, 1)
+
+
+def test_the_headline_counts_by_level_and_says_what_was_not_asked(evaluation: Evaluation) -> None:
+    first, starves, left_out = conclusion.headline(evaluation).split(". ")
+    assert first.startswith(
+        "MUST: worse than both cubic-linux and reno in 0 of 1, breaks a limit in 1 (mixed in 1 of 2"
+    )
+    assert "other criteria: worse than both cubic-linux and reno in 0 of 1" in first
+    assert first.endswith("SHOULD: none asked")
+    assert starves == "Starves other flows in 1 of 2 scenarios"
+    # 25 criteria of the suite have scenarios; 2 were asked.
+    assert left_out == "Not asked: 23 of 25 criteria"
+
+
+def test_nothing_is_said_about_starvation_that_was_not_asked(evaluation: Evaluation) -> None:
+    only = replace(evaluation, results=evaluation.results[1:])
+    assert "Starvation: not asked" in conclusion.headline(only)
+    assert "Starves" not in conclusion.headline(only)
+
+
+def test_junit_has_a_case_for_every_criterion(evaluation: Evaluation) -> None:
+    suite = ElementTree.fromstring(exports.junit(evaluation))  # noqa: S314
+    assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["25", "1", "0", "23"]
+    (failure,) = suite.iter("failure")
+    assert failure.get("type") == "fails"
+    assert "broken in 5 of 5 runs" in str(failure.get("message"))
+    assert len(list(suite.iter("skipped"))) == 23
+
+
+def test_markdown_is_a_table_of_all_criteria(evaluation: Evaluation) -> None:
+    lines = exports.markdown(evaluation, TODAY).splitlines()
+    table = [line for line in lines if line.startswith("|")]
+    assert len(table) == 2 + 25
+    assert {line.count(" | ") for line in table} == {len(exports.HEADS) - 1}
+    assert f"on {TODAY}" in lines[2]
+
+
+def test_latex_is_one_that_latex_accepts(evaluation: Evaluation, tmp_path: Path) -> None:
+    text = exports.latex(evaluation)
+    assert r"2 of 100 \% \{lost\} \& more" in text
+    rows = [line for line in text.splitlines() if line.endswith(r"\\")]
+    assert len(rows) == 1 + 25
+    # Six columns: five separators that are not escaped.
+    assert {row.count(" & ") - row.count(r" \& ") for row in rows} == {5}
+    if shutil.which("pdflatex") is None:
+        pytest.skip("pdflatex is not installed")
+    document = rf"\documentclass{{article}}\begin{{document}}{text}\end{{document}}"
+    (tmp_path / "it.tex").write_text(document)
+    command = ["pdflatex", "-interaction=batchmode", "-halt-on-error", "it.tex"]
+    assert subprocess.run(command, cwd=tmp_path, check=False).returncode == 0
+
+
+def test_an_accepted_finding_ends(tmp_path: Path) -> None:
+    file = tmp_path / "accepted.toml"
+    file.write_text(
+        '[[accept]]\ncriterion = "mixed"\nreason = "known since draft 3"\nuntil = 2027-01-31\n'
+        '[[accept]]\ncriterion = "loss"\nreason = "shallow buffers"\nuntil = 2026-01-31\n'
+    )
+    entries = accepted.read(file, ["mixed", "loss"])
+    current, ended = accepted.sort(entries, datetime.date(2027, 1, 31))
+    assert current == {"mixed"}
+    assert ended == ["the accepted finding loss ended on 2026-01-31: shallow buffers"]
+    assert accepted.sort(entries, datetime.date(2027, 2, 1))[0] == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("accept = 3", "expected only"),
+        ("[[accept]]\ncriterion = 'mixed'", "needs exactly criterion, reason, until"),
+        ("[[accept]]\ncriterion = 'mixt'\nreason = 'x'\nuntil = 2027-01-01", "unknown criterion mixt"),
+        ("[[accept]]\ncriterion = 'mixed'\nreason = ' '\nuntil = 2027-01-01", "must say why"),
+        ("[[accept]]\ncriterion = 'mixed'\nreason = 'x'\nuntil = '2027-01-01'", "must be a date"),
+        ("[[accept]", "Expected"),
+    ],
+)
+def test_a_damaged_file_of_accepted_findings_is_one_line(tmp_path: Path, text: str, words: str) -> None:
+    file = tmp_path / "accepted.toml"
+    file.write_text(text)
+    with pytest.raises(ValueError, match=words) as caught:
+        accepted.read(file, ["mixed"])
+    assert "\n" not in str(caught.value)
