@@ -1,7 +1,7 @@
 """Numbers of other programs that the findings of a paper quote: `quoted.csv` of its package.
 
 A row has the ``case``, the ``flow``, the ``quantity`` and its ``value``, and the ``source``: a table of
-``tests/data``, of which the value is the mean over all seeds, or a run that was not kept, in words.
+``tests/data``, of which the value is the mean over all seeds, or words, such as those of the paper.
 """
 
 from __future__ import annotations
