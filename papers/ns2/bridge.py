@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import io
+import os
 import random
 import re
 import shutil
 import subprocess
 import tempfile
+import threading
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +26,10 @@ from ackclock import engine
 from ackclock.engine import Run, quantity
 
 SCRIPT = Path(__file__).with_name("run.tcl")
+KEPT = Path(__file__).parents[2] / "results" / ".ns2"
+"""What ns-2 has answered, by what it was asked."""
+END = "polls end here\n"
+"""Line between the polls and what the script printed."""
 COLUMNS = ("window", "ssthresh", "acked", "sent", "cuts", "timeouts")
 """What the script writes of every flow at a poll."""
 UNLIMITED = 10_000_000
@@ -314,14 +323,28 @@ def simulate(given: engine.Scenario, run: int) -> Run:
         raise MissingError("several bottlenecks")
     poll_s = polled_s(seconds(scenario["run"]["sample"]))
     flows = list(flows_of(scenario, run))
-    with tempfile.TemporaryDirectory() as folder:
-        description, output = Path(folder) / "scenario.tcl", Path(folder) / "polls.csv"
-        description.write_text(describe(scenario, flows, run + 1, poll_s), encoding="utf-8")
-        done = subprocess.run(["ns", SCRIPT, description, output], capture_output=True, text=True)
-        words = [line for line in done.stderr.splitlines() if line.strip()]
-        if done.returncode or not output.exists():
-            raise RuntimeError(f"ns-2 failed with status {done.returncode}: {' '.join(words[:3])}")
-        return read(output, done.stdout, scenario, flows)
+    return read(*answered(describe(scenario, flows, run + 1, poll_s)), scenario, flows)
+
+
+def answered(description: str) -> tuple[str, str]:
+    """Return the polls and the words of a run of the script, which are kept: a run takes minutes."""
+    asked = (description + SCRIPT.read_text(encoding="utf-8")).encode()
+    kept = KEPT / f"{hashlib.sha256(asked).hexdigest()[:32]}.gz"
+    if not kept.exists():
+        with tempfile.TemporaryDirectory() as folder:
+            file, output = Path(folder) / "scenario.tcl", Path(folder) / "polls.csv"
+            file.write_text(description, encoding="utf-8")
+            done = subprocess.run(["ns", SCRIPT, file, output], capture_output=True, text=True)
+            words = [line for line in done.stderr.splitlines() if line.strip()]
+            if done.returncode or not output.exists():
+                raise RuntimeError(f"ns-2 failed with status {done.returncode}: {' '.join(words[:3])}")
+            both = output.read_text(encoding="utf-8") + END + done.stdout
+        KEPT.mkdir(parents=True, exist_ok=True)
+        draft = kept.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
+        draft.write_bytes(gzip.compress(both.encode()))
+        draft.rename(kept)
+    polls, _, said = gzip.decompress(kept.read_bytes()).decode().partition(END)
+    return polls, said
 
 
 def ran(given: engine.Scenario) -> tuple[str, ...]:
@@ -335,9 +358,11 @@ def ran(given: engine.Scenario) -> tuple[str, ...]:
     return tuple(dict.fromkeys(shown))
 
 
-def read(output: Path, said: str, scenario: Mapping[str, Any], flows: Sequence[Flow]) -> Run:
+def read(polls: str, said: str, scenario: Mapping[str, Any], flows: Sequence[Flow]) -> Run:
     """Build the run from what the script has polled, and from what it said of drops by flow."""
-    table = pl.read_csv(output, has_header=False, infer_schema_length=None).to_numpy().astype(float)
+    table = (
+        pl.read_csv(io.StringIO(polls), has_header=False, infer_schema_length=None).to_numpy().astype(float)
+    )
     of_flows = table[:, 4:].reshape(len(table), len(flows), len(COLUMNS))
     dropped = np.zeros(len(flows))
     for sign, flow, count in re.findall(r"^dropped ([-+]) (\d+) (\d+)$", said, re.MULTILINE):

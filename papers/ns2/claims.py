@@ -2,17 +2,20 @@
 
 It runs the scenarios that a claim reads, at the paper's setting, measures them by the claim's own artefact,
 and has the claim judge the numbers. Without arguments it makes every table again: for the claims that
-tests/verdicts.txt lists, and for those that a table has already. Arguments are papers, artefacts or claims.
+tests/verdicts.txt lists, for those that fail in a published result, and for those that a table has already.
+Arguments are papers, artefacts or claims.
 """
 
 from __future__ import annotations
 
 import contextlib
 import csv
+import os
 import sys
 import tomllib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +26,7 @@ import numpy as np
 import polars as pl
 
 from ackclock import engine
+from ackclock.reproduction import published
 from ackclock.reproduction.artefact import Artefact, Claim, Simulated
 from ackclock.reproduction.ns2 import COLUMNS, NAME
 from ackclock.reproduction.numbers import FULL, QUICK, Effort, Numbers, Row
@@ -36,7 +40,7 @@ EFFORTS = {"africa": QUICK, "bic": QUICK, "illinois": QUICK, "transient": FULL}
 VARIANTS: Mapping[str, Sequence[Mapping[str, Any]]] = {"illinois": ({}, {"overhead": "0 s"})}
 """Changes of the setting that are run, too: TCP-Linux stops most growth when an overhead is set."""
 
-LONGEST_MIN = 5
+LONGEST_MIN = 10
 """A claim that needs a longer run of ns-2 is not run; its row has the estimate instead."""
 UNSEEN = {
     "alpha-alpha-max-always-p-0.005": "ns-2 does not show the alpha of Illinois at a time",
@@ -46,12 +50,13 @@ UNSEEN = {
 
 
 def wanted(names: Sequence[str]) -> list[tuple[Paper, Artefact, Claim]]:
-    """Return the claims that are to be judged: those listed, those that have a row, and those named."""
+    """Return the claims that are to be judged: those that fail, those that have a row, and those named."""
     chosen: set[str] = set()
     listed = [line.split(" | ")[0] for line in VERDICTS.read_text(encoding="utf-8").splitlines()]
     for name in EFFORTS:
         known = [f"{name}/{row['artefact']}/{row['claim']}" for row in rows_of(name)]
-        chosen |= {claim for claim in (*listed, *known) if claim.startswith(f"{name}/")}
+        failed = failed_in_full(name)
+        chosen |= {claim for claim in (*listed, *known, *failed) if claim.startswith(f"{name}/")}
     every = {
         f"{paper}/{artefact.name}/{claim.name}": (PAPERS[paper], artefact, claim)
         for paper in EFFORTS
@@ -65,6 +70,13 @@ def wanted(names: Sequence[str]) -> list[tuple[Paper, Artefact, Claim]]:
     if unknown:
         raise SystemExit(f"there is no claim {min(unknown)}")
     return [claim for name, claim in every.items() if name in chosen]
+
+
+def failed_in_full(paper: str) -> list[str]:
+    """Return the claims that do not hold in the published result of a paper."""
+    result = published.read(ROOT / "papers" / paper / published.NAME)
+    claims = (claim for each in result.values() for claim in each.record["claims"])
+    return [claim["id"] for claim in claims if not claim["holds"]]
 
 
 def rows_of(paper: str) -> list[dict[str, str]]:
@@ -117,7 +129,7 @@ class Laboratory:
             result = bridge.simulate(scenario, run)
             for other, case in self.users[scenario.digest]:
                 # What other artefacts measure may ask for more than ns-2 was asked for.
-                lacking = (KeyError, ValueError, TypeError, pl.exceptions.PolarsError)
+                lacking = (KeyError, ValueError, TypeError, ZeroDivisionError, pl.exceptions.PolarsError)
                 with contextlib.suppress(*lacking), np.errstate(all="ignore"):
                     row = other.probe_of(case, self.effort).measure(result)
                     self.rows[other.name, scenario.digest, run] = row
@@ -143,10 +155,16 @@ class Laboratory:
             total = sum(cases[case].runs * minutes[case] for case in cases)
             count = sum(needed.runs for needed in cases.values())
             return {"why": f"not run: {count} runs would take about {total:.0f} minutes of ns-2"}
-        rows = {
-            case: [self.measure(artefact, scenarios[case], run) for run in range(cases[case].runs)]
-            for case in cases
-        }
+        # ns-2 uses one processor per run.
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            waiting = {
+                case: [
+                    pool.submit(self.measure, artefact, scenarios[case], run)
+                    for run in range(cases[case].runs)
+                ]
+                for case in cases
+            }
+            rows = {case: [run.result() for run in runs] for case, runs in waiting.items()}
         numbers = Numbers(rows, self.effort.setting, artefact.bounds)
         result = claim.judge(numbers)
         seeds = min(needed.runs for needed in cases.values())
