@@ -453,6 +453,13 @@ def test_the_command_line_refuses_what_it_cannot_infer(ackclock_here):
     assert "--readings cannot be combined with --infer" in done.stderr
 
 
+@pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)
+def test_the_default_of_a_simulator_has_an_alternative(paper):
+    # A paper need not have kept it, and another version had another.
+    alone = [item.quantity for item in paper.items if item.values[0].basis == "default" and not item.is_open]
+    assert alone == []
+
+
 @pytest.mark.parametrize(
     "paper", [paper for paper in PAPERS.values() if paper.inferred], ids=lambda paper: paper.name
 )
