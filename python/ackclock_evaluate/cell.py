@@ -26,24 +26,38 @@ SHARE = Margin("smallest_share", "", higher_is_better=True, difference=0.05)
 JAIN = Margin("jain", "", higher_is_better=True, difference=0.05)
 
 _WORDS = {
+    "audio_loss": "loss of audio",
+    "burst_p95": "completion time of the bursts, p95",
+    "camp_loss": "slowdown of the other camp",
+    "completion": "completion time",
+    "cross_loss": "loss of the cross traffic",
+    "cuts": "window cuts",
+    "datagram_loss": "loss of datagrams",
     "delay_mean": "queueing delay, time average",
     "delay_p50": "queueing delay, median",
     "delay_p95": "queueing delay, p95",
     "delay_p99": "queueing delay, p99",
     "delay_range": "range of its own delay, p5 to p95",
-    "exponent": "exponent of the goodput ratio in the RTT ratio",
     "epochs": "loss events",
+    "exponent": "exponent of the goodput ratio in the RTT ratio",
     "fair_time": "time until shares are fair",
     "falls": "sending rate falls as loss rises",
+    "goodput": "goodput",
+    "goodput_ratio": "goodput ratio of the flows",
     "harm_goodput": "harm to the victim's goodput",
     "harm_rtt": "harm to the victim's RTT",
-    "kept": "goodput relative to the undisturbed path",
+    "jain": "Jain's index",
+    "jitter": "jitter of the path",
     "jitter_over_range": "jitter relative to its own delay range",
+    "kept": "goodput relative to the undisturbed path",
     "late": "share later than 150 ms",
+    "loss": "loss",
     "lost": "share lost without marking",
     "marked": "share of packets marked",
     "marks_per_loss": "marks with the effect of one loss",
     "media_loss": "loss of media packets",
+    "passes": "test case passed",
+    "queue_mean": "queue, time average",
     "recovery": "time to recover",
     "request_p50": "request time, median",
     "request_p95": "request time, p95",
@@ -51,13 +65,19 @@ _WORDS = {
     "resent_in_vain": "share of packets retransmitted without a loss",
     "sent_50": "sent at 50 % loss",
     "sent_90": "sent at 90 % loss",
+    "sent_in_silence": "packets sent into the silence",
     "sent_per_delivered": "packets sent per packet delivered",
+    "share": "share of the goodput",
+    "smallest_share": "smallest share, relative to the fair one",
     "spurious_cuts": "share of window cuts that were undone",
-    "starved": "longest starvation",
+    "starved": "time of starvation",
     "starving": "share of flows that starve",
     "stolen": "bandwidth stolen from the victim",
     "tfrc_ratio": "goodput of TFRC relative to one flow of the control",
+    "timeouts": "timeouts",
+    "trips": "trips of a circuit breaker",
     "useful": "share of sent packets that are delivered",
+    "utilisation": "utilisation of the bottleneck",
     "victim_goodput": "goodput left to the victim",
     "victim_loss": "loss of the victim",
 }
@@ -67,6 +87,8 @@ _SHARE = re.compile(
     r"jain(_\d+)?|((cross|media|victim)_)?loss|late|lost|marked|resent_in_vain|share|smallest_share|spurious_cuts|starving"
     r"|useful|utilisation|worst_fifth"
 )
+_SCALE = re.compile(r"(jain|ramp)_(\d+)")
+_SCALED = {"jain": "Jain's index over {} s", "ramp": "time until 10^{} packets have arrived"}
 _GROUP = re.compile(r"fct_p(\d+)_(.+)")
 
 
@@ -76,6 +98,9 @@ def words(metric: str) -> str:
     if group:
         transfers = "" if group[2] == "c" else f" of {group[2]}"
         return f"completion time{transfers}, p{group[1]}"
+    scale = _SCALE.fullmatch(metric)
+    if scale:
+        return _SCALED[scale[1]].format(scale[2])
     return _WORDS.get(metric, metric.replace("_", " "))
 
 

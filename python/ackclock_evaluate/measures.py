@@ -116,7 +116,9 @@ def victims(run: Run) -> CellNumbers:
 
     ``goodput`` of its flows; of the victims together ``victim_goodput`` (Mbit/s), ``victim_rtt_p95``
     (ms) and ``victim_loss``; ``share`` of its flows in the total goodput; ``smallest_share`` and
-    ``victim_smallest_share``, relative to the fair share of a flow.
+    ``victim_smallest_share``, relative to the fair share of a flow. The RTT is the propagation delay and
+    the queueing delay that packets meet at the bottleneck: the samples of a victim with a window of a
+    few packets would measure the timer of its receiver's delayed ACKs.
     """
     mine, rivals = flows(run, "c"), flows(run, "v")
     rates = _goodputs([*mine, *rivals])
@@ -128,7 +130,8 @@ def victims(run: Run) -> CellNumbers:
     return {
         "goodput": sum(mine_rates),
         "victim_goodput": sum(left),
-        "victim_rtt_p95": _largest([flow["rtt_p95_ms"] for flow in rivals]),
+        "victim_rtt_p95": _largest([flow["rtt_ms"] for flow in rivals])
+        + number(bottleneck(run)["queue_delay_p95_ms"]),
         "victim_loss": metrics.loss_rate(sum(flow["dropped_packets"] for flow in rivals), sent),
         "share": sum(mine_rates) / total if total else float("nan"),
         "smallest_share": min(rates) / fair if fair else 0.0,

@@ -97,9 +97,11 @@ def delay_range(run: Run) -> CellNumbers:
 
 
 def starvation(run: Run, *, prefix: str = "v") -> CellNumbers:
-    """Return ``starved``: the longest time (s) that a flow got less than 5 % of its fair share.
+    """Return ``starved``: how long (s) the flow that is worst off got less than 5 % of its fair share.
 
-    Only flows whose names begin with `prefix` count; rates are means over five samples.
+    Only flows whose names begin with `prefix` count; rates are means over five samples. It is the sum of
+    all such times, so that a better moment does not end it, and the whole measured time when the mean
+    over that is below 5 %.
     """
     table = run.windows
     count = len(run.summary["flows"])
@@ -113,13 +115,12 @@ def starvation(run: Run, *, prefix: str = "v") -> CellNumbers:
         rates.append(metrics.over_intervals(times_s, delivered, scale_s, from_s, end_s)[1])
     together = np.asarray(rates)
     fair = together.sum(axis=0) / count
-    longest = 0
+    starved_s = 0.0
     for flow in flows(run, prefix):
-        length = 0
-        for is_starved in together[flow["id"]] < STARVED * fair:
-            length = length + 1 if is_starved else 0
-            longest = max(longest, length)
-    return {"starved": longest * scale_s}
+        mine = together[flow["id"]]
+        always = mine.sum() < STARVED * fair.sum()
+        starved_s = max(starved_s, end_s - from_s if always else scale_s * (mine < STARVED * fair).sum())
+    return {"starved": float(starved_s)}
 
 
 def fairness(run: Run, *, scales_s: tuple[float, ...] = (1.0, 5.0, 20.0)) -> CellNumbers:

@@ -1,11 +1,17 @@
 """The suites: every cell can be run, and the suites' own metrics are right."""
 
+from itertools import chain
+from types import SimpleNamespace
+from typing import cast
+
 import numpy as np
 import polars as pl
 import pytest
 
 from ackclock import engine
+from ackclock.engine import Run
 from ackclock_evaluate import measures, timelines
+from ackclock_evaluate.cell import _GROUP, _SCALE, _WORDS
 from ackclock_evaluate.criteria import changes, collapse, queueing
 from ackclock_evaluate.setting import BASELINES, STANDARD, Bottleneck, Mode, Subject, change
 from ackclock_evaluate.suites import SUITES, adversaries, c4, starvation, tcpeval
@@ -237,3 +243,32 @@ def test_no_margin_is_finer_than_the_samples(name: str) -> None:
                 spacing_s = float(part.scenario["run"]["sample"].removesuffix(" s"))
                 for margin in sampled:
                     assert (margin.difference or 0.0) >= spacing_s, (criterion.id, cell.name)
+
+
+def test_every_metric_has_words() -> None:
+    for criterion in chain.from_iterable(SUITES.values()):
+        for cell in criterion.cells("full") if criterion.cells else []:
+            named = [bound.metric for bound in (*cell.judged, *cell.limits)]
+            for metric in (*named, *(metric for metric, _ in cell.shown)):
+                is_known = metric in _WORDS or _GROUP.fullmatch(metric) or _SCALE.fullmatch(metric)
+                assert is_known, f"{criterion.id}: {metric}"
+
+
+def test_a_better_moment_does_not_end_starvation() -> None:
+    """Two flows for 60 s; the first gets nothing but 5 s of half of the link, from 20 s on."""
+    time_s = np.arange(1.0, 61.0)
+    fed = (time_s > 20) & (time_s <= 25)
+    frames = [
+        pl.DataFrame({"flow": flow, "time_s": time_s, "delivered_bytes": amount})
+        for flow, amount in ((0, np.where(fed, 500.0, 0.0)), (1, np.where(fed, 500.0, 1000.0)))
+    ]
+    flows = [{"id": 0, "name": "v"}, {"id": 1, "name": "c"}]
+    summary = {"flows": flows, "measured_from_s": 10.0, "duration_s": 60.0}
+    run = cast("Run", SimpleNamespace(windows=pl.concat(frames), summary=summary))
+    # 50 s are measured, in 5 of which it does not starve. Its mean share is half of 5 s in 50 s, a
+    # twentieth of the link and a tenth of the fair half: it does not starve all the time.
+    assert timelines.starvation(run) == {"starved": 45.0}
+    frames[0] = frames[0].with_columns(delivered_bytes=0.4 * pl.col("delivered_bytes"))
+    run = cast("Run", SimpleNamespace(windows=pl.concat(frames), summary=summary))
+    # 0.2 of the link for 5 s of 50: 1000 of 48 500, which is 4.1 % of the fair half: all the time.
+    assert timelines.starvation(run) == {"starved": 50.0}
