@@ -83,14 +83,10 @@ def headline(evaluation: Evaluation) -> str:
 
 
 def _of_level(label: str, asked: Sequence[CriterionResult]) -> str:
-    worse = [result for result in asked if result.verdict == "worse"]
-    fails = [result for result in asked if result.verdict == "fails"]
-    text = f"{label}: worse than both {' and '.join(BASELINES)} in {len(worse)} of {len(asked)}"
-    if worse:
-        text += f" ({_names(worse, with_cells=True)})"
-    if fails:
-        text += f", breaks a limit in {len(fails)} ({_names(fails, with_cells=True)})"
-    return text
+    bad = [result for result in asked if result.verdict in {"worse", "fails"}]
+    limits = " or past a limit" if any(result.verdict == "fails" for result in bad) else ""
+    text = f"{label}: worse than both {' and '.join(BASELINES)}{limits} in {len(bad)} of {len(asked)}"
+    return f"{text} ({_names(bad, with_cells=True)})" if bad else text
 
 
 def _names(results: Sequence[CriterionResult], *, with_cells: bool = False) -> str:
