@@ -52,6 +52,7 @@ def simulated(more: list[dict[str, Any]]) -> ackclock.Run:
             *({"rtt": "30 ms"} | settings for settings in more),
             duration="20 s",
             warmup="2 s",
+            tcp={"profile": "ns2"},
         )
     )
 

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "./messages.ts";
 /** The scenario that the page begins with. */
 export const FIRST: JsonObject = {
   run: { duration: "60 s", warmup: "10 s", sample: "50 ms" },
-  tcp: { overhead: "100 us" },
+  tcp: { profile: "linux", overhead: "100 us" },
   dumbbell: { rate: "20 Mbit/s", delay: "20 ms", queue: { kind: "droptail", limit: "100 packets" } },
   flow: [
     { controller: "reno", rtt: "50 ms" },

@@ -18,7 +18,6 @@ from .engine import schema as schema
 from .engine import simulate as simulate
 from .engine.build import dumbbell as dumbbell
 from .engine.build import flow as flow
-from .engine.build import scenario as scenario
 from .engine.controls import Ack as Ack
 from .engine.controls import Control as Control
 from .engine.controls import Loss as Loss
@@ -28,6 +27,7 @@ from .engine.controls import Start as Start
 from .engine.controls import Timeout as Timeout
 from .engine.controls import register as register
 from .engine.storage import StorageError as StorageError
+from .engine.today import scenario as scenario
 from .sweeps import sweep as sweep
 from .verbs import Difference as Difference
 from .verbs import compare as compare

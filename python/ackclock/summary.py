@@ -5,6 +5,7 @@ The engine describes it, too (``ackclock._native.summary_schema``); tests compar
 
 # Without annotations from __future__: TypedDict compiles every annotation that is a text, at each start.
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 from ackclock import _native
@@ -213,3 +214,10 @@ def empty_table(table: str) -> "pl.DataFrame":
 
     kinds = {"float64": pl.Float64, "uint64": pl.UInt64, "uint32": pl.UInt32, "string": pl.String}
     return pl.DataFrame(schema={name: kinds[kind] for name, kind, _ in _native.columns()[table]})
+
+
+def profiles(flows: Sequence[FlowSummary]) -> str:
+    """Return the profiles of the senders of flows in words, such as ``linux and ns2``; ``-`` without any."""
+    # A flow that was recorded on a real path has no settings.
+    settings = (flow.get("settings") for flow in flows)
+    return " and ".join(dict.fromkeys(each["profile"] for each in settings if each)) or "-"

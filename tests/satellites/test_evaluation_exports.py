@@ -91,7 +91,7 @@ def test_latex_is_one_that_latex_accepts(evaluation: Evaluation, tmp_path: Path)
     rows = [line for line in text.splitlines() if line.endswith(r"\\")]
     assert len(rows) == 1 + 25
     # Six columns: five separators that are not escaped.
-    assert {row.count(" & ") - row.count(r" \& ") for row in rows} == {5}
+    assert {row.count(" & ") for row in rows} == {5}
     if shutil.which("pdflatex") is None:
         pytest.skip("pdflatex is not installed")
     document = rf"\documentclass{{article}}\begin{{document}}{text}\end{{document}}"

@@ -118,7 +118,7 @@ impl NamedPath {
     }
 }
 
-/// Writes the dumbbell of a named path into a tree, where the file does not say otherwise. Names that do not exist are
+/// Writes the dumbbell of a named path and the profile of Linux into a tree, where the file does not say otherwise. Names that do not exist are
 /// left to the reader.
 pub fn supply(root: &mut Node) {
     let name = match root.get("path").map(|node| &node.content) {
@@ -126,6 +126,11 @@ pub fn supply(root: &mut Node) {
         _ => return,
     };
     let Some(path) = NamedPath::ALL.into_iter().find(|path| path.name() == name) else { return };
+    // Who names a path of today has senders of today, unless the file says otherwise.
+    root.supply("tcp", || Content::Table(Vec::new()));
+    if let Some(tcp) = root.get_mut("tcp") {
+        tcp.supply("profile", || Content::Text("linux".to_owned()));
+    }
     // Another topology next to it is refused by its reader.
     root.supply("dumbbell", || Content::Table(Vec::new()));
     let (Some(dumbbell), Ok(Node { content: Content::Table(entries), .. })) =

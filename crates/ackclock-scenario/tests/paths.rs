@@ -1,7 +1,7 @@
 //! Named paths: each is a dumbbell that can be read, and what the file says comes first.
 
 use ackclock_cc::registry::BuiltIn;
-use ackclock_scenario::{Checked, Limit, Loss, NamedPath, Queue, Refusal, read_toml};
+use ackclock_scenario::{Checked, Limit, Loss, NamedPath, Profile, Queue, Refusal, read_toml};
 use ackclock_units::{Packets, Rate, Span};
 
 fn read(text: &str) -> Result<Checked, Refusal> {
@@ -30,6 +30,17 @@ fn a_name_stands_for_a_dumbbell() {
 fn what_the_file_says_comes_first() {
     let scenario = read("path = \"geo\"\ndumbbell = { rate = \"5 Mbit/s\" }").unwrap().scenario;
     assert_eq!((scenario.links[0].rate, scenario.flows[0].rtt), (Rate(5_000_000), Span::from_millis(600)));
+}
+
+/// People begin with these paths, so they have senders of today; a file that describes its own path keeps the default.
+#[test]
+fn senders_are_those_of_today_unless_the_file_says_otherwise() {
+    let profile = |text: &str| read(text).unwrap().scenario.flows[0].tcp.profile;
+    assert_eq!(profile("path = \"4g\""), Profile::Linux);
+    assert_eq!(profile("path = \"4g\"\ntcp = { overhead = \"1 us\" }"), Profile::Linux);
+    assert_eq!(profile("path = \"4g\"\ntcp = { profile = \"ns2\" }"), Profile::Ns2);
+    let own = "dumbbell = { rate = \"5 Mbit/s\", delay = \"9 ms\", queue = { kind = \"droptail\", limit = \"9 packets\" } }";
+    assert_eq!(profile(own), Profile::Ns2);
 }
 
 #[test]

@@ -604,7 +604,15 @@ fn digests_are_those_on_file() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let path = format!("{root}/tests/digests.txt");
     let mut digests = String::new();
-    for name in ["example", "illinois-figure-8", "lossy-path", "cellular", "mixed-traffic", "handovers"] {
+    for name in [
+        "example",
+        "example-ns2",
+        "illinois-figure-8",
+        "lossy-path",
+        "cellular",
+        "mixed-traffic",
+        "handovers",
+    ] {
         let text = std::fs::read_to_string(format!("{root}/scenarios/{name}.toml")).unwrap();
         let file = format!("{root}/scenarios/{name}.toml");
         let scenario = read_toml(&text, &file, &[], &BuiltIn).unwrap().scenario;

@@ -253,6 +253,9 @@ def _add(subject: PredictedSubject) -> None:
         if dry_run:
             return
         _show(prediction, output, as_json)
+        if simulate and not as_json:
+            # The formulas are about the senders of the papers.
+            print("Simulated with profile ns2, the papers' setting.")
 
     examples = "\n".join(
         f"  ackclock predict {subject.name} {example}".rstrip() for example in subject.examples

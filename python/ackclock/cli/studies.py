@@ -13,7 +13,7 @@ import click
 
 from ackclock import engine
 from ackclock.cli import completion, options
-from ackclock.engine import controls
+from ackclock.engine import controls, today
 
 
 @click.command()
@@ -114,7 +114,8 @@ def sweep(
         record = asdict(result) | {"directory": str(result.directory)}
         print(json.dumps(record | ({"page": str(page_file)} if page else {})))
     else:
-        print(f"{result.directory}: {result.runs} runs, {result.made} of them made now")
+        senders = today.profiles(engine.read(plan.scenario, settings=plan.points[0].settings))
+        print(f"{result.directory}: {result.runs} runs, {result.made} of them made now; profile {senders}")
         _print_follows(plan.controls)
         if page:
             print(page_file)
@@ -297,6 +298,10 @@ def compare(
     """
     # Checked before slow imports and runs, so that a typing error costs no time.
     for control in controls:
+        if control in UNITS:
+            raise click.ClickException(
+                f"{control} is a unit, which belongs to its number: write e.g. 120{control}"
+            )
         _known(control)
     named = None if named is None else named.lower()
     from ackclock import comparison
@@ -374,6 +379,8 @@ def _known(control: str) -> None:
         raise click.ClickException(message) from error
 
 
+UNITS = ("ms", "s", "min", "h", "kbit", "mbit", "gbit", "Mbit/s", "Gbit/s", "packets", "kB", "MB", "%", "bdp")
+"""Units that look like controls when a space separates them from their number."""
 ANY_PATH = {
     "run": {"duration": "1 s"},
     "dumbbell": {"rate": "1 Mbit/s", "delay": "1 ms", "queue": {"kind": "droptail", "limit": "2 packets"}},

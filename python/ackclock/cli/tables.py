@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ackclock.engine import Summary
+from ackclock.summary import profiles
 
 if TYPE_CHECKING:
     import polars as pl
@@ -91,7 +92,7 @@ def print_run(summary: Summary) -> None:
     _print(links)
     _print_sides(summary)
     print(
-        f"\nJain's index {_number(summary['jain'], 4)}, "
+        f"\nProfile {profiles(summary['flows'])}. Jain's index {_number(summary['jain'], 4)}, "
         f"{summary['packets_simulated']} packets, digest {summary['digest']}"
     )
 
@@ -141,6 +142,7 @@ def print_runs(summaries: Sequence[Summary]) -> None:
             ),
         )
     _print(table)
+    print(f"\nProfile {profiles(summaries[0]['flows'])}")
 
 
 def print_published(rows: Sequence[Listed]) -> None:

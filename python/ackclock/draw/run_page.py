@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from ackclock.draw import curves
 from ackclock.draw.curves import Recorded
 from ackclock.draw.page import html
+from ackclock.summary import profiles
 
 MOST_ROWS = 1000
 """Largest number of rows of a table on the page."""
@@ -61,7 +62,8 @@ def page(run: Recorded, about: str, follows: str = "") -> str:
         scenario=run.scenario if len(run.scenario) <= MOST_SCENARIO else "",
         version=summary["version"],
         # A run recorded on a real path has neither.
-        made={what: summary.get(what) for what in ("seed", "run", "digest")},
+        made={what: summary.get(what) for what in ("seed", "run", "digest")}
+        | {"profile": profiles(summary["flows"])},
     )
 
 
