@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from ackclock import engine
 from ackclock.cli.main import VERBS, app
 from conftest import COMMAND, SCENARIO, wait_until
 
@@ -431,6 +432,35 @@ def says_first_what_the_list_says(verb):
 @pytest.mark.parametrize("verb", OWN)
 def test_the_list_says_of_a_verb_what_its_help_says_first(verb):
     assert says_first_what_the_list_says(verb)
+
+
+def test_a_dry_run_says_what_runs_would_cost(ackclock_here, scenario):
+    done = ackclock_here("simulate", scenario, "--runs", "3", "--dry-run", "--json")
+    cost = json.loads(done.stdout)
+    assert (done.returncode, cost["runs"], cost["kept"]) == (0, 3, 0)
+    # Three runs as long as the scenario says.
+    assert cost["simulated_s"] == 3 * seconds_of(scenario)
+    done = ackclock_here("compare", "reno", "--path", "dsl", "--duration", "20s", "--runs", "2", "--dry-run")
+    assert " runs; " in done.stdout
+    assert done.stdout.endswith(" on this machine\n")
+    assert not list(scenario.parent.glob("results/comparison/*.html"))
+
+
+def seconds_of(file):
+    return engine.read(file).duration_s
+
+
+def test_a_dry_run_of_a_formula_needs_its_simulation(ackclock_here):
+    done = ackclock_here("predict", "response", "reno", "--loss", "1e-2", "--dry-run")
+    assert "--dry-run needs --simulate" in done.stderr
+    done = ackclock_here("predict", "response", "reno", "--loss", "1e-2", "--simulate", "--dry-run")
+    assert (done.returncode, done.stdout.startswith("1 run; ")) == (0, True)
+
+
+def test_a_dry_run_of_a_reproduction_writes_nothing(ackclock_here, tmp_path):
+    done = ackclock_here("reproduce", "--quick", "illinois/figure-8", "--dry-run", "--json")
+    assert json.loads(done.stdout)["runs"] > 1
+    assert not list(tmp_path.glob("results/illinois/*"))
 
 
 def test_version(ackclock):

@@ -210,6 +210,8 @@ def test_rates_as_people_write_them(text: str, value: float) -> None:
         (["reno", "--buffer", "2furlongs"], "not a buffer: '2furlongs'; write e.g. 250, 2bdp"),
         (["reno", "--path", "moon"], 'unknown value "moon"'),
         (["reno", "--path", "geo", "--scenario", "a.toml"], "use only one"),
+        (["reno", "--duration", "120", "s"], "s is a unit, which belongs to its number: write e.g. 120s"),
+        (["reno", "--path", "moon", "--dry-run"], 'unknown value "moon"'),
         (["reno", "illinios"], 'unknown control "illinios", did you mean "illinois"'),
         (["nowhere:Mine"], "module not found: nowhere"),
     ],

@@ -360,7 +360,7 @@ def test_a_dry_run_counts_and_makes_nothing():
         measure_all(cases, lambda _: pytest.fail("a run was made"))
     cost = stopped.value.cost
     assert (cost.runs, cost.kept) == (3, 0)
-    # As long as the runs of both cases together.
+    # As long as all three runs together.
     assert cost.simulated_s == sum(case.jobs()[0].scenario.duration_s * len(case.jobs()) for case in cases)
     assert cost.estimated_s > 0
     assert [len(runs) for runs in measure_all(cases, goodput)] == [2, 1]

@@ -13,13 +13,13 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 /// Load ackclock's congestion controls into the Linux kernel's TCP as eBPF programs, without kernel modules.
 ///
 /// Examples:
-///   ackclock-kernel load fit
+///   ackclock kernel load fit
 ///   iperf3 -c HOST -C ack_fit
-///   ackclock-kernel unload
+///   ackclock kernel unload
 ///
 /// Exit status: 0 done, 1 failed, 2 for bad input such as an unknown name.
 #[derive(Parser)]
-#[command(version, verbatim_doc_comment)]
+#[command(version, verbatim_doc_comment, bin_name = "ackclock kernel")]
 enum Verb {
     /// List all controls and whether they are loaded.
     List,

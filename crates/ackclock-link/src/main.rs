@@ -36,17 +36,17 @@ use nix::unistd::{Pid, getppid};
 /// priority needs root.
 ///
 /// Examples:
-///   ackclock-link --rate 10Mbit/s --delay 30ms --buffer 50 --server 'iperf3 -s' -- iperf3 -c 10.77.0.2
-///   ackclock-link --rate 10Mbit/s --rtt 60ms --buffer 2bdp --queue codel --loss 1% -o path.json
-///   ackclock-link --delay 30ms --port-rtts 5201=60ms,5202=80ms --server 'iperf3 -s -p 5202' \
+///   ackclock link --rate 10Mbit/s --delay 30ms --buffer 50 --server 'iperf3 -s' -- iperf3 -c 10.77.0.2
+///   ackclock link --rate 10Mbit/s --rtt 60ms --buffer 2bdp --queue codel --loss 1% -o path.json
+///   ackclock link --delay 30ms --port-rtts 5201=60ms,5202=80ms --server 'iperf3 -s -p 5202' \
 ///     -- iperf3 -c 10.77.0.2 -p 5202
-///   ackclock-link path.toml --set dumbbell.loss.kind=gilbert_elliott \
+///   ackclock link path.toml --set dumbbell.loss.kind=gilbert_elliott \
 ///     --set dumbbell.loss.to_bad=0.1% --set dumbbell.loss.to_good=20%
 ///
 /// Exit status: that of COMMAND, or 0; 1 also when the emulator was too late for results over the path to be valid;
 /// 2 for bad input; 130 when COMMAND was interrupted.
 #[derive(Parser)]
-#[command(version, verbatim_doc_comment)]
+#[command(version, verbatim_doc_comment, bin_name = "ackclock link")]
 struct Arguments {
     /// Scenario with a [dumbbell] that describes the path; its flows are ignored.
     scenario: Option<PathBuf>,

@@ -30,16 +30,16 @@ const PORT: u16 = 5210;
 /// never crosses the wire.
 ///
 /// Examples:
-///   ackclock-measure token secret                                   # then copy the file to the other machine
-///   ackclock-measure serve --token secret --controls reno,cubic,ack_fit
-///   ackclock-measure run HOST --token secret --period 60s --duration 1h -o campaign
-///   ackclock-measure serve --quic --token secret                    # QUIC in user space, without root
-///   ackclock-measure run HOST --quic --token secret -o campaign
+///   ackclock measure token secret                                   # then copy the file to the other machine
+///   ackclock measure serve --token secret --controls reno,cubic,ack_fit
+///   ackclock measure run HOST --token secret --period 60s --duration 1h -o campaign
+///   ackclock measure serve --quic --token secret                    # QUIC in user space, without root
+///   ackclock measure run HOST --quic --token secret -o campaign
 ///   ackclock measure report campaign
 ///
-/// Exit status: 0 done, 1 failed, 2 bad input, 130 interrupted; run the same command again to resume.
+/// Exit status: 0 done, 1 failed, 2 bad input, 130 interrupted; run the same command to continue.
 #[derive(Parser)]
-#[command(version, verbatim_doc_comment)]
+#[command(version, verbatim_doc_comment, bin_name = "ackclock measure")]
 enum Verb {
     /// Create a token, the secret that client and server share.
     Token {
@@ -283,7 +283,7 @@ fn run(verb: Verb, stop: &Arc<AtomicBool>) -> Result<(), Failure> {
                 Err(problem) => say(&format!("slot {} of {slots}: {problem}", number + 1)),
             })?;
             if stop.load(Ordering::Relaxed) {
-                return Err(Failure("interrupted; run the same command again to resume".into(), 130));
+                return Err(Failure("interrupted; run the same command to continue".into(), 130));
             }
             say(&format!("All slots are complete: ackclock measure report {}", output.display()));
             Ok(())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -63,7 +63,12 @@ impl Token {
     /// One line, when it cannot be read, others may read it, or it was not made by [`Token::make`].
     pub fn read(file: &Path) -> Result<Token, String> {
         let refuse = |problem: String| format!("{}: {problem}", file.display());
-        let metadata = fs::metadata(file).map_err(|error| refuse(error.to_string()))?;
+        let metadata = fs::metadata(file).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => {
+                refuse("there is no such token; ackclock measure token creates one".into())
+            }
+            _ => refuse(error.to_string()),
+        })?;
         if metadata.mode() & 0o077 != 0 {
             return Err(refuse("readable by others; run chmod 600 on it".into()));
         }
@@ -76,7 +81,10 @@ impl Token {
     /// # Errors
     /// One line, when the file exists or cannot be written.
     pub fn make(file: &Path) -> Result<(), String> {
-        let refuse = |error: std::io::Error| format!("{}: {error}", file.display());
+        let refuse = |error: std::io::Error| match error.kind() {
+            ErrorKind::AlreadyExists => format!("{}: exists already; choose another name", file.display()),
+            _ => format!("{}: {error}", file.display()),
+        };
         let mut open = OpenOptions::new();
         let mut output = open.write(true).create_new(true).mode(0o600).open(file).map_err(refuse)?;
         writeln!(output, "{}", hex::encode(random())).map_err(refuse)

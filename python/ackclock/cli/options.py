@@ -132,3 +132,9 @@ class Verbs(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names for --help."""
         return list(self.commands)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the verbs with a whole sentence each, which Click would cut."""
+        verbs = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, verb.get_short_help_str(limit=1000)) for name, verb in verbs if verb])

@@ -13,7 +13,7 @@ from typing import TypeVar
 from ackclock import engine
 from ackclock.runs.jobs import Job
 
-T = TypeVar("T")
+Tried = TypeVar("Tried")
 
 TRIALS = 8
 TRIAL_S = 0.25
@@ -21,7 +21,7 @@ TRIAL_S = 0.25
 
 
 @dataclass(frozen=True)
-class Cost:
+class WorkCost:
     """What runs will cost on this machine."""
 
     runs: int
@@ -36,7 +36,7 @@ class Cost:
 class DryRunError(Exception):
     """Raised in place of the runs of a dry run, with what they would cost."""
 
-    def __init__(self, cost: Cost) -> None:
+    def __init__(self, cost: WorkCost) -> None:
         super().__init__(cost)
         self.cost = cost
 
@@ -63,11 +63,11 @@ def is_dry() -> bool:
     return _is_dry.get()
 
 
-def cost(missing: Sequence[Job], kept: int = 0, at_once: int | None = None) -> Cost:
+def cost(missing: Sequence[Job], kept: int = 0, at_once: int | None = None) -> WorkCost:
     """Return the cost of jobs that are missing, next to others that are kept."""
     simulated_s = sum(job.scenario.duration_s for job in missing)
     estimated_s = seconds([job.scenario for job in missing], len(missing), at_once)
-    return Cost(len(missing) + kept, kept, simulated_s, float(f"{estimated_s:.2g}"))
+    return WorkCost(len(missing) + kept, kept, simulated_s, float(f"{estimated_s:.2g}"))
 
 
 def seconds(scenarios: Sequence[engine.Scenario], runs: int, at_once: int | None = None) -> float:
@@ -82,7 +82,7 @@ def seconds(scenarios: Sequence[engine.Scenario], runs: int, at_once: int | None
     return sum(trials) / len(trials) * runs / min(at_once or os.cpu_count() or 1, runs)
 
 
-def spread(items: Sequence[T]) -> list[T]:
+def spread(items: Sequence[Tried]) -> list[Tried]:
     """Return the items that are tried, spread evenly over all."""
     count = min(TRIALS, len(items))
     step = (len(items) - 1) / max(1, count - 1)
