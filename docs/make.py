@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,10 @@ from PIL import Image
 from ackclock import predictions
 from ackclock.draw import markdown, plots, printed
 from ackclock.predictions import Prediction, Simulation
-from ackclock.reproduction import in_lab, published, readings, tried
+from ackclock.reproduction import classes, in_lab, outcome, published, readings, tried
+from ackclock.reproduction.artefact import Artefact
+from ackclock.reproduction.classes import Classified
+from ackclock.reproduction.paper import Paper
 from ackclock_papers import PAPERS
 
 DOCS = Path(__file__).resolve().parent
@@ -183,7 +186,26 @@ ARTEFACTS = "<!-- artefacts: made by docs/make.py papers -->", "<!-- end of arte
 """The marks around the table in the page of a paper."""
 READINGS = "<!-- readings: made by docs/make.py papers -->", "<!-- end of readings -->"
 """The marks around the matrix of readings in the page of a paper."""
+RESULT = "<!-- result: made by docs/make.py papers -->", "<!-- end of result -->"
+"""The marks around the main result of a paper, which stands at the top of its page."""
+OUTCOME = "<!-- outcome: made by docs/make.py papers -->", "<!-- end of outcome -->"
+"""The marks around what became of each main claim."""
 PACKAGES = Path("python") / "ackclock_papers"
+UNPUBLISHED = (
+    "**Main result.** The full reproduction of this paper has not been published yet. "
+    "The headlines are reproduced by `make run`, whose last screen says which of their main claims hold."
+)
+CHANGE = {
+    "undecided": "more runs: `ackclock reproduce --full --undecided --runs 40 {target}`",
+    "possible as one run": "the authors' traces, if theirs was such a run",
+    "unknown code": "the authors' code",
+    "ns-2 contradicts the text": "the authors' scripts, or the version of ns-2 in which it holds",
+    "the paper contradicts itself": "an erratum",
+    "not found": "the authors' scenario, or a reading that was not tried",
+    "differs": "the authors' scenario, or another reading of the setting",
+    "analogue": "measurements on the same paths",
+}
+"""What would change the class of an artefact; a setting is named by the items that it depends on."""
 
 
 def held(module: str) -> list[str]:
@@ -205,10 +227,62 @@ def _between(text: str, marks: tuple[str, str], lines: Sequence[str]) -> str:
     return before + "\n".join([marks[0], *lines, marks[1]]) + rest.split(marks[1], 1)[1]
 
 
+def _in_print(artefact: Artefact) -> str:
+    """Return the name of an artefact as the paper prints it: ``Section 4.5``."""
+    return re.sub(r"(?<=\d)-(?=\d)", ".", artefact.title.partition(": ")[0])
+
+
+def result(paper: Paper, classified: Mapping[str, Classified]) -> list[str]:
+    """Return the main result of a paper in two sentences."""
+    if not classified:
+        return [UNPUBLISHED]
+    holding, asked, others = outcome.counted(classified)
+    formulas = sum(each.name == "verified" for each in classified.values())
+    rest = [
+        f"*{kind}* ({', '.join(_in_print(paper[name]) for name in names)})"
+        for kind, names in others.items()
+        if kind not in outcome.WITHOUT_MAIN_CLAIM
+    ]
+    first = (
+        f"**Main result.** Of the paper's {asked} main claims that a simulation or a formula can check, "
+        f"{holding} hold in the full reproduction: {holding - formulas} in packets and {formulas} as "
+        "formulas."
+    )
+    why = "our numbers, and what would change our mind, are [below](#what-held-what-did-not-and-why)"
+    return [f"{first} The classes of the other {asked - holding} are {', '.join(rest)}; {why}."]
+
+
+def what_became(paper: Paper, classified: Mapping[str, Classified]) -> list[str]:
+    """Return what became of each main claim: those that hold as a list, the others as a table."""
+    if not classified:
+        return ["The full reproduction has not been published yet."]
+    holding = [_in_print(paper[name]) for name, each in classified.items() if each.name in outcome.HOLDS]
+    rows = []
+    for name, each in classified.items():
+        found = outcome.found(paper, each)
+        if found is None or each.name in outcome.HOLDS:
+            continue
+        change = CHANGE.get(each.name, "").format(target=f"{paper.name}/{name}") or _items(each)
+        rows.append([_in_print(paper[name]), found.says, found.find, each.name, change])
+    heads = ["", "the paper says", "we find", "class", "what would change our mind"]
+    return [f"The main claims of these hold: {', '.join(holding)}.", "", *markdown.table(heads, rows)]
+
+
+def _items(classified: Classified) -> str:
+    """Return the items of the setting that a main claim depends on, as what the authors could tell."""
+    texts = [claim["depends_on"] for claim in classified.stated if not claim["holds"]]
+    # An item with its values: ``FIT's alpha (0.25: 20 of 20, …)``; values may have semicolons, too.
+    items = dict.fromkeys(item for text in texts for item in re.findall(r"(?:^|\); )([^();]+) \(", text))
+    if items:
+        return f"how the authors set {', '.join(items)}"
+    return "which of the plausible settings the authors had"
+
+
 def papers() -> dict[Path, str]:
     """Return the text of every paper's page with its tables made again; this needs no run."""
-    overview = published.overview(PAPERS.values(), published.places(PAPERS.values()))
-    classes = {row["artefact"]: row["class"] for row in overview}
+    places = published.places(PAPERS.values())
+    overview = published.overview(PAPERS.values(), places)
+    class_of = {row["artefact"]: row["class"] for row in overview}
     pages = {}
     for name, paper in PAPERS.items():
         files = {
@@ -218,18 +292,21 @@ def papers() -> dict[Path, str]:
         }
         rows = []
         for artefact in paper.artefacts:
-            name_in_print, _, caption = artefact.title.partition(": ")
-            name_in_print = re.sub(r"(?<=\d)-(?=\d)", ".", name_in_print)
             file = files[artefact.name]
             code = f"[{file.name}](../../{PACKAGES.as_posix()}/{name}/{file.name})"
             target = f"{name}/{artefact.name}"
             picture = f"`results/index.html#{target}`"
             opened = f"`ackclock lab {target}`" if in_lab.scenario(paper, artefact) else "a formula"
             command = f"`ackclock reproduce {target}`"
-            rows.append([name_in_print, caption, code, command, picture, opened, classes[target]])
+            shown = [_in_print(artefact), artefact.caption, code, command, picture, opened]
+            rows.append([*shown, class_of[target]])
         heads = ["", "what it shows", "code", "command", "figure after the run", "laboratory", "class"]
         file = DOCS.parent / "papers" / name / "README.md"
         text = _between(file.read_text(encoding="utf-8"), ARTEFACTS, markdown.table(heads, rows))
+        records = [known.record for known in published.read(places[name]).values()]
+        classified = classes.classify(paper, records)
+        text = _between(text, RESULT, result(paper, classified))
+        text = _between(text, OUTCOME, what_became(paper, classified))
         cells = readings.read(DOCS.parent / PACKAGES / name / tried.READINGS)
         matrix = readings.tables(paper, cells) or ["None has been judged yet."]
         pages[file] = _between(text, READINGS, matrix)

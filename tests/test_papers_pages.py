@@ -23,6 +23,31 @@ def test_the_pages_are_what_is_made():
     assert [page for page, text in made.items() if page.read_text(encoding="utf-8") != text] == []
 
 
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_page_has_the_parts_of_an_article_that_reproduces_another(name):
+    text = (ROOT / "papers" / name / "README.md").read_text(encoding="utf-8")
+    title, *head = text.split("\n## ")[0].splitlines()
+    assert title.startswith("# [Re] ")
+    for part in ("original article", "reproduced by", "code and data", "again"):
+        assert sum(line.startswith(f"| {part} |") for line in head) == 1, part
+    # The main result stands on top, in two sentences.
+    (result,) = (line for line in head if line.startswith("**Main result.**"))
+    assert len(re.findall(r"\.(?= [A-Z]|$)", result.removeprefix("**Main result.**"))) == 2
+    headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert headings == [
+        *("The system", "Controls", "What was claimed, and what was run", "Figures, tables and sections"),
+        *("What held, what did not, and why", "Readings", "Where the rest is", "References"),
+    ]
+    system = text.split("\n## The system\n")[1].split("\n### Equations\n")[0]
+    # Ten lines of 110 letters, and links to the code.
+    assert len(re.sub(r"\]\([^)]*\)", "]", system)) < 1100 + 110
+    # Every artefact has a row, and every main claim that does not hold says what would change our mind.
+    assert len(re.findall(r"`ackclock reproduce [a-z]+/", text)) >= len(PAPERS[name].artefacts)
+    outcome = text.split("\n## What held")[1].split("\n## Readings")[0]
+    rows = [line for line in outcome.splitlines() if line.startswith(("| Figure", "| Section", "| Table"))]
+    assert all(row.removesuffix(" |").split(" | ")[-1].strip() for row in rows)
+
+
 @pytest.mark.parametrize(
     ("module", "artefacts"),
     [
@@ -54,7 +79,8 @@ def test_a_file_makes_what_its_name_says(file):
 def test_a_stranger_finds_figure_5_of_tcp_fit_in_three_steps():
     path = "papers/fit/README.md"
     assert f"]({path})" in (ROOT / "README.md").read_text(encoding="utf-8")
-    (row,) = re.findall(r"^\| Figure 5 \|.*$", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE)
+    # A later row says what became of its main claim.
+    row, *_ = re.findall(r"^\| Figure 5 \|.*$", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE)
     code = (ROOT / path).parent / re.search(r"\]\((\S+\.py)\)", row)[1]
     assert 'name="figure-5"' in code.read_text(encoding="utf-8")
     assert "`ackclock reproduce fit/figure-5`" in row
