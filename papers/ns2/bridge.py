@@ -298,7 +298,7 @@ def fraction(value: float | str) -> float:
     return quantity(value, "fraction") if isinstance(value, str) else float(value)
 
 
-PACKET_US, PACKET_AMONG_WEB_US = 8, 20
+PACKET_US, PACKET_AMONG_WEB_US = 8, 10
 """Processor time of ns-2 per packet of the bottleneck, without and with web sessions around, measured."""
 
 
