@@ -43,10 +43,11 @@ from shared import ROOT
 
 from ackclock.decision import Estimate, Margin, compare, holm, over_runs
 from ackclock.runs import Store, places, progress
-from ackclock_evaluate.search import GENOMES, OBJECTIVES, optimise
-from ackclock_evaluate.search import run as searching
-from ackclock_evaluate.search.bench import Bench
+from ackclock_evaluate.saved import OBJECTIVES
 from ackclock_evaluate.setting import BASELINES, Subject
+from ackclock_search import GENOMES
+from ackclock_search.run import Attempt
+from ackclock_search.trials import Trials
 
 PROBLEMS = (
     ("bic", "harm", "capacity"),
@@ -69,21 +70,21 @@ Scores = dict[tuple[Problem, int], tuple[float, float]]
 def searched(problem: Problem, seed: int, jobs: int) -> tuple[float, float]:
     """Search once and return both scores."""
     control, objective, genome = problem
-    attempt = searching._Search(OBJECTIVES[objective], GENOMES[genome], seed, RUNS)
+    attempt = Attempt(OBJECTIVES[objective], GENOMES[genome], Subject(control), seed, RUNS)
     with (
         tempfile.TemporaryDirectory() as cache,
         Store(Path(cache)).opened() as kept,
         places.opened([control, *BASELINES], jobs=jobs) as place,
         progress.Count(0, "runs", shown=False) as bar,
     ):
-        bench = Bench(Subject(control), kept, place, bar)
-        attempt.look(bench, BUDGET, optimise.CMA)
+        trials = Trials(Subject(control), kept, place, bar)
+        attempt.look(trials, BUDGET, optimised=True)
         assert len(attempt.searched) == len(attempt.drawn) == BUDGET  # noqa: S101
         best = [
-            attempt._shortlisted(bench, attempt.searched, attempt.means)[0],
-            attempt._shortlisted(bench, attempt.drawn)[0],
+            attempt.shortlisted(trials, attempt.searched, attempt.means)[0],
+            attempt.shortlisted(trials, attempt.drawn)[0],
         ]
-        judged = attempt.judged(bench, best)
+        judged = attempt.judged(trials, best)
     ours, theirs = (
         0.0 if adversary is None else adversary.value.value - attempt.genome.penalty(pattern)
         for pattern, adversary in zip(best, judged, strict=True)

@@ -322,12 +322,12 @@ def write_papers() -> None:
 def draw_adversary(image: Path) -> None:
     """Redraw the picture of a saved adversary from its scenario."""
     # A satellite, which the documents of the core do not need.
-    from ackclock_evaluate import search as adversaries
+    from ackclock_search import again
 
     file = DOCS.parent / "scenarios" / "found" / f"{image.stem}.toml"
     content = io.BytesIO()
     with plots.in_style():
-        printed.draw(adversaries.figure(adversaries.again(file))).savefig(content, dpi=120)
+        printed.draw(again(file)).savefig(content, dpi=120)
     # A line drawing has few colours: a third of the bytes.
     Image.open(content).convert("RGB").quantize(64).save(image, optimize=True)
 

@@ -56,7 +56,12 @@ def test_the_core_simulates_alone(core: Callable[..., Finished], scenario: Path)
 
 @pytest.mark.parametrize(
     ("verb", "package"),
-    [("evaluate", "ackclock_evaluate"), ("link", "ackclock_paths"), ("measure", "ackclock_paths")],
+    [
+        ("evaluate", "ackclock_evaluate"),
+        ("search", "ackclock_search"),
+        ("link", "ackclock_paths"),
+        ("measure", "ackclock_paths"),
+    ],
 )
 def test_a_verb_whose_package_is_missing_says_so_in_one_line(
     core: Callable[..., Finished], verb: str, package: str

@@ -62,23 +62,6 @@ def _show_schema(context: click.Context, _: click.Parameter, wanted: bool) -> No
 )
 @click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Set a parameter of CONTROL.")
 @click.option(
-    "--search",
-    multiple=True,
-    metavar="OBJECTIVE",
-    shell_complete=completion.names(lambda: names.OBJECTIVES),
-    help="Search for paths on which CONTROL performs badly.",
-)
-@click.option(
-    "--genome",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=completion.names(lambda: names.GENOMES),
-    help="What --search varies, e.g. path.",
-)
-@click.option(
-    "--budget", type=click.IntRange(min=1), metavar="N", help="Patterns tried per objective and genome."
-)
-@click.option(
     "--seed", type=click.IntRange(min=0), default=1, metavar="N", help="Seed of the random streams."
 )
 @click.option(
@@ -118,9 +101,6 @@ def evaluate(
     suite: tuple[str, ...],
     only: str | None,
     settings: tuple[str, ...],
-    search: tuple[str, ...],
-    genome: tuple[str, ...],
-    budget: int | None,
     seed: int,
     output: Path,
     jobs: int | None,
@@ -143,10 +123,7 @@ def evaluate(
     runs of the baselines.
 
     The suite is rfc9743 unless --suite names another: bbr-draft, tcpeval, rfc7928, rfc8867, c4,
-    adversaries, or a folder of saved adversaries. --search varies a path until CONTROL does worse
-    on it than CUBIC and Reno, and writes the scenarios to DIR/found; without --suite nothing else
-    is evaluated. Objectives: utilisation, unused, delay, starvation, harm, loss, stall. Genomes:
-    capacity, delay, flow-delay, pulses, loss, path; by default two that suit the objective.
+    adversaries, or a folder of adversaries that `ackclock search` has saved.
 
     --accept names a TOML file of known findings, each an [[accept]] with criterion, reason and until,
     the last day on which it is accepted.
@@ -161,12 +138,10 @@ def evaluate(
       ackclock evaluate mine:Gentle --fail-on must-worse --accept accepted.toml
       ackclock evaluate cubic --set c=0.8 --only mixed,rtt
       ackclock evaluate bbr3 --full --dry-run
-      ackclock evaluate copa --search starvation --budget 100
       ackclock evaluate bbr3 --suite results/found
     """
     from ackclock.engine import controls
-    from ackclock_evaluate import found, page, previous
-    from ackclock_evaluate import search as adversaries
+    from ackclock_evaluate import page, previous
     from ackclock_evaluate.evaluate import evaluate as run
     from ackclock_evaluate.results import Request
     from ackclock_evaluate.setting import Subject
@@ -174,8 +149,8 @@ def evaluate(
     begin = time.monotonic()
     limits = options.limits(limit, memory)
     request = Request(
-        Subject(control, _parameters(settings)),
-        _criteria(suite or (() if search and only is None else ("rfc9743",)), only),
+        Subject(control, parameters(settings)),
+        _criteria(suite or ("rfc9743",), only),
         tuple(name.strip() for name in (against or "").split(",") if name.strip()),
         "quick" if quick else "full",
         seed,
@@ -191,32 +166,14 @@ def evaluate(
     controls.load_missing([control])
     requested = {criterion.key for criterion in request.criteria}
     home = page.folder(output, control)
-    searches = []
     with options.watched(live, home, f"Evaluation of {control}", home / "index.html") as watcher:
         evaluation = run(previous.merge(request, home), cache, live=watcher, **places)
-        for objective in search:
-            searched = adversaries.search(
-                request.candidate,
-                objective,
-                cache,
-                mode=request.mode,
-                budget=budget,
-                genomes=genome,
-                seed=seed,
-                **places,
-            )
-            best = [adversary for result in searched for adversary in result.adversaries]
-            files = adversaries.save_all(best, output / "found", command)
-            searches.append(found.SearchReport(objective, searched, files))
         wall_s = time.monotonic() - begin
-        place = page.write(evaluation, output, command, wall_s, searches, tell, pictures=pictures)
+        place = page.write(evaluation, output, command, wall_s, tell, pictures=pictures)
     if as_json:
         print((place / "verdicts.json").read_text("utf-8"), end="")
     else:
         _print(evaluation, place)
-        for report in searches:
-            for line in found.findings(report):
-                print(line)
     results = [result for result in evaluation.results if result.criterion.key in requested]
     errors = [error for result in results for error in result.errors]
     if errors:
@@ -256,18 +213,19 @@ def _counts(results: Sequence[CriterionResult], condition: str, accepted: set[st
     )
 
 
-def _parameters(settings: tuple[str, ...]) -> dict[str, object]:
-    parameters: dict[str, object] = {}
+def parameters(settings: tuple[str, ...]) -> dict[str, object]:
+    """Return the parameters of a control, as ``--set`` has them."""
+    chosen: dict[str, object] = {}
     for setting in settings:
         key, sign, value = setting.partition("=")
         if not sign or not key.strip():
             raise click.ClickException(f"--set takes KEY=VALUE, e.g. --set beta=0.7; got {setting!r}")
         try:
-            parameters[key.strip()] = tomllib.loads(f"value = {value}")["value"]
+            chosen[key.strip()] = tomllib.loads(f"value = {value}")["value"]
         except tomllib.TOMLDecodeError:
             # A word without quotes, as people write it on a command line.
-            parameters[key.strip()] = value.strip()
-    return parameters
+            chosen[key.strip()] = value.strip()
+    return chosen
 
 
 def _criteria(suites: tuple[str, ...], only: str | None) -> tuple[Criterion, ...]:

@@ -1,4 +1,4 @@
-"""The names of suites, criteria, objectives and genomes, known without importing what they measure.
+"""The names of suites and criteria, known without importing what they measure.
 
 Shells complete them, for which an import of all criteria would take too long. A test compares them with
 what they name.
@@ -78,5 +78,3 @@ CRITERIA: dict[str, tuple[str, ...]] = {
     ),
 }
 """The criteria of every suite."""
-OBJECTIVES = ("utilisation", "delay", "starvation", "harm", "loss", "stall", "unused")
-GENOMES = ("capacity", "pulses", "flow-delay", "delay", "loss", "path")

@@ -15,10 +15,9 @@ from ackclock.draw.figure import Group
 from ackclock.draw.page import html
 from ackclock.engine import controls, storage
 from ackclock.engine.names import slug
-from ackclock_evaluate import conclusion, exports, figures, found, previous, report, tables, written
+from ackclock_evaluate import conclusion, exports, figures, previous, report, tables, written
 from ackclock_evaluate.cell import words
 from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, MarginResult
-from ackclock_evaluate.search import as_json
 
 MARKER = "verdicts.json"
 NAMES = frozenset(
@@ -32,7 +31,6 @@ NAMES = frozenset(
         *exports.NAMES,
         "scenarios",
         "pictures",
-        found.CURVES,
     }
 )
 
@@ -136,7 +134,6 @@ def write(
     output: Path,
     command: str,
     wall_s: float,
-    searches: Sequence[found.SearchReport] = (),
     tell: Callable[[str], object] | None = None,
     *,
     pictures: bool = False,
@@ -153,19 +150,14 @@ def write(
     date = datetime.datetime.now(datetime.UTC).date().isoformat()
     place = folder(output, name)
     commands = previous.commands(request, place, command)
-    kept = previous.searches(request, place, [search.objective for search in searches])
-    records = kept + [found.record(search, command) for search in searches]
-    objectives = [record["objective"] for record in records]
 
     def is_result(directory: Path) -> bool:
         return storage.holds_only(directory, NAMES, MARKER)
 
     with storage.new_directory(place, force=True, is_result=is_result) as directory:
-        files = [file for search in searches for file in search.files]
-        adversaries = found.kept(place, kept) + as_json(files)
-        report.write(evaluation, directory, wall_s, date, commands, adversaries, records)
+        report.write(evaluation, directory, wall_s, date, commands)
         shown = []
-        charts = found.charts(files, place, kept, directory)
+        charts: dict[str, Group] = {}
         for index, result in enumerate(evaluation.results):
             others = [results[index] for results in evaluation.others.values()]
             section = _result(result, others)
@@ -197,7 +189,6 @@ def write(
             others=list(evaluation.others),
             tested=[section for section in shown if section["verdict"] != "not tested"],
             not_tested=[section for section in shown if section["verdict"] == "not tested"],
-            searches=[found.shown(record, adversaries) for record in records],
             packets=evaluation.packets,
             has_lab=laboratory is not None,
             has_pictures=pictures,
@@ -206,7 +197,7 @@ def write(
         )
         storage.write(directory / "index.html", text.encode())
         changed = previous.replaced(request, place)
-        aside = previous.set_aside(request, place, objectives)
+        aside = previous.set_aside(request, place)
         if aside is not None and tell is not None:
             tell(f"the earlier page has more, other settings or another control, and is now {aside}")
         elif changed and tell is not None:

@@ -1,6 +1,6 @@
 """The previous evaluation of a control: merged with a new one, or set aside.
 
-An evaluation of a few criteria, or a search alone, must not replace a page that has more. Earlier
+An evaluation of a few criteria must not replace a page that has more. Earlier
 criteria whose runs are all kept appear on the new page as well; an earlier page that is not covered
 by the new one stays under another name.
 """
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -64,7 +63,7 @@ def read(place: Path) -> dict[str, Any] | None:
         record = json.loads((place / RECORD).read_text("utf-8"))
     except (OSError, ValueError):
         return None
-    whole = isinstance(record, dict) and {"build", "searches", "control", *SETTINGS} <= set(record)
+    whole = isinstance(record, dict) and {"build", "control", *SETTINGS} <= set(record)
     return record if whole else None
 
 
@@ -139,29 +138,17 @@ def commands(request: Request, place: Path, command: str) -> dict[str, str]:
     }
 
 
-def searches(request: Request, place: Path, repeated: Sequence[str]) -> list[dict[str, Any]]:
-    """Return earlier searches that still hold, without those whose objectives are repeated."""
-    record = read(place)
-    if record is None or not is_same(request, record):
-        return []
-    return [search for search in record["searches"] if search["objective"] not in repeated]
-
-
-def set_aside(request: Request, place: Path, objectives: Sequence[str]) -> Path | None:
-    """Rename an earlier evaluation, unless a new one has everything that it has; return its new place.
-
-    The merged request and the objectives of its searches, earlier ones included, describe the new one.
-    """
+def set_aside(request: Request, place: Path) -> Path | None:
+    """Rename an earlier evaluation, unless that of a merged request has all of it; return its new place."""
     if not (place / RECORD).exists():
         return None
     record = read(place)
     if record is not None:
         mine, theirs = settings(request), _settings_of(record)
         against = set(theirs.pop("against")) <= set(mine.pop("against"))
-        searched = {search["objective"] for search in record["searches"]} <= set(objectives)
         covered = _keys(record) <= {criterion.key for criterion in request.criteria}
         same = record["control"].get("directory", "") == directory(request)
-        if mine == theirs and against and searched and covered and same:
+        if mine == theirs and against and covered and same:
             return None
     number = 1
     while (free := place.with_name(f"{place.name}.{number}")).exists():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ from ackclock.decision.paired import LimitResult
 from ackclock.engine import controls, storage
 from ackclock_evaluate import conclusion, exports, previous
 from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, MarginResult
-from ackclock_evaluate.runs import as_json as as_finite
 from ackclock_evaluate.schema import SCHEMA
 from ackclock_evaluate.setting import BASELINES
 from ackclock_evaluate.tables import cells, numbers, runs, scenario_name, scenarios
@@ -76,18 +75,10 @@ def _criterion(result: CriterionResult, command: str) -> dict[str, Any]:
     }
 
 
-def verdicts(
-    evaluation: Evaluation,
-    wall_s: float,
-    date: str,
-    commands: Mapping[str, str],
-    adversaries: Sequence[dict[str, Any]] = (),
-    searches: Sequence[dict[str, Any]] = (),
-) -> dict[str, Any]:
+def verdicts(evaluation: Evaluation, wall_s: float, date: str, commands: Mapping[str, str]) -> dict[str, Any]:
     """Return the content of ``verdicts.json``, which `schema` describes.
 
-    `commands` has the command that evaluated each criterion, by key; `adversaries` is the output of
-    `search.as_json`.
+    `commands` has the command that evaluated each criterion, by key.
     """
     request = evaluation.request
     return {
@@ -116,7 +107,6 @@ def verdicts(
             name: {result.criterion.id: result.verdict for result in results}
             for name, results in evaluation.others.items()
         },
-        "adversaries": [as_finite(adversary) for adversary in adversaries],
         "not_tested": [
             {
                 "id": result.criterion.id,
@@ -127,20 +117,13 @@ def verdicts(
             for result in evaluation.results
             if result.verdict == "not tested"
         ],
-        "searches": list(searches),
         "packets": evaluation.packets,
         "wall_s": round(wall_s, 1),
     }
 
 
 def write(
-    evaluation: Evaluation,
-    directory: Path,
-    wall_s: float,
-    date: str,
-    commands: Mapping[str, str],
-    adversaries: Sequence[dict[str, Any]] = (),
-    searches: Sequence[dict[str, Any]] = (),
+    evaluation: Evaluation, directory: Path, wall_s: float, date: str, commands: Mapping[str, str]
 ) -> dict[str, Any]:
     """Write verdicts, numbers and scenarios to a directory, and return the verdicts."""
     (directory / "scenarios").mkdir()
@@ -155,6 +138,6 @@ def write(
         storage.write_table(table(evaluation), directory, name)
     for name, text in exports.files(evaluation, date).items():
         storage.write(directory / name, text.encode())
-    record = verdicts(evaluation, wall_s, date, commands, adversaries, searches)
+    record = verdicts(evaluation, wall_s, date, commands)
     storage.write(directory / "verdicts.json", (json.dumps(record, indent=1) + "\n").encode())
     return record

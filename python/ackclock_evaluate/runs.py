@@ -11,10 +11,7 @@ from ackclock.runs import rows, sources
 from ackclock_evaluate import timelines
 from ackclock_evaluate.cell import CellMeasure
 
-MEASURING = tuple(
-    f"ackclock_evaluate.{name}"
-    for name in ("runs", "criteria", "suites", "search.objectives", "search.genomes")
-)
+MEASURING = tuple(f"ackclock_evaluate.{name}" for name in ("runs", "criteria", "suites"))
 """The modules whose code, with everything that they import, determines the numbers."""
 
 
@@ -55,14 +52,3 @@ def _columns(table: Sequence[rows.FlowRow]) -> dict[str, Any]:
         else:
             columns[name] = values
     return columns | {"flow": [row["flow"] for row in table]}
-
-
-def as_json(value: Any) -> Any:
-    """Return a value for JSON, with null in place of numbers that are not finite."""
-    if isinstance(value, dict):
-        return {key: as_json(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [as_json(item) for item in value]
-    if isinstance(value, float) and not (-1e308 < value < 1e308):
-        return None
-    return value

@@ -65,23 +65,6 @@ def schema() -> dict[str, Any]:
             "command": _TEXT,
         }
     )
-    regret = _object({"value": _NUMBER, "low": _NUMBER, "high": _NUMBER})
-    adversary = _object(
-        {
-            "file": _TEXT,
-            "objective": _TEXT,
-            "genome": _TEXT,
-            "metric": _TEXT,
-            "unit": _TEXT,
-            "value": _NUMBER,
-            "low": _NUMBER,
-            "high": _NUMBER,
-            "baseline": {"type": "object", "additionalProperties": _NUMBER},
-            "intervals": {"type": "object", "additionalProperties": {"type": "array", "items": _NUMBER}},
-            "regret": regret,
-            "verdict": {"enum": list(ORDER)},
-        }
-    )
     control = _object(
         {
             "name": _TEXT,
@@ -116,21 +99,9 @@ def schema() -> dict[str, Any]:
                         "additionalProperties": {"enum": list(VERDICTS)},
                     },
                 },
-                "adversaries": {"type": "array", "items": adversary},
                 "not_tested": {
                     "type": "array",
                     "items": _object({"id": _TEXT, "reason": _TEXT, "suite": _TEXT, "command": _TEXT}),
-                },
-                "searches": {
-                    "type": "array",
-                    "items": _object(
-                        {
-                            "objective": _TEXT,
-                            "command": _TEXT,
-                            "lines": {"type": "array", "items": _TEXT},
-                            "adversaries": {"type": "array", "items": _TEXT},
-                        }
-                    ),
                 },
                 "packets": {"type": "integer"},
                 "wall_s": {"type": "number"},

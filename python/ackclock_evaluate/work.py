@@ -56,6 +56,8 @@ class Work:
             (criterion, cell) for criterion in request.criteria for cell in _cells(criterion, request)
         ]
         self.runs = [FIRST_RUNS[request.mode]] * len(self.cells)
+        self.first = 0
+        """Number of the first run, with which its random streams are chosen."""
         self._indices = {id(cell): index for index, (_, cell) in enumerate(self.cells)}
         self._scenarios: dict[tuple[int, int], dict[str, engine.Scenario] | str] = {}
         self._jobs: dict[tuple[int, int, int, str], Job] = {}
@@ -111,7 +113,7 @@ class Work:
             drawn = self.cells[cell][1].drawn and is_first and is_shown
             # Jobs are kept, because the key of a job is a digest that is read again and again.
             wanted = Wanted(parts[name].measure, drawn, by_flow=True)
-            offset = 0 if self.request.paired or subject else UNPAIRED
+            offset = self.first + (0 if self.request.paired or subject else UNPAIRED)
             self._jobs[key] = Job(scenarios[name], run + offset, parts[name].records or drawn, wanted)
         return self._jobs[key]
 

@@ -14,14 +14,10 @@ import jsonschema
 import polars as pl
 import pytest
 
-from ackclock.metrics import Estimate
 from ackclock.runs import Store
-from ackclock_evaluate import page, previous, schema
 from ackclock_evaluate.criteria import traffic
 from ackclock_evaluate.evaluate import evaluate
-from ackclock_evaluate.found import SearchReport
-from ackclock_evaluate.results import Evaluation, Request, judge
-from ackclock_evaluate.search import OBJECTIVES, Adversary
+from ackclock_evaluate.results import Request
 from ackclock_evaluate.setting import STANDARD, Bottleneck, Subject
 from ackclock_evaluate.suites import criteria
 from conftest import COMMAND
@@ -313,44 +309,3 @@ def test_criteria_that_are_no_longer_cached_are_not_run_again_for_others(
     assert done.returncode == 0
     assert list(_criteria(tmp_path / "out" / "evaluation=bic")) == ["datacentre"]
     assert list(_criteria(tmp_path / "out" / "evaluation=bic.1")) == ["iot"]
-
-
-def _adversary() -> Adversary:
-    curves = {"time": [1.0, 2.0], "queue": [0.0, 1.0], "rate c": [1.0, 2.0]}
-    return Adversary(
-        objective=OBJECTIVES["loss"],
-        genome="capacity",
-        candidate="bic",
-        scenario={},
-        capacity=10.0,
-        estimates={
-            name: Estimate(value, value - 0.01, value + 0.01, 10)
-            for name, value in (("candidate", 0.3), ("cubic-linux", 0.1), ("reno", 0.2))
-        },
-        baseline="reno",
-        value=Estimate(0.1, 0.09, 0.11, 10),
-        verdict="worse",
-        curves={"candidate": curves, "reno": curves},
-        timeline=("rate (Mbit/s)", [0.0, 1.0], [10.0, 5.0]),
-    )
-
-
-def test_an_earlier_search_stays_on_the_page(tmp_path: Path) -> None:
-    alone = Request(Subject("bic"), ())
-    searched = SearchReport("loss", [], [(tmp_path / "found" / "bic-loss-1.toml", _adversary())])
-    page.write(Evaluation(alone, [], {}, 0), tmp_path, "ackclock evaluate 1", 0.0, [searched])
-    # Then another criterion is evaluated, without a search.
-    (documents,) = [criterion for criterion in criteria("rfc9743") if criterion.id == "documents"]
-    request = previous.merge(Request(Subject("bic"), (documents,)), tmp_path / "evaluation=bic")
-    evaluation = Evaluation(request, [judge(documents, [])], {}, 0)
-    place = page.write(evaluation, tmp_path, "ackclock evaluate 2", 0.0)
-    record = json.loads((place / "verdicts.json").read_text())
-    assert [criterion["id"] for criterion in record["not_tested"]] == ["documents"]
-    assert [search["command"] for search in record["searches"]] == ["ackclock evaluate 1"]
-    assert [adversary["value"] for adversary in record["adversaries"]] == [0.3]
-    text = (place / "index.html").read_text()
-    assert 'href="../found/bic-loss-1.toml"' in text
-    assert "0.3 [0.29, 0.31]" in text
-    assert 'data-charts="bic-loss-1"' in text
-    assert [path.name for path in tmp_path.iterdir()] == ["evaluation=bic"]
-    jsonschema.validate(record, schema.schema())

@@ -9,9 +9,9 @@ import pytest
 
 from ackclock import SimulationError
 from ackclock_evaluate import work
-from ackclock_evaluate.search import optimise, search
-from ackclock_evaluate.search import run as search_run
 from ackclock_evaluate.setting import Subject
+from ackclock_search import optimise, search
+from ackclock_search import run as search_run
 from conftest import Finished
 from contained import HOSTILE, contain, one_line, same_there
 

@@ -5,9 +5,11 @@ from itertools import chain
 import pytest
 
 from ackclock_evaluate import names
-from ackclock_evaluate.search import GENOMES, OBJECTIVES
+from ackclock_evaluate.saved import OBJECTIVES
 from ackclock_evaluate.suites import SUITES
 from ackclock_paths.cli.programs import Program
+from ackclock_search import GENOMES
+from ackclock_search import names as searched
 from test_completion import loaded, offered
 
 
@@ -17,8 +19,8 @@ from test_completion import loaded, offered
         ("ackclock evaluate copa --against bbr3,cubic-8", ["bbr3,cubic-8312"]),
         ("ackclock evaluate copa --only mixed,bufferb", ["mixed,bufferbloat"]),
         ("ackclock evaluate copa --suite rfc8", ["rfc8867"]),
-        ("ackclock evaluate copa --search star", ["starvation"]),
-        ("ackclock evaluate copa --search delay --genome pu", ["pulses"]),
+        ("ackclock search copa star", ["starvation"]),
+        ("ackclock search copa delay --genome pu", ["pulses"]),
         ("ackclock kernel load illinois-", ["illinois-linux"]),
         ("ackclock measure se", ["serve"]),
     ],
@@ -31,8 +33,8 @@ def test_the_names_are_those_of_what_they_name():
     listed = {name: tuple(criterion.id for criterion in suite) for name, suite in SUITES.items()}
     assert listed == names.CRITERIA
     assert len(set(chain.from_iterable(listed.values()))) == sum(map(len, listed.values()))
-    assert tuple(OBJECTIVES) == names.OBJECTIVES
-    assert tuple(GENOMES) == names.GENOMES
+    assert tuple(OBJECTIVES) == searched.OBJECTIVES
+    assert tuple(GENOMES) == searched.GENOMES
 
 
 @pytest.mark.parametrize("line", ["ackclock evaluate copa --only mi", "ackclock kernel load il"])

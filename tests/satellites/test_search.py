@@ -1,4 +1,4 @@
-"""The search for adversaries: genomes, optimisers, minimising, and saved files."""
+"""The search for adversaries: genomes, the optimiser, minimising, the verb, and saved files."""
 
 import json
 import os
@@ -18,16 +18,21 @@ from ackclock import engine
 from ackclock.metrics import Estimate
 from ackclock_evaluate.criteria.sharing import harm_of
 from ackclock_evaluate.evaluate import evaluate
-from ackclock_evaluate.results import Request
-from ackclock_evaluate.search import GENOMES, OBJECTIVES, bench, optimise, saved, search
-from ackclock_evaluate.search import run as searching
-from ackclock_evaluate.search.again import again as adversary_again
-from ackclock_evaluate.search.again import timeline
-from ackclock_evaluate.search.genome import Pattern
-from ackclock_evaluate.search.minimise import minimise, smallest
+from ackclock_evaluate.results import CANDIDATE, CellResult, Measured, Request
+from ackclock_evaluate.saved import OBJECTIVES, read
 from ackclock_evaluate.setting import Subject
+from ackclock_search import GENOMES, again, optimise, saved, search
+from ackclock_search.figure import timeline
+from ackclock_search.genome import Pattern
+from ackclock_search.genomes import SUITED
+from ackclock_search.minimise import minimise, rounded, smallest
+from ackclock_search.run import Attempt
 
+ROOT = Path(__file__).parents[2]
 BUDGET = 32
+
+
+needs_cma = pytest.mark.skipif(not optimise.is_installed(), reason="needs the extra ackclock[search]")
 
 
 def vectors(size):
@@ -82,7 +87,7 @@ def test_every_vector_is_a_scenario(data, name):
     genome = GENOMES[name]
     pattern = genome.pattern(data.draw(vectors(genome.size)))
     dropped = data.draw(st.frozensets(st.integers(0, genome.size - 1)))
-    simpler = genome.rounded(genome.without(pattern, dropped))
+    simpler = rounded(genome.without(pattern, dropped))
     for variant in (pattern, simpler, replace(simpler, length_s=genome.lengths_s[0])):
         read = engine.read(genome.scenario(variant, [(Subject("reno"), "c", 2)]))
         assert read.duration_s == variant.length_s
@@ -125,7 +130,7 @@ def test_pulses_are_one_flow_that_sends_what_they_say():
     assert len(scenario["flow"]) == 2
     flow = engine.simulate(engine.read(scenario), record=False).summary["flows"][1]
     assert flow["whole_run"]["sent_packets"] == pytest.approx(11 * 166.7, abs=11)
-    _, times, values = genome.curve(pattern)
+    _, times, values = timeline(scenario)
     assert times[1:5] == pytest.approx([1.5, 1.6, 2.5, 2.6])
     assert values[:3] == [0, 20, 0]
 
@@ -185,61 +190,54 @@ def _sphere(centre):
     return seen, together
 
 
-METHODS = [optimise.CMA, optimise.EVOLUTION]
-
-
-@pytest.fixture(params=METHODS)
-def method(request):
-    if request.param == optimise.CMA:
-        pytest.importorskip("cma", reason="needs the extra ackclock[search]")
-    return request.param
-
-
+@needs_cma
 @pytest.mark.parametrize("budget", [32, 100, 333])
-def test_a_search_tries_exactly_as_many_as_random_draws(method, budget):
+def test_a_search_tries_exactly_as_many_as_random_draws(budget):
     seen, together = _sphere(np.ones(6))
-    optimise.maximise(together, 6, budget, 1, crossover=True, by=method)
+    optimise.maximise(together, 6, budget, 1, crossover=True)
     drawn, randomly = _sphere(np.ones(6))
-    assert optimise.at_random(randomly, 6, budget, 1) == budget
+    optimise.at_random(randomly, 6, budget, 1)
     assert len(seen) == len(drawn) == budget
 
 
-def test_a_search_climbs(method):
+@needs_cma
+def test_a_search_climbs():
     # Six standard normal numbers are on average 12 away from (1, ..., 1), squared; the best of 480
     # draws still about 1. A search that does not learn comes no closer.
     seen, together = _sphere(np.ones(6))
-    optimise.maximise(together, 6, 480, 1, crossover=False, by=method)
+    optimise.maximise(together, 6, 480, 1, crossover=False)
     assert min(np.sum((vector - 1) ** 2) for vector in seen) < 0.2
 
 
-def test_a_search_is_repeatable_and_seeds_differ(method):
+@needs_cma
+def test_a_search_is_repeatable_and_seeds_differ():
     def tried(seed):
         seen, together = _sphere(np.zeros(24))
         np.random.default_rng().random()
-        optimise.maximise(together, 24, 240, seed, crossover=True, by=method)
+        optimise.maximise(together, 24, 240, seed, crossover=True)
         return np.array(seen)
 
     np.testing.assert_array_equal(tried(3), tried(3))
     assert not np.array_equal(tried(3), tried(4))
 
 
+@needs_cma
 def test_cma_restarts_with_twice_the_population():
-    pytest.importorskip("cma", reason="needs the extra ackclock[search]")
     sizes = []
 
     def together(vectors):
         sizes.append(len(vectors))
         return [-float(np.sum(vector**2)) for vector in vectors]
 
-    optimise.maximise(together, 2, 3000, 1, crossover=False, by=optimise.CMA)
+    optimise.maximise(together, 2, 3000, 1, crossover=False)
     assert sizes[0] == 16
     assert 32 in sizes
 
 
+@needs_cma
 def test_the_mean_of_a_noisy_search_is_near_what_it_looks_for():
     # Noise of 1 hides everything within a distance of 1: the luckiest of 480 vectors lies anywhere
     # there, the mean of repeated choices is nearer.
-    pytest.importorskip("cma", reason="needs the extra ackclock[search]")
     away = []
     for seed in range(1, 6):
         noise = np.random.default_rng(seed)
@@ -248,26 +246,26 @@ def test_the_mean_of_a_noisy_search_is_near_what_it_looks_for():
         def noisy(vectors, noise=noise, exact=exact):
             return [value + noise.normal() for value in exact(vectors)]
 
-        mean = optimise.maximise(noisy, 4, 480, seed, crossover=False, by=optimise.CMA)[0]
+        mean = optimise.maximise(noisy, 4, 480, seed, crossover=False)[0]
         assert len(seen) == 480
         away.append(float(np.linalg.norm(mean - 1)))
     assert np.mean(away) < 0.5
 
 
+@needs_cma
 def test_every_generation_has_other_runs():
     noted = []
 
     class Noted:
-        candidate = Subject("reno")
-
-        def measure(self, cells, *, runs, **_):
+        @staticmethod
+        def results(cells, *, runs, **_):
             noted.append((len(cells), runs))
-            numbers = [{"goodput": 1.0}] * len(runs)
-            return [bench.BenchRuns({"candidate": numbers}) for _ in cells]
+            measured = Measured(numbers=[{"goodput": 1.0}] * len(runs))
+            return [CellResult(cell, {CANDIDATE: measured}, [], []) for cell in cells]
 
-    attempt = searching._Search(OBJECTIVES["unused"], GENOMES["pulses"], 1, 2)
-    attempt.look(Noted(), 48, optimise.EVOLUTION)
-    # Three generations of sixteen by the search, and the same runs for the random draws.
+    attempt = Attempt(OBJECTIVES["unused"], GENOMES["pulses"], Subject("reno"), 1, 2)
+    attempt.look(Noted(), 48, optimised=True)
+    # Three generations of sixteen by the optimiser, and the same runs for the random draws.
     assert noted == [(16, range(0, 2)), (16, range(2, 4)), (16, range(4, 6))] * 2
 
 
@@ -291,7 +289,7 @@ def searched(tmp_path_factory):
         genomes=["capacity"],
         jobs=2,
         shown=False,
-        method=optimise.EVOLUTION,
+        optimised=False,
     )[0]
 
 
@@ -319,7 +317,7 @@ def test_a_saved_adversary_gives_its_number_again(searched, tmp_path):
 
 def test_saved_adversaries_are_a_suite(searched, tmp_path):
     saved.save_all(searched.adversaries[:1], tmp_path, "ackclock evaluate ...")
-    criterion = saved.read(tmp_path)
+    criterion = read(tmp_path)
     request = Request(Subject("constant", {"window": 60}), (criterion,))
     again = evaluate(request, tmp_path / "numbers", jobs=2, shown=False)
     assert again.results[0].verdict == "worse"
@@ -336,7 +334,7 @@ def test_the_same_seed_gives_the_same_bytes(searched, tmp_path):
         genomes=["capacity"],
         jobs=1,
         shown=False,
-        method=optimise.EVOLUTION,
+        optimised=False,
     )[0]
     texts = [
         [saved.text(adversary, "x.toml", "command") for adversary in result.adversaries]
@@ -353,7 +351,7 @@ def test_a_search_resumes_from_kept_numbers(tmp_path):
         "genomes": ["pulses"],
         "jobs": 1,
         "shown": False,
-        "method": optimise.EVOLUTION,
+        "optimised": False,
         "tell": lines.append,
     }
     first = search(Subject("reno"), "unused", tmp_path, **arguments)[0]
@@ -374,10 +372,10 @@ def test_a_control_compared_with_itself_has_no_adversary(tmp_path):
         genomes=["capacity"],
         jobs=2,
         shown=False,
-        method=optimise.EVOLUTION,
+        optimised=False,
     )[0]
     assert not outcome.adversaries
-    assert outcome.best <= 0
+    assert outcome.history[-1] <= 0
 
 
 @pytest.mark.parametrize(
@@ -393,13 +391,61 @@ def test_an_impossible_search_is_refused(arguments, words, tmp_path):
         search(Subject("reno"), cache=tmp_path, shown=False, **arguments)
 
 
+def test_every_objective_has_genomes_that_suit():
+    assert SUITED.keys() == OBJECTIVES.keys()
+    assert all(set(names) <= GENOMES.keys() for names in SUITED.values())
+
+
+def test_the_verb_writes_adversaries_and_a_page(ackclock_here, tmp_path):
+    # Some of 32 random pulses leave half of the path to nobody, whatever the optimiser does.
+    arguments = ("search", "reno", "unused", "--genome", "pulses", "--budget", BUDGET, "--json")
+    done = ackclock_here(*arguments)
+    assert done.returncode == 0, done.stderr
+    place = tmp_path / "results" / "search=reno-unused"
+    record = json.loads((place / "search.json").read_text())
+    assert record == json.loads(done.stdout)
+    assert [genome["budget"] for genome in record["genomes"]] == [BUDGET]
+    text = (place / "index.html").read_text()
+    assert record["adversaries"]
+    for adversary in record["adversaries"]:
+        file = tmp_path / adversary["file"]
+        assert adversary["value"][1] > 0.5
+        assert f'href="../found/{file.name}"' in text
+        assert f'data-charts="{file.stem}"' in text
+        assert read(file.parent).cells("quick")
+    # A second search replaces the page; other content is kept.
+    assert ackclock_here(*arguments).returncode == 0
+    (place / "mine.txt").touch()
+    assert ackclock_here(*arguments).returncode == 1
+
+
 def test_a_folder_without_saved_adversaries_is_refused(tmp_path):
     with pytest.raises(engine.ScenarioError, match="contains no adversaries"):
-        saved.read(tmp_path)
+        read(tmp_path)
     file = tmp_path / "a.toml"
     file.write_text('[run]\nduration = "1 s"\n')
     with pytest.raises(engine.ScenarioError, match="needs one line # objective: NAME"):
-        saved.read(tmp_path)
+        read(tmp_path)
+
+
+def test_the_benchmark_says_of_the_optimiser_what_the_document_says(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "benches")
+    import adversaries as bench
+
+    text = (ROOT / "docs" / "adversaries.md").read_text("utf-8")
+    scores = bench.read()
+    assert len(scores) == len(bench.PROBLEMS) * len(bench.SEEDS)
+    for problem in bench.PROBLEMS:
+        pairs = [scores[problem, seed] for seed in bench.SEEDS]
+        ours, theirs = np.mean(pairs, axis=0)
+        ahead = bench.ahead(scores, [problem])
+        numbers = f"{ours:.3f} | {theirs:.3f} | {ahead.value:.3f} [{ahead.low:.3f}, {ahead.high:.3f}]"
+        won = sum(mine > drawn for mine, drawn in pairs)
+        control, objective, genome = problem
+        assert f"| `{control}` | `{objective}` | `{genome}` | {numbers} | {won} |" in text
+    together = bench.ahead(scores, bench.PROBLEMS)
+    assert f"by {together.value:.3f} [{together.low:.3f}, {together.high:.3f}]" in text
+    assert bench.stays(scores)
 
 
 searched_in_full = pytest.mark.skipif(
@@ -425,7 +471,7 @@ def test_the_search_finds_the_resonance_with_the_smallest_timeout(tmp_path):
     # With four numbers as many random draws come close: docs/adversaries.md has six seeds.
     outcome = search(Subject("reno"), "unused", tmp_path, genomes=["pulses"])[0]
     assert outcome.adversaries
-    (pulses,) = [flow for flow in outcome.tried[0].scenario["flow"] if flow["name"] == "pulses"]
+    (pulses,) = [flow for flow in outcome.adversaries[0].scenario["flow"] if flow["name"] == "pulses"]
     period_s = engine.quantity(pulses["pulse"]["every"], "time_s")
     assert any(0.95 <= period_s / resonance_s <= 1.3 for resonance_s in (1.0, 0.5))
 
@@ -446,12 +492,12 @@ def test_toml_is_read_back_as_it_was(table):
     assert tomllib.loads(saved.toml(table)) == table
 
 
-FOUND = sorted((Path(__file__).parents[2] / "scenarios" / "found").glob("*.toml"))
+FOUND = sorted((ROOT / "scenarios" / "found").glob("*.toml"))
 
 
 def test_the_saved_findings_are_a_suite():
     assert FOUND
-    assert len(saved.read(FOUND[0].parent).cells("quick")) == len(FOUND)
+    assert len(read(FOUND[0].parent).cells("quick")) == len(FOUND)
 
 
 @pytest.mark.parametrize("file", FOUND, ids=lambda file: file.stem)
@@ -497,5 +543,5 @@ def test_a_saved_adversary_is_drawn_as_it_changes():
 def test_only_a_saved_adversary_is_drawn(tmp_path):
     file = tmp_path / "a.toml"
     file.write_text('[run]\nduration = "1 s"\n')
-    with pytest.raises(engine.ScenarioError, match="not an adversary saved by a search"):
-        adversary_again(file)
+    with pytest.raises(engine.ScenarioError, match="needs one line # objective: NAME"):
+        again(file)

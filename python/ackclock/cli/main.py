@@ -111,6 +111,12 @@ VERBS = (
         resumes=True,
     ),
     Entry(
+        EVALUATE,
+        "search",
+        "ackclock_search.cli",
+        "Search for scenarios in which a congestion control does worse than CUBIC and Reno.",
+    ),
+    Entry(
         PATHS,
         "link",
         "ackclock_paths.cli.programs",

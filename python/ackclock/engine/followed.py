@@ -18,7 +18,14 @@ from types import ModuleType
 
 BASE = "ackclock.engine.base"
 """Module of the base class from which a control may inherit."""
-OWN_PACKAGES = ("ackclock", "ackclock_evaluate", "ackclock_gym", "ackclock_papers", "ackclock_paths")
+OWN_PACKAGES = (
+    "ackclock",
+    "ackclock_evaluate",
+    "ackclock_gym",
+    "ackclock_papers",
+    "ackclock_paths",
+    "ackclock_search",
+)
 """Packages of this project; the engine has its own digest."""
 OF_OTHERS = ("site-packages", "dist-packages")
 LDD_S = 30

@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from ackclock.engine.names import hint
+from ackclock_evaluate import saved
 from ackclock_evaluate.cell import Criterion
 from ackclock_evaluate.criteria import RFC9743
-from ackclock_evaluate.search import saved
 from ackclock_evaluate.suites.adversaries import ADVERSARIES
 from ackclock_evaluate.suites.bbr_draft import BBR_DRAFT
 from ackclock_evaluate.suites.c4 import C4

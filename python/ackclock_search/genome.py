@@ -9,20 +9,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.engine.build import Table
+from ackclock_evaluate.saved import Objective
 from ackclock_evaluate.setting import Bottleneck, Subject
 
 Vector = NDArray[np.float64]
 Cast = Sequence[tuple[Subject, str, int]]
 """The senders: a control, the name of its flows, and their number."""
-TimelineCurve = tuple[str, list[float], list[float]]
-"""A pattern over time: label with unit, times in seconds, values that hold from them."""
 
 LENGTH_S = 12.0
 SLOTS = 24
@@ -36,7 +35,6 @@ LARGEST_EXPONENT = 2.5
 """Rates differ by a factor e^5 at most."""
 LEAST_LEFT = 0.1
 """Pulses count as leaving at least this share of the path, so that no ratio explodes."""
-ROUND_DIGITS = 2
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,6 @@ class Genome(ABC):
     """Name on the command line."""
     size: ClassVar[int]
     """Length of a vector."""
-    about: ClassVar[str]
     flows_at: ClassVar[int | None] = None
     """Index of the value that is a number of flows."""
     lengths_s: ClassVar[tuple[float, ...]] = (6.0, 9.0)
@@ -73,10 +70,6 @@ class Genome(ABC):
     def scenario(self, pattern: Pattern, cast: Cast) -> Table:
         """Return the scenario of a pattern, as a file holds it."""
 
-    @abstractmethod
-    def curve(self, pattern: Pattern) -> TimelineCurve | None:
-        """Return the curve of the key that changes during a run, for a picture; None if nothing changes."""
-
     def path(self, pattern: Pattern) -> Bottleneck:
         """Return the path of a pattern as it is before anything changes."""
         del pattern
@@ -86,14 +79,21 @@ class Genome(ABC):
         """Return the mean rate over the measured time that is left to the measured flows."""
         return self.path(pattern).rate_mbps
 
+    def scale(self, objective: Objective, pattern: Pattern) -> float:
+        """Return the unit in which values of an objective are comparable between patterns.
+
+        It is the capacity for a goodput, the round-trip time for a delay, and 1 for a share.
+        """
+        if objective.margin.metric == "goodput":
+            return self.capacity_mbps(pattern)
+        if objective.margin.metric == "delay_p95":
+            return self.path(pattern).rtt_ms
+        return 1.0
+
     def penalty(self, pattern: Pattern) -> float:
         """Return the amount, 0 or more, that is subtracted from the value of a crude pattern."""
         del pattern
         return 0.0
-
-    def rounded(self, pattern: Pattern) -> Pattern:
-        """Round the values of a pattern to two digits."""
-        return replace(pattern, values=tuple(float(f"{value:.{ROUND_DIGITS}g}") for value in pattern.values))
 
 
 def on_path(

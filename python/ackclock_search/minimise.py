@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from ackclock_evaluate.search.genome import Genome, Pattern
+from ackclock_search.genome import Genome, Pattern
 
 STAYS = 0.8
 """Share of its value that a simplified pattern must keep."""
@@ -65,7 +65,7 @@ def minimise(genome: Genome, pattern: Pattern, values: PatternValues) -> Pattern
     always = frozenset(indices) - frozenset(movable)
     needed = smallest(movable, lambda sets: holds([kept | always for kept in sets]))
     simplest = reduced(needed | always)
-    for candidates in (_shorter, _fewer, _rounder):
+    for candidates in (_shorter, _fewer, lambda _, pattern: [rounded(pattern)]):
         tried = candidates(genome, simplest)
         good = [value >= least for value in values(tried)] if tried else []
         simplest = next((candidate for candidate, fits in zip(tried, good, strict=True) if fits), simplest)
@@ -89,5 +89,6 @@ def _fewer(genome: Genome, pattern: Pattern) -> list[Pattern]:
     return patterns
 
 
-def _rounder(genome: Genome, pattern: Pattern) -> list[Pattern]:
-    return [genome.rounded(pattern)]
+def rounded(pattern: Pattern) -> Pattern:
+    """Round the values of a pattern to two digits."""
+    return replace(pattern, values=tuple(float(f"{value:.2g}") for value in pattern.values))

@@ -1,12 +1,12 @@
-"""Adversaries as files: plain scenarios that anyone can run, and that are read back as a suite."""
+"""Adversaries as files: plain scenarios that anyone can run; `ackclock_evaluate.saved` reads them back."""
 
 from __future__ import annotations
 
 import json
+import math
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +15,12 @@ from ackclock.decision.paired import Verdict
 from ackclock.engine import storage
 from ackclock.engine.build import Table
 from ackclock.metrics import Estimate
-from ackclock_evaluate.cell import Cell, CellCurves, Criterion
-from ackclock_evaluate.criteria.sharing import harm_of
-from ackclock_evaluate.search.genome import TimelineCurve
-from ackclock_evaluate.search.objectives import HALF, OBJECTIVES, Objective
-from ackclock_evaluate.setting import Mode, Subject
+from ackclock_evaluate.cell import CellCurves
+from ackclock_evaluate.saved import MARK, Objective
 
-MARK = "# objective: "
-"""Beginning of the line of a file that names its objective."""
 FRESH_RUNS = 10
-WIDTH = 100
+HALF = 0.5
+"""An objective without baselines is met when more than this share of the path is unused."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +33,6 @@ class Adversary:
     """Name of the control."""
     scenario: Table
     """The scenario with the control in the judged place, and with the seed of the fresh runs."""
-    capacity: float
-    """Capacity of the path, Mbit/s."""
     estimates: Mapping[str, Estimate]
     """The compared metric of ``candidate``, ``cubic-linux`` and ``reno`` over the fresh runs."""
     baseline: str
@@ -50,7 +44,6 @@ class Adversary:
     """Verdict of the comparison with that baseline."""
     curves: Mapping[str, CellCurves]
     """Rates and queue in the first fresh run, by subject."""
-    timeline: TimelineCurve | None
 
     @property
     def is_found(self) -> bool:
@@ -128,97 +121,7 @@ def _inline(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def read(directory: Path) -> Criterion:
-    """Read a folder of adversaries back as a criterion with a cell per file.
-
-    The judged control takes the place of the flows whose names begin with c. A folder without
-    files, or a file that is not a saved adversary, raises a ScenarioError.
-    """
-    files = sorted(directory.glob("*.toml"))
-    if not files:
-        raise engine.ScenarioError(f"{directory}: contains no adversaries (NAME.toml)")
-    cells = [_cell(file) for file in files]
-
-    def all_cells(_: Mode) -> list[Cell]:
-        return cells
-
-    return Criterion(
-        "found",
-        "",
-        "",
-        "Saved adversaries",
-        "A search found each of these scenarios for some control, which does worse in it than CUBIC "
-        "and Reno; here the judged control takes its place.",
-        all_cells,
-    )
-
-
-def _cell(file: Path) -> Cell:
-    content = engine.text_of(file)
-    try:
-        table = tomllib.loads(content)
-    except tomllib.TOMLDecodeError as error:
-        raise engine.ScenarioError(f"{file}: {error}") from error
-    named = [line.removeprefix(MARK) for line in content.splitlines() if line.startswith(MARK)]
-    if len(named) != 1 or named[0] not in OBJECTIVES:
-        raise engine.ScenarioError(
-            f"{file}: needs one line {MARK}NAME, where NAME is one of {', '.join(OBJECTIVES)}"
-        )
-    flows = table.get("flow", [])
-    if not any(str(flow.get("name", "")).startswith("c") for flow in flows):
-        raise engine.ScenarioError(
-            f"{file}: needs a flow for the judged control, with a name that begins with c"
-        )
-    engine.read(file)
-    objective = OBJECTIVES[named[0]]
-    cell = Cell(
-        file.stem,
-        lambda subject: objective.parts(replaced(table, subject)),
-        judged=(objective.margin,),
-        drawn=True,
-    )
-    return replace(cell, numbers=harm_of) if objective.with_victim else cell
-
-
-def replaced(table: Table, subject: Subject) -> Table:
-    """Return a scenario with a control in the judged place."""
-    flows = []
-    for original in table["flow"]:
-        flow = dict(original)
-        if flow["name"].startswith("c"):
-            flow.pop("params", None)
-            flow["controller"] = subject.name
-            if subject.params:
-                flow["params"] = dict(subject.params)
-        flows.append(flow)
-    return {**table, "flow": flows}
-
-
-def as_json(files: Sequence[tuple[Path, Adversary]]) -> list[dict[str, Any]]:
-    """Return adversaries as ``verdicts.json`` lists them.
-
-    ``value``, ``low`` and ``high`` belong to the candidate, ``baseline`` and ``intervals`` to the
-    baselines; ``regret`` is the value that the search maximised.
-    """
-    rows = []
-    for file, adversary in files:
-        mine = adversary.estimates["candidate"]
-        baselines = {name: value for name, value in adversary.estimates.items() if name != "candidate"}
-        margin, regret = adversary.objective.margin, adversary.value
-        rows.append(
-            {
-                "file": file.as_posix(),
-                "objective": adversary.objective.name,
-                "genome": adversary.genome,
-                "metric": margin.metric,
-                "unit": margin.unit,
-                "value": mine.value,
-                "low": mine.low,
-                "high": mine.high,
-                "baseline": {name: estimate.value for name, estimate in baselines.items()},
-                "intervals": {name: [estimate.low, estimate.high] for name, estimate in baselines.items()},
-                "regret": {"value": regret.value, "low": regret.low, "high": regret.high},
-                "verdict": adversary.verdict,
-            }
-        )
-    return rows
+def as_json(estimate: Estimate) -> list[float | None]:
+    """Return an estimate and the ends of its interval for JSON, null where there is none."""
+    numbers = (estimate.value, estimate.low, estimate.high)
+    return [float(f"{number:.6g}") if math.isfinite(number) else None for number in numbers]

@@ -1,0 +1,195 @@
+"""Saved adversaries as cells: scenarios in which some control did worse than the baselines, for any control.
+
+A file is a plain scenario. A comment names its objective, the way in which the control did worse, and
+with it the metric that is compared. The package `ackclock_search` finds and writes such files.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from ackclock import engine
+from ackclock.decision.paired import Margin
+from ackclock.engine import Run
+from ackclock.engine.build import Table
+from ackclock_evaluate import measures
+from ackclock_evaluate.cell import (
+    DELAY,
+    GOODPUT,
+    LOSS,
+    SHARE,
+    Cell,
+    CellMeasure,
+    CellNumbers,
+    Criterion,
+    Part,
+    Parts,
+    harm_margin,
+)
+from ackclock_evaluate.criteria.sharing import harm_of
+from ackclock_evaluate.setting import Mode, Subject
+
+MARK = "# objective: "
+"""Beginning of the line of a file that names its objective."""
+
+
+def stall(run: Run) -> CellNumbers:
+    """Measure the longest time without a delivery of any flow of the judged control.
+
+    ``stall`` is a share of the length of the run, which must be recorded.
+    """
+    longest_s = 0.0
+    end_s = run.summary["duration_s"]
+    for flow in measures.flows(run, "c"):
+        table = run.windows.filter(pl.col("flow") == flow["id"])
+        times = table.filter(pl.col("delivered_bytes") > 0)["time_s"].to_numpy()
+        samples = table["time_s"].to_numpy()
+        first_s = float(samples[0]) if samples.size else 0.0
+        gaps = np.diff([first_s, *times, end_s])
+        longest_s = max(longest_s, float(gaps.max()))
+    return {"stall": longest_s / end_s}
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A way in which a control may do badly.
+
+    As everywhere in an evaluation, the control is compared with the more permissive of the baselines:
+    an outage, which hurts every control, does not count.
+    """
+
+    name: str
+    """Name on the command line."""
+    about: str
+    margin: Margin
+    """The metric that is compared with the baselines, and the difference that matters."""
+    measure: CellMeasure = measures.general
+    records: bool = False
+    """Whether the measure needs tables over time."""
+    count: int = 1
+    """Number of flows of the judged control."""
+    with_victim: bool = False
+    """Whether a flow of CUBIC competes with them."""
+    absolute: bool = False
+    """Whether the control is judged by itself, whatever the baselines do."""
+
+    def value(self, mine: float, baselines: Sequence[float], scale: float) -> float:
+        """Return how much worse the control does than the worse of the baselines in its place.
+
+        `scale` is the unit; for an absolute objective the value is the share of it that is unused.
+        """
+        if self.absolute:
+            return 1 - mine / scale
+        if self.margin.higher_is_better:
+            return (min(baselines) - mine) / scale
+        return (mine - max(baselines)) / scale
+
+    def parts(self, scenario: Table) -> Parts:
+        """Return the parts of a cell: the scenario, and the victim alone where there is one."""
+        parts = {"run": Part(scenario, self.measure, self.records)}
+        if self.with_victim:
+            victims = [flow for flow in scenario["flow"] if not flow["name"].startswith("c")]
+            parts["solo"] = Part({**scenario, "flow": victims}, self.measure, self.records)
+        return parts
+
+    def cell(self, name: str, scenario: Table, *, drawn: bool = True) -> Cell:
+        """Return a scenario as a cell, in which any control can take the judged place."""
+        described = Cell(
+            name, lambda subject: self.parts(replaced(scenario, subject)), judged=(self.margin,), drawn=drawn
+        )
+        return replace(described, numbers=harm_of) if self.with_victim else described
+
+
+OBJECTIVES: dict[str, Objective] = {
+    objective.name: objective
+    for objective in (
+        Objective("utilisation", "uses less of the path than the baselines", GOODPUT),
+        Objective("delay", "keeps a longer queue than the baselines", DELAY),
+        Objective("starvation", "shares less evenly between two of its flows", SHARE, count=2),
+        Objective(
+            "harm",
+            "leaves less to a flow of cubic-linux",
+            harm_margin("harm_goodput"),
+            measure=measures.victims,
+            with_victim=True,
+        ),
+        Objective("loss", "loses a larger share of its packets", LOSS),
+        Objective(
+            "stall",
+            "delivers nothing for a longer time",
+            Margin("stall", "", higher_is_better=False, difference=0.05),
+            measure=stall,
+            records=True,
+        ),
+        Objective(
+            "unused", "leaves most of the path unused, whatever the baselines do", GOODPUT, absolute=True
+        ),
+    )
+}
+
+
+def replaced(table: Table, subject: Subject) -> Table:
+    """Return a scenario with a control in the judged place, that of flows whose names begin with c."""
+    flows = []
+    for original in table["flow"]:
+        flow = dict(original)
+        if flow["name"].startswith("c"):
+            flow.pop("params", None)
+            flow["controller"] = subject.name
+            if subject.params:
+                flow["params"] = dict(subject.params)
+        flows.append(flow)
+    return {**table, "flow": flows}
+
+
+def read_file(file: Path) -> tuple[Objective, Table]:
+    """Read a saved adversary; a file that is not one raises a ScenarioError."""
+    content = engine.text_of(file)
+    try:
+        table = tomllib.loads(content)
+    except tomllib.TOMLDecodeError as error:
+        raise engine.ScenarioError(f"{file}: {error}") from error
+    named = [line.removeprefix(MARK) for line in content.splitlines() if line.startswith(MARK)]
+    if len(named) != 1 or named[0] not in OBJECTIVES:
+        raise engine.ScenarioError(
+            f"{file}: needs one line {MARK}NAME, where NAME is one of {', '.join(OBJECTIVES)}"
+        )
+    if not any(str(flow.get("name", "")).startswith("c") for flow in table.get("flow", [])):
+        raise engine.ScenarioError(
+            f"{file}: needs a flow for the judged control, with a name that begins with c"
+        )
+    engine.read(file)
+    return OBJECTIVES[named[0]], table
+
+
+def read(directory: Path) -> Criterion:
+    """Read a folder of adversaries back as a criterion with a cell per file.
+
+    A folder without files, or a file that is not a saved adversary, raises a ScenarioError.
+    """
+    files = sorted(directory.glob("*.toml"))
+    if not files:
+        raise engine.ScenarioError(f"{directory}: contains no adversaries (NAME.toml)")
+    cells = []
+    for file in files:
+        objective, table = read_file(file)
+        cells.append(objective.cell(file.stem, table))
+
+    def all_cells(_: Mode) -> list[Cell]:
+        return cells
+
+    return Criterion(
+        "found",
+        "",
+        "",
+        "Saved adversaries",
+        "A search found each of these scenarios for some control, which does worse in it than CUBIC "
+        "and Reno; here the judged control takes its place.",
+        all_cells,
+    )

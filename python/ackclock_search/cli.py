@@ -1,0 +1,113 @@
+"""The verb that searches for adversaries."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from ackclock.cli import completion, options
+from ackclock_search import names
+
+
+@click.command()
+@click.argument(
+    "control",
+    metavar="CONTROL",
+    shell_complete=completion.names(completion.controls),
+    help="A control: NAME, module:Class, library.so:NAME.",
+)
+@click.argument(
+    "objective",
+    metavar="OBJECTIVE",
+    shell_complete=completion.names(lambda: names.OBJECTIVES),
+    help="The way in which CONTROL shall do badly.",
+)
+@click.option(
+    "--genome",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=completion.names(lambda: names.GENOMES),
+    help="What is varied; by default two that suit.",
+)
+@click.option("--quick/--full", default=True, help="Take minutes, or hours.")
+@click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Patterns tried per genome.")
+@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Set a parameter of CONTROL.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=1, metavar="N", help="Seed of the random streams."
+)
+@click.option(
+    "-o", "--output", type=options.PATH, default=Path("results"), metavar="DIR", help="Directory of results."
+)
+@options.jobs
+@options.cluster
+@options.limit
+@options.memory
+@options.pictures
+@options.live
+@options.as_json
+def search(
+    control: str,
+    objective: str,
+    genome: tuple[str, ...],
+    quick: bool,
+    budget: int | None,
+    settings: tuple[str, ...],
+    seed: int,
+    output: Path,
+    jobs: int | None,
+    cluster: str | None,
+    limit: str | None,
+    memory: str | None,
+    pictures: bool,
+    live: bool,
+    as_json: bool,
+) -> None:
+    """Search for scenarios in which a congestion control does worse than CUBIC and Reno.
+
+    A path is varied until CONTROL does worse on it than the baselines in its place; an outage, which
+    hurts every control, does not count. Scenarios that are worse with fresh seeds, too, are simplified
+    and written to DIR/found; `ackclock evaluate --suite DIR/found` runs another control in them. The
+    page is DIR/search=CONTROL-OBJECTIVE/index.html, with search.json.
+
+    Objectives: utilisation, unused, delay, starvation, harm, loss, stall. Genomes, the things that are
+    varied: capacity, delay, flow-delay, pulses, loss, path.
+
+    Exit status: 0 searched, whatever was found; 1 every run failed; 2 bad input; 130 interrupted.
+
+    \b
+    Examples:
+      ackclock search copa starvation --budget 100
+      ackclock search mine:Gentle utilisation --genome path
+    """
+    from ackclock_evaluate.cli import parameters
+    from ackclock_evaluate.setting import Subject
+    from ackclock_search import page, run, saved
+
+    command = options.command()
+    home = page.folder(output, control, objective)
+    with options.watched(live, home, f"Search for adversaries of {control}", home / "index.html") as watcher:
+        searched = run.search(
+            Subject(control, parameters(settings)),
+            objective,
+            output / ".cache",
+            mode="quick" if quick else "full",
+            budget=budget,
+            genomes=genome,
+            seed=seed,
+            jobs=jobs,
+            cluster=cluster,
+            limits=options.limits(limit, memory),
+            live=watcher,
+            tell=lambda line: None if as_json else print(f"ackclock: {line}", file=sys.stderr),
+        )
+        best = [adversary for result in searched for adversary in result.adversaries]
+        files = saved.save_all(best, output / "found", command)
+        record = page.write(searched, files, home, control, command, pictures=pictures)
+    if as_json:
+        print(json.dumps(record, indent=1))
+        return
+    for line in (*searched, *(file for file, _ in files), home / "index.html"):
+        print(line)

@@ -1,0 +1,310 @@
+"""A search: many patterns are tried, and the best of them are run again with fresh seeds and simplified."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from ackclock import engine, metrics
+from ackclock.engine import controls
+from ackclock.metrics import Estimate
+from ackclock.runs import Limits, Store, places, progress
+from ackclock.runs.live import OFF, Live
+from ackclock_evaluate.results import CANDIDATE, CellResult
+from ackclock_evaluate.saved import OBJECTIVES, Objective
+from ackclock_evaluate.setting import BASELINES, CUBIC, Mode, Subject
+from ackclock_search import optimise
+from ackclock_search.genome import Cast, Genome, Pattern, Vector
+from ackclock_search.genomes import GENOMES, SUITED
+from ackclock_search.minimise import minimise
+from ackclock_search.saved import FRESH_RUNS, Adversary
+from ackclock_search.trials import Trials, problem
+
+T = TypeVar("T")
+Tried = list[tuple[float, Vector]]
+
+BUDGET = {"quick": 480, "full": 4000}
+"""Patterns tried per genome, and random draws to compare with."""
+RUNS = {"quick": 2, "full": 3}
+"""Runs of a pattern during the search."""
+QUICK_GENOMES = 2
+BEST = 5
+SHORTLIST = 20
+CHECKING_RUNS = 5
+"""Runs of each pattern on the shortlist, with other seeds: they choose the best."""
+CHECKING = 500
+"""Added to the seed for the checking runs."""
+APART = 0.3
+"""Least distance (root mean square) of two patterns on the shortlist, in standard deviations of the draws."""
+FRESH = 1000
+"""Added to the seed for the reported runs, which choose nothing."""
+NOTHING = Estimate(np.nan, np.nan, np.nan, 0)
+
+
+@dataclass(frozen=True)
+class Searched:
+    """The result of a search with one genome."""
+
+    objective: Objective
+    genome: Genome
+    optimised: bool
+    """Whether an optimiser has searched as well; otherwise the best are those of random draws."""
+    budget: int
+    """Patterns drawn, and as many tried by the optimiser."""
+    fresh: Estimate
+    """Value of the best pattern over fresh runs, less the penalty of its genome."""
+    fresh_at_random: Estimate
+    """The same for the best random pattern."""
+    history: list[float]
+    """Best value so far, by number of patterns tried, on the seed of the search: flattered by the choice."""
+    adversaries: list[Adversary]
+    """The best patterns that are past the margin with fresh seeds, simplified."""
+    failures: list[str]
+    """Errors of runs, each once."""
+
+    @property
+    def beats_random(self) -> bool:
+        """Whether the best does more harm than the best random pattern, with 95 % confidence."""
+        return metrics.difference(self.fresh, self.fresh_at_random).low > 0
+
+    def __str__(self) -> str:
+        """Sum the search up in a line, with its value over fresh seeds next to that of random draws."""
+        count = len(self.adversaries)
+        outcome = {0: "no adversary", 1: "1 adversary"}.get(count, f"{count} adversaries")
+        line = f"{self.objective.name}, {self.genome.name}: {outcome}; {self.fresh} with fresh seeds"
+        if not self.optimised:
+            return f"{line}, by random draws"
+        beaten = "" if self.beats_random else "; not shown to beat random draws"
+        return f"{line}, random draws {self.fresh_at_random}{beaten}"
+
+
+def search(
+    candidate: Subject,
+    objective: str,
+    cache: Path,
+    *,
+    mode: Mode = "quick",
+    budget: int | None = None,
+    genomes: Sequence[str] = (),
+    seed: int = 1,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    limits: Limits | None = None,
+    optimised: bool | None = None,
+    shown: bool = True,
+    live: Live = OFF,
+    tell: Callable[[str], object] = lambda _: None,
+) -> list[Searched]:
+    """Search for scenarios in which a control does worse than CUBIC and Reno, genome by genome.
+
+    The quick mode makes two runs per pattern and takes the first two genomes of the objective, the
+    full mode makes three and takes all of its genomes; `budget` and `genomes` override the defaults.
+    `optimised` says whether an optimiser searches in addition to random draws, by default if it is
+    installed. An interrupted search resumes from the numbers in `cache`. `tell` is called with lines
+    about the progress; other arguments are those of `evaluate`.
+    """
+    goal = _named(OBJECTIVES, [objective], "objective")[0]
+    suited = SUITED[goal.name]
+    varied = _named(GENOMES, genomes or (suited if mode == "full" else suited[:QUICK_GENOMES]), "genome")
+    count = budget or BUDGET[mode]
+    if count < 2 * optimise.POPULATION:
+        raise engine.ScenarioError(
+            f"a search needs a budget of at least {2 * optimise.POPULATION}, not {count}"
+        )
+    chosen = optimise.is_installed() if optimised is None else optimised
+    if optimised is None and not chosen:
+        tell("only random draws, because cma is not installed: pip install cma")
+    controls.load_missing([candidate.name])
+    results = []
+    with (
+        Store(cache).opened() as kept,
+        places.opened([candidate.name, *BASELINES], jobs=jobs, cluster=cluster, limits=limits) as place,
+    ):
+        for genome in varied:
+            attempt = Attempt(goal, genome, candidate, seed, RUNS[mode])
+            parts = 2 if goal.absolute else 4 if goal.with_victim else 3
+            runs = (1 + chosen) * parts * (count * RUNS[mode] + SHORTLIST * CHECKING_RUNS)
+            runs += parts * FRESH_RUNS * (BEST + 1)
+            with progress.Count(runs, f"runs with {genome.name}", shown=shown, live=live) as bar:
+                trials = Trials(candidate, kept, place, bar)
+                attempt.look(trials, count, optimised=chosen)
+                searched = attempt.confirm(trials, count)
+            tell(str(searched))
+            results.append(searched)
+    return results
+
+
+def _named(known: Mapping[str, T], names: Sequence[str], kind: str) -> list[T]:
+    for name in names:
+        if name not in known:
+            raise engine.ScenarioError(f'unknown {kind} "{name}": choose from {", ".join(known)}')
+    return [known[name] for name in names]
+
+
+class Attempt:
+    """The vectors of a genome that have been tried, with their values."""
+
+    def __init__(
+        self, objective: Objective, genome: Genome, candidate: Subject, seed: int, runs: int
+    ) -> None:
+        self.objective, self.genome, self.seed, self.runs = objective, genome, seed, runs
+        self.candidate = candidate
+        mine = (candidate, "c", objective.count)
+        self.cast: Cast = [mine, (Subject(CUBIC), "v", 1)] if objective.with_victim else [mine]
+        self.searched: Tried = []
+        self.drawn: Tried = []
+        self.means: list[Vector] = []
+        self.failures: dict[str, None] = {}
+
+    def look(self, trials: Trials, budget: int, *, optimised: bool) -> None:
+        """Try random patterns, and as many that the optimiser chooses."""
+        size = self.genome.size
+        if optimised:
+            together = self._together(trials, self.searched)
+            crossover = size > optimise.POPULATION
+            self.means = optimise.maximise(together, size, budget, self.seed, crossover=crossover)
+        optimise.at_random(self._together(trials, self.drawn), size, budget, self.seed)
+        if self.failures and all(value == 0 for value, _ in self.searched + self.drawn):
+            raise engine.SimulationError(f"every run failed: {next(iter(self.failures))}")
+
+    def _together(self, trials: Trials, tried: Tried) -> optimise.Together:
+        # Each generation has runs of its own, because CMA-ES uses only the order within a generation:
+        # with the same runs throughout it would overfit to their start times.
+        generations = itertools.count()
+
+        def together(vectors: Sequence[Vector]) -> list[float]:
+            patterns = [self.genome.pattern(vector) for vector in vectors]
+            first = self.runs * next(generations)
+            values = self.values(trials, patterns, self.seed, range(first, first + self.runs))
+            tried.extend(zip(values, map(np.array, vectors), strict=True))
+            return values
+
+        return together
+
+    def values(self, trials: Trials, patterns: Sequence[Pattern], seed: int, runs: range) -> list[float]:
+        """Return the values that the search maximises, less penalties; 0 where a run fails."""
+        cells = [
+            self.objective.cell("pattern", self.genome.scenario(pattern, self.cast), drawn=False)
+            for pattern in patterns
+        ]
+        measured = trials.results(cells, seed=seed, runs=runs, alone=self.objective.absolute)
+        values = []
+        for pattern, result in zip(patterns, measured, strict=True):
+            error = problem(result)
+            if error:
+                self.failures.setdefault(error)
+            value = np.nan if error else np.mean(self._by_run(pattern, result, BASELINES))
+            values.append(float(value) - self.genome.penalty(pattern) if np.isfinite(value) else 0.0)
+        return values
+
+    def _by_run(self, pattern: Pattern, result: CellResult, baselines: Sequence[str]) -> list[float]:
+        """Return how much worse than the worse of some baselines the control does in each run."""
+        metric, scale = self.objective.margin.metric, self.genome.scale(self.objective, pattern)
+        theirs = [result.measured[name].values(metric) for name in baselines if name in result.measured]
+        return [
+            self.objective.value(mine, [values[run] for values in theirs], scale)
+            for run, mine in enumerate(result.measured[CANDIDATE].values(metric))
+        ]
+
+    def checked(self, trials: Trials, patterns: Sequence[Pattern]) -> list[float]:
+        """Return values with seeds that the search has not seen."""
+        return self.values(trials, patterns, self.seed + CHECKING, range(CHECKING_RUNS))
+
+    def shortlisted(self, trials: Trials, tried: Tried, means: Sequence[Vector] = ()) -> list[Pattern]:
+        """Return the best patterns, none nearly equal to another, in the order of their checked values."""
+        vectors = [*means, *_apart(tried)][:SHORTLIST]
+        patterns = [self.genome.pattern(vector) for vector in vectors]
+        values = self.checked(trials, patterns)
+        order = sorted(range(len(patterns)), key=lambda index: -values[index])
+        return [patterns[index] for index in order]
+
+    def confirm(self, trials: Trials, budget: int) -> Searched:
+        """Run the best again with fresh seeds, and simplify those that are still adversaries."""
+        random = self.shortlisted(trials, self.drawn)
+        tried, best = self.drawn, random[:BEST]
+        if self.searched:
+            tried = self.searched
+            best = self.shortlisted(trials, self.searched, self.means)[:BEST]
+        *judged, drawn = self.judged(trials, [*best, random[0]])
+        confirmed = [
+            (pattern, adversary)
+            for pattern, adversary in zip(best, judged, strict=True)
+            if adversary is not None
+        ]
+        if not confirmed:
+            raise engine.SimulationError(
+                f"the best scenarios failed with fresh seeds: {next(iter(self.failures))}"
+            )
+        adversaries: list[Adversary] = []
+        for pattern, adversary in confirmed:
+            if not adversary.is_found:
+                continue
+            simple = minimise(self.genome, pattern, lambda patterns: self.checked(trials, patterns))
+            again = self.judged(trials, [simple])[0]
+            least = again if again is not None and again.is_found else adversary
+            # Simplifying may have made two the same.
+            if all(least.scenario != earlier.scenario for earlier in adversaries):
+                adversaries.append(least)
+        return Searched(
+            objective=self.objective,
+            genome=self.genome,
+            optimised=bool(self.searched),
+            budget=budget,
+            fresh=_less(confirmed[0][1].value, self.genome.penalty(confirmed[0][0])),
+            fresh_at_random=_less(NOTHING if drawn is None else drawn.value, self.genome.penalty(random[0])),
+            history=np.maximum.accumulate([value for value, _ in tried]).tolist(),
+            adversaries=adversaries,
+            failures=list(self.failures),
+        )
+
+    def judged(self, trials: Trials, patterns: Sequence[Pattern]) -> list[Adversary | None]:
+        """Compare patterns over runs with fresh seeds; None where a run fails."""
+        seed = self.seed + FRESH
+        scenarios = [self.genome.scenario(pattern, self.cast) for pattern in patterns]
+        cells = [self.objective.cell("pattern", scenario) for scenario in scenarios]
+        results = trials.results(cells, seed=seed, runs=range(FRESH_RUNS))
+        adversaries: list[Adversary | None] = []
+        for pattern, scenario, result in zip(patterns, scenarios, results, strict=True):
+            error = problem(result)
+            if error:
+                self.failures.setdefault(error)
+                adversaries.append(None)
+                continue
+            (compared,) = result.judged
+            adversaries.append(
+                Adversary(
+                    objective=self.objective,
+                    genome=self.genome.name,
+                    candidate=self.candidate.name,
+                    scenario={**scenario, "run": {**scenario["run"], "seed": seed}},
+                    estimates={
+                        name: measured.estimate(self.objective.margin.metric)
+                        for name, measured in result.measured.items()
+                    },
+                    baseline=compared.baseline,
+                    value=metrics.over_runs(self._by_run(pattern, result, [compared.baseline])),
+                    verdict=compared.compared.verdict,
+                    curves={name: measured.curves for name, measured in result.measured.items()},
+                )
+            )
+        return adversaries
+
+
+def _less(value: Estimate, penalty: float) -> Estimate:
+    return replace(value, value=value.value - penalty, low=value.low - penalty, high=value.high - penalty)
+
+
+def _apart(tried: Tried) -> list[Vector]:
+    """Return the best vectors, none nearly equal to another."""
+    kept: list[Vector] = []
+    for _, vector in sorted(tried, key=lambda pair: -pair[0]):
+        if all(np.sqrt(np.mean((vector - better) ** 2)) >= APART for better in kept):
+            kept.append(vector)
+        if len(kept) == SHORTLIST:
+            break
+    return kept
