@@ -24,7 +24,6 @@ RUNS = 30
 SEED = 1
 """Seed of their random streams."""
 NUMBERS, DIGESTS = "baselines.parquet", "baseline-runs.parquet"
-Key = tuple[str, str]
 
 
 def label(measure: CellMeasure) -> str:
@@ -39,7 +38,7 @@ class Shipped:
     """The numbers of shipped runs, by scenario and measure."""
 
     def __init__(self, rows: Iterable[tuple[str, str, str, list[float | None]]] = ()) -> None:
-        self._runs: dict[Key, list[CellNumbers]] = {}
+        self._runs: dict[tuple[str, str], list[CellNumbers]] = {}
         for scenario, measure, metric, values in rows:
             runs = self._runs.setdefault((scenario, measure), [{} for _ in values])
             for run, value in zip(runs, values, strict=True):
@@ -59,7 +58,7 @@ class Shipped:
         return runs[job.run]
 
 
-def _key(job: Job) -> Key:
+def _key(job: Job) -> tuple[str, str]:
     measure = job.measure.measure if isinstance(job.measure, Wanted) else None
     return job.scenario.digest, "" if measure is None else label(measure)
 
