@@ -19,30 +19,17 @@ Floats = NDArray[np.float64]
 
 
 def acting(levels: ArrayLike, first: ArrayLike, second: ArrayLike, seed: int = 1) -> list[int]:
-    """Return which factors a number depends on.
+    """Return the columns of the factors that a number depends on, that with the largest F first.
 
     All factors are fitted together, without interactions, to the ranks of the number. A factor acts if its
     partial F for the two measurements together exceeds those of every factor in all but a twentieth of the
     permutations, which limits the probability of naming any factor where none acts, and if each of the two
     measurements alone confirms it: by its own permutations, and with effects in the same direction.
 
-    Parameters
-    ----------
-    levels : array_like
-        A row per observation and a column per factor, of whole numbers that name levels.
-    first, second : array_like
-        The number at each observation, measured twice with independent random numbers. NaN is not allowed.
-    seed : int
-        Seed of the permutations.
+    `levels` has a row per observation and a column per factor, of whole numbers that name levels; `first` and
+    `second` are the number at each observation, measured with independent random numbers. The result is empty
+    where the observations are too few for the levels, or nothing differs.
 
-    Returns
-    -------
-    list of int
-        Columns of the factors, that with the largest F first. It is empty where the observations are too
-        few for the levels, or nothing differs.
-
-    Examples
-    --------
     Four factors with two levels in a full factorial; the number is the level of the second, with noise that
     has a quarter of its size.
 

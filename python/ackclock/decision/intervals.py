@@ -94,20 +94,9 @@ def difference(first: Estimate, second: Estimate) -> Estimate:
 
 
 def unpaired_difference(first: ArrayLike, second: ArrayLike, level: float = 0.95) -> Estimate:
-    """Estimate by how much the mean of one set of runs is larger than that of another.
+    """Return by how much the mean of one set of runs is larger than that of another, with Welch's interval.
 
-    Parameters
-    ----------
-    first, second : array_like
-        One number per run, of any two lengths.
-    level : float
-        Confidence level of the interval.
-
-    Returns
-    -------
-    Estimate
-        The first mean less the second, and Welch's interval; none when a set has one run, or no two
-        runs of a set differ.
+    There is none when a set has one run, or no two runs of a set differ.
     """
     ours, theirs = np.asarray(first, float), np.asarray(second, float)
     value = float(ours.mean() - theirs.mean())

@@ -9,25 +9,11 @@ from ackclock.decision.intervals import Estimate
 
 
 def lies_in(estimate: Estimate, low: float, high: float) -> bool | None:
-    """Decide whether a number lies in a range.
+    """Return whether a number lies in a range, or None where its interval reaches inside and outside of it.
 
-    An end of the range that is a bound of the number is ignored, because nothing can lie beyond it.
+    An end of the range that is a bound of the number is ignored, because nothing can lie beyond it. Without
+    an interval the value decides.
 
-    Parameters
-    ----------
-    estimate : Estimate
-        The number in question.
-    low, high : float
-        Ends of the range, in the unit of the number; infinite where it has none.
-
-    Returns
-    -------
-    bool or None
-        None, undecided, when the interval has numbers inside and outside the range. Without an
-        interval the value decides.
-
-    Examples
-    --------
     >>> lies_in(Estimate(1.0, 0.95, 1.05, 5), 0.9, 1.1)
     True
     >>> lies_in(Estimate(1.08, 1.03, 1.13, 5), 0.9, 1.1) is None
@@ -43,24 +29,11 @@ def lies_in(estimate: Estimate, low: float, high: float) -> bool | None:
 
 
 def chance_wrong(estimate: Estimate, low: float, high: float) -> float:
-    """Estimate the probability that `lies_in` has decided wrongly.
+    """Return the probability that `lies_in` has decided wrongly; 0 where nothing is decided or scatters.
 
-    Parameters
-    ----------
-    estimate : Estimate
-        The number, with its standard error.
-    low, high : float
-        Ends of the range, as in `lies_in`.
+    It is that of a mean of as many runs as far on this side of an end when the number itself is just beyond
+    it, by Student's distribution, summed over the ends that can be passed.
 
-    Returns
-    -------
-    float
-        Probability that the mean of as many runs is as far on this side of an end when the number
-        itself is just beyond it, by Student's distribution, summed over the ends that can be passed;
-        0 for what is undecided, or does not scatter.
-
-    Examples
-    --------
     Two and a half standard errors above the only end, with 9 degrees of freedom:
 
     >>> round(chance_wrong(Estimate(2.5, 0.24, 4.76, 10, error=1.0), 0.0, float("inf")), 3)
@@ -76,22 +49,10 @@ def chance_wrong(estimate: Estimate, low: float, high: float) -> float:
 
 
 def apart(estimate: Estimate, low: float, high: float) -> float:
-    """Return how far a number is from the nearest end of a range.
+    """Return how many standard errors a number is from the nearest end of a range.
 
-    Parameters
-    ----------
-    estimate : Estimate
-        The number, with its standard error.
-    low, high : float
-        Ends of the range, as in `lies_in`.
+    It is infinite where the number does not scatter, or no end can be passed.
 
-    Returns
-    -------
-    float
-        In standard errors; infinite where the number does not scatter, or no end can be passed.
-
-    Examples
-    --------
     >>> apart(Estimate(2.5, 0.24, 4.76, 10, error=1.0), 0.0, 4.0)
     1.5
     """
@@ -106,36 +67,15 @@ def _distances(estimate: Estimate, low: float, high: float) -> list[float]:
 
 
 def tail(distance: float, degrees: int) -> float:
-    """Return the probability that Student's variable is beyond a distance, on one side.
-
-    Parameters
-    ----------
-    distance : float
-        In standard errors.
-    degrees : int
-        Degrees of freedom, at least 1.
-
-    Returns
-    -------
-    float
-        One half at a distance of 0.
-    """
+    """Return the probability that Student's variable is beyond a distance in standard errors, on one side."""
     from scipy.special import stdtr
 
     return float(stdtr(degrees, -distance))
 
 
 def expected_wrong(chances: Iterable[float]) -> float:
-    """Return the expected number of wrong decisions.
+    """Return the expected number of wrong decisions from the probability of each; NaN does not count.
 
-    Parameters
-    ----------
-    chances : iterable of float
-        Probability of each to be wrong; NaN, unknown, does not count.
-
-    Returns
-    -------
-    float
-        Their sum: expectations add up, whether the decisions are independent or not.
+    Expectations add up, whether the decisions are independent or not.
     """
     return math.fsum(chance for chance in chances if not math.isnan(chance))

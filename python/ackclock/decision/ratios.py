@@ -45,33 +45,16 @@ def of_ratios(values: ArrayLike, level: float = 0.95) -> Estimate:
 
 
 def ratio_of_means(above: ArrayLike, below: ArrayLike, level: float = 0.95) -> Estimate:
-    """Estimate how many times as large as another a mean is, from paired runs.
+    """Return how many times as large as another a mean is, from paired runs, with Student's interval.
 
-    The mean of the ratios of single runs exceeds the ratio of the means where the lower number
-    scatters, and a run in which that is nearly 0 decides alone. The ratio of the means has neither
-    fault. The error of its logarithm is that of the differences of the relative deviations of a run
-    (the delta method), so what the two numbers of a run have in common cancels.
+    The mean of the ratios of single runs exceeds the ratio of the means where the lower number scatters, and
+    a run in which that is nearly 0 decides alone. The ratio of the means has neither fault. The error of its
+    logarithm is that of the differences of the relative deviations of a run (the delta method), so what the
+    two numbers of a run have in common cancels.
 
-    Parameters
-    ----------
-    above, below : array_like
-        Two numbers per run that cannot be negative; pairs with a NaN do not count.
-    level : float
-        Confidence level of the interval.
+    Pairs with a NaN do not count, and a negative number raises ValueError. The ratio is infinite when the
+    lower mean is 0; there is no interval when a mean is 0 or infinite.
 
-    Returns
-    -------
-    Estimate
-        The ratio, infinite when the lower mean is 0, and its interval, Student's of the logarithm;
-        none when a mean is 0 or infinite.
-
-    Raises
-    ------
-    ValueError
-        When a number is negative, because a ratio says nothing then.
-
-    Examples
-    --------
     4, 6 and 8 over 2, 2 and 2: a ratio of 3, whose error is a third over the root of 3, as is that of
     6 over its mean: 4.303 of these lie on each side of the logarithm.
 
@@ -101,21 +84,11 @@ def ratio_of_means(above: ArrayLike, below: ArrayLike, level: float = 0.95) -> E
 
 
 def quotient(above: Estimate, below: Estimate) -> Estimate:
-    """Estimate how many times as large as another a number is, measured independently.
+    """Return how many times as large as another a number is, measured independently.
 
-    Parameters
-    ----------
-    above, below : Estimate
-        Two positive numbers with intervals.
+    The relative errors add up in squares around its logarithm. It is infinite when `below` is 0, and there is
+    no interval when either value is 0 or negative.
 
-    Returns
-    -------
-    Estimate
-        The quotient of the values, infinite when `below` is 0. The relative errors add up in squares
-        around its logarithm; there is no interval when either value is 0 or negative.
-
-    Examples
-    --------
     6 and 2, to within 30 and 40 %: the logarithm of their quotient to within 0.5, a factor of 1.649.
 
     >>> print(quotient(Estimate(6.0, 4.2, 7.8, 9), Estimate(2.0, 1.2, 2.8, 9)))

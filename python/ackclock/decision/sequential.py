@@ -14,23 +14,10 @@ LEAST_CHANCE = 0.25
 
 
 def wants_more(compared: Compared, runs: int, most: int, *, settled: bool) -> bool:
-    """Decide whether more runs may decide a comparison, or settle the criterion that it belongs to.
+    """Return whether more runs may decide a comparison, or settle the criterion that it belongs to.
 
-    Parameters
-    ----------
-    compared : Compared
-        The comparison in question.
-    runs : int
-        Number of runs so far.
-    most : int
-        Largest number of runs.
-    settled : bool
-        Whether another comparison has settled the criterion.
-
-    Returns
-    -------
-    bool
-        False when it is decided, nothing is random, or a decision is unlikely (`LEAST_CHANCE`).
+    They may not when it is decided, nothing is random, or a decision is unlikely (`LEAST_CHANCE`). `settled`
+    says whether another comparison has settled the criterion.
     """
     if compared.identical or runs >= most:
         return False
@@ -41,24 +28,11 @@ def wants_more(compared: Compared, runs: int, most: int, *, settled: bool) -> bo
 
 
 def chance_decided(runs: int, needed: int, most: int) -> float:
-    """Return the probability that a comparison is decided once there are as many runs as there may be.
+    """Return the probability that a comparison is decided after `most` runs, when `needed` would decide it.
 
-    Parameters
-    ----------
-    runs : int
-        Number of runs so far.
-    needed : int
-        Number that would decide if mean and spread stayed as they are.
-    most : int
-        Largest number of runs, above `runs`.
-
-    Returns
-    -------
-    float
-        Predictive power (Spiegelhalter, Freedman, Blackburn, Controlled Clinical Trials 7, 1986):
-        with s for the spread of a run the mean is 2 s/sqrt(needed) from the margin, 2 s/sqrt(most)
-        will decide, and until then the mean moves by a normal number with the variance
-        s^2 (1/runs - 1/most).
+    This is the predictive power (Spiegelhalter, Freedman, Blackburn, Controlled Clinical Trials 7, 1986):
+    with s for the spread of a run the mean is 2 s/sqrt(needed) from the margin, 2 s/sqrt(most) will decide,
+    and until then the mean moves by a normal number with the variance s^2 (1/runs - 1/most).
     """
     short = 2 / needed**0.5 - 2 / most**0.5
     return NormalDist().cdf(short / (1 / runs - 1 / most) ** 0.5)
@@ -71,26 +45,10 @@ POWER = 0.8
 def runs_to_decide(apart: float, runs: int, most: int, level: float = 0.95) -> int | None:
     """Return how many runs decide on which side of a limit a number is, with probability `POWER`.
 
-    Parameters
-    ----------
-    apart : float
-        Distance of the number from the limit in a pilot, in standard errors.
-    runs : int
-        Number of runs of the pilot, at least 2.
-    most : int
-        Largest number of runs.
-    level : float
-        Confidence level of the interval that must not contain the limit.
+    The number is `apart` standard errors from the limit in a pilot of `runs` runs, whose distance and spread
+    are taken as they are; Student's interval misses the limit with a probability of the noncentral
+    distribution. The result is None when more than `most` are needed.
 
-    Returns
-    -------
-    int or None
-        The least number, if the distance and the spread of a run are those of the pilot; Student's
-        interval misses the limit with a probability of the noncentral distribution. None when
-        more than `most` are needed.
-
-    Examples
-    --------
     Half a standard deviation, as in every textbook on the power of paired comparisons:
 
     >>> runs_to_decide(0.5 * 5**0.5, 5, 100)
@@ -109,20 +67,9 @@ def runs_to_decide(apart: float, runs: int, most: int, level: float = 0.95) -> i
 
 
 def is_narrow(values: Sequence[float], share: float) -> bool:
-    """Decide whether a mean is known well enough.
+    """Return whether no end of a mean's interval is farther from it than `share` of the mean.
 
-    Parameters
-    ----------
-    values : sequence of float
-        One number per run.
-    share : float
-        Largest distance of an end of the interval from the mean, as a share of the mean.
-
-    Returns
-    -------
-    bool
-        True, too, when more runs would not help: fewer than two runs have a value, or nothing is
-        random.
+    This holds, too, when more runs would not help: fewer than two runs have a value, or nothing is random.
     """
     if len(values) < 2:
         return True

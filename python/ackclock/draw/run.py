@@ -43,96 +43,34 @@ class Pictures:
         return self.overview()._repr_png_()
 
     def window(self, *, ax: Axes | None = None, flows: Flows = None, time: Seconds = None) -> Figure:
-        """Draw the congestion windows over time.
-
-        Parameters
-        ----------
-        ax, flows, time
-            Common arguments of all pictures.
-
-        Returns
-        -------
-        Figure
-            Packets against seconds, a curve per flow.
-        """
+        """Draw the congestion windows over time, in packets, with a curve per flow."""
         return self._one(self._draw_window, ax, flows, time)
 
     def rtt(self, *, ax: Axes | None = None, flows: Flows = None, time: Seconds = None) -> Figure:
-        """Draw the round-trip times over time.
-
-        Parameters
-        ----------
-        ax, flows, time
-            Common arguments of all pictures.
-
-        Returns
-        -------
-        Figure
-            Milliseconds against seconds, a curve per flow.
-        """
+        """Draw the round-trip times over time, in milliseconds, with a curve per flow."""
         return self._one(self._draw_rtt, ax, flows, time)
 
     def shares(self, *, ax: Axes | None = None, flows: Flows = None, time: Seconds = None) -> Figure:
-        """Draw the goodput of the flows over time, as means over hundredths of the run.
+        """Draw the goodput of the flows over time, in Mbit/s, as means over hundredths of the run.
 
         Data counts when it arrives, in whatever order; `in_order` draws what is delivered.
-
-        Parameters
-        ----------
-        ax, flows, time
-            Common arguments of all pictures.
-
-        Returns
-        -------
-        Figure
-            Mbit/s against seconds, a curve per flow.
         """
         return self._one(self._draw_shares, ax, flows, time)
 
     def in_order(self, *, ax: Axes | None = None, flows: Flows = None, time: Seconds = None) -> Figure:
-        """Draw the data delivered in order over time, as means over hundredths of the run.
+        """Draw the data delivered in order over time, in Mbit/s, as means over hundredths of the run.
 
-        Parameters
-        ----------
-        ax, flows, time
-            Common arguments of all pictures.
-
-        Returns
-        -------
-        Figure
-            Mbit/s against seconds, a curve per flow. Packets that wait for a hole before them
-            count when it is filled, so that a curve can rise above the rate of the link.
+        Packets that wait for a hole before them count when it is filled, so that a curve can rise above the
+        rate of the link.
         """
         return self._one(self._draw_in_order, ax, flows, time)
 
     def queue(self, *, ax: Axes | None = None, flows: Flows = None, time: Seconds = None) -> Figure:
-        """Draw the queues over time.
-
-        Parameters
-        ----------
-        ax, flows, time
-            Common arguments of all pictures; a queue belongs to no flow.
-
-        Returns
-        -------
-        Figure
-            Packets against seconds, a curve per link that has ever queued a packet.
-        """
+        """Draw the queues over time, in packets, with a curve per link that has ever queued a packet."""
         return self._one(self._draw_queue, ax, flows, time)
 
     def overview(self, *, flows: Flows = None, time: Seconds = None) -> plots.Picture:
-        """Draw windows, round-trip times, queues and goodput below each other.
-
-        Parameters
-        ----------
-        flows, time
-            Common arguments of all pictures.
-
-        Returns
-        -------
-        Figure
-            Four panels over the same time; one legend names the flows.
-        """
+        """Draw windows, round-trip times, queues and goodput in four panels over the same time."""
         drawn = (self._draw_window, self._draw_rtt, self._draw_queue, self._draw_shares)
         with plots.in_style():
             figure, panels = plots.panels(len(drawn), height=1.5)

@@ -207,54 +207,23 @@ def _one_line(error: BaseException) -> str:
 
 
 def load_missing(names: typing.Sequence[str]) -> None:
-    """Load the controls that are named by module or library and are not loaded yet.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Controls that a scenario names.
-
-    Raises
-    ------
-    ScenarioError
-        For the same reasons as `load`.
-    """
+    """Load the controls that are named by module or library and are not loaded yet, as `load` does."""
     for name in names:
         if name not in _registered and (CLASS.fullmatch(name) or LIBRARY.fullmatch(name)):
             load(name)
 
 
 def fingerprint(names: typing.Iterable[str]) -> str:
-    """Return a digest of the code of the controls that are not built in.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Controls that a scenario names, loaded.
-
-    Returns
-    -------
-    str
-        A digest that changes with the code of any of them; empty if all are built in.
-    """
+    """Return a digest of the code of the controls that are not built in; empty if all are built in."""
     own = sorted(set(names) & _registered.keys())
     return "".join(f"{name}={_registered[name]} " for name in own)
 
 
 def files(names: typing.Iterable[str]) -> list[Path]:
-    """Return the files that controls depend on.
+    """Return the files that controls depend on, sorted; empty if all are built in.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Names as for `fingerprint`.
-
-    Returns
-    -------
-    list of Path
-        Sorted: the modules of their classes and all that these import from outside the standard
-        library and site-packages; libraries with those that they link from their own folders.
-        Empty if all controls are built in.
+    These are the modules of their classes and all that these import from outside the standard library and
+    site-packages, and libraries with those that they link from their own folders.
     """
     every = {file for name in set(names) for file in _follows.get(name, ())}
     return sorted(every - {Path(base.__file__).resolve()})
@@ -263,15 +232,7 @@ def files(names: typing.Iterable[str]) -> list[Path]:
 def changed(names: typing.Iterable[str]) -> list[str]:
     """Return the controls whose files have changed since they were loaded.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Names as for `fingerprint`.
-
-    Returns
-    -------
-    list of str
-        Their names; a process that loads them now would get other code than this process has.
+    A process that loads them now would get other code than this process has.
     """
     from ackclock.engine import followed
 
@@ -285,17 +246,9 @@ def changed(names: typing.Iterable[str]) -> list[str]:
 
 
 def trace(error: BaseException) -> str:
-    """Return where an exception was raised in the files of controls that are not built in.
+    """Return the traceback of an exception without the frames of the engine.
 
-    Parameters
-    ----------
-    error : BaseException
-        The exception that was raised.
-
-    Returns
-    -------
-    str
-        Lines of a traceback without the frames of the engine; empty if no other frames exist.
+    It is empty if no frame is in the files of controls that are not built in.
     """
     import traceback
 
@@ -312,18 +265,9 @@ def trace(error: BaseException) -> str:
 
 
 def follows(names: typing.Iterable[str]) -> str:
-    """Describe the files that the numbers of controls depend on.
+    """Return a sentence about the files that the numbers of controls depend on.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Names as for `fingerprint`.
-
-    Returns
-    -------
-    str
-        A sentence; empty if all controls are built in. Files below the working directory have
-        relative paths.
+    It is empty if all are built in. Files below the working directory have relative paths.
     """
     here = Path.cwd().resolve()
     words = [str(file.relative_to(here) if file.is_relative_to(here) else file) for file in files(names)]
