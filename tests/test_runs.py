@@ -346,6 +346,16 @@ def test_work_that_takes_longer_than_a_minute_is_announced(capsys, monkeypatch):
     )
 
 
+def test_the_end_of_a_run_counts_where_nothing_is_known_of_its_course(capsys, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with progress.Bar(40.0) as bar:
+        now[0] += 10
+        bar.finish(0, 10.0)
+    # A quarter took 10 s.
+    assert capsys.readouterr().err == "10 of 40 s simulated, about 30 s left\n"
+
+
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [(0.4, "less than 1 s"), (59.6, "60 s"), (150, "2 min"), (5990, "100 min"), (7200, "2.0 h")],

@@ -20,7 +20,7 @@ from ackclock.draw import latex
 from ackclock.draw.card import card
 from ackclock.engine import Run, SimulationError, build
 from ackclock.metrics import Estimate, bandwidth_stolen_rate, within
-from ackclock.runs import Case, Job, Limits, Store, each, progress
+from ackclock.runs import Case, Job, Limits, Store, each
 
 OTHERS = ("reno", "cubic-linux")
 """The controls that share a link with every compared control."""
@@ -208,17 +208,13 @@ def _measured(
                 )
 
     wanted = [job for of_key in jobs.values() for job in of_key]
-    with (
-        progress.Count(len(set(wanted)), "runs") as bar,
-        closing(each(wanted, work, shown=False, **options)) as answers,
-    ):
+    with closing(each(wanted, work, **options)) as answers:
         for job, answer in answers:
             if answer.error:
                 if answer.cause is None and not answer.trace:
                     names = " and ".join(name for name in job.scenario.controls if ":" in name)
                     raise SimulationError(f"{names or 'a run'}: {answer.error}")
                 raise answer.failure()
-            bar.advance(1)
     numbers = {key: [measured[job, key[0]] for job in of_key] for key, of_key in jobs.items()}
     # One warning per control, from its first scenario: the order of threads must not matter.
     first = {control: warning for (*_, control), warning in sorted(warnings.items(), reverse=True)}

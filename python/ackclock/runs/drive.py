@@ -162,7 +162,8 @@ def each(
     live.expect(len(wanted), "runs")
     index = {job: number for number, job in enumerate(wanted)}
     stop_if_dry(wanted, store, at_once)
-    left_s = sum(job.scenario.duration_s for job in wanted if not is_kept(job))
+    missing = {job for job in wanted if not is_kept(job)}
+    left_s = sum(job.scenario.duration_s for job in missing)
     queue = deque(wanted)
     done: dict[int, Answer] = {}
 
@@ -214,6 +215,9 @@ def each(
         settle = (lambda: None) if store is None else store.settle
         for job, answer in drive(source, runner, answer_of, tell, settle):
             take(job, answer)
+            if job in missing:
+                # Of a run that is made on another machine only its end is known.
+                bar.finish(index[job], job.scenario.duration_s)
             while number in done:
                 yield wanted[number], done.pop(number)
                 number += 1

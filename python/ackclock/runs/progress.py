@@ -126,6 +126,11 @@ class Bar(_Shown):
                 self._bar.task_ids[0], completed=self._done_s, status=f"{words}, {rate / 1e6:.2f} M packets/s"
             )
 
+    def finish(self, run: int, simulated_s: float) -> None:
+        """Report that a run has ended, by itself or by a failure."""
+        _, packets = self._state.get(run, (0.0, 0))
+        self.update(run, simulated_s, packets)
+
 
 class Count(_Shown):
     """Finished units of a total, with the time left: a bar on a terminal, else lines."""
