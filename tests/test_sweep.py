@@ -17,8 +17,9 @@ import pytest
 from polars.testing import assert_frame_equal
 from scipy import stats
 
-from ackclock import ScenarioError, StorageError, simulate, sweep, sweeps
+from ackclock import ScenarioError, StorageError, engine, simulate, sweep, sweeps
 from ackclock.runs import Store
+from ackclock.runs import estimate as trials
 from ackclock.sweeps import estimate, picture
 from conftest import BOTTLENECK, Finished, wait_until
 
@@ -281,7 +282,7 @@ def test_a_dry_run_counts_and_runs_nothing(
 
 def test_an_estimate_counts_runs_and_jobs(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = sweeps.read(file)
-    monkeypatch.setattr(estimate, "_trial", lambda _plan, _index: 0.5)
+    monkeypatch.setattr(trials, "_trial", lambda _scenario: 0.5)
     # 48 runs of half a second, one or two at once.
     assert estimate.seconds(plan, jobs=1) == 24.0
     assert estimate.seconds(plan, jobs=2) == 12.0
@@ -291,10 +292,12 @@ def test_a_trial_that_is_broken_off_counts_for_the_whole_run(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = iter((100.0, 100.3, 100.4))
-    monkeypatch.setattr(estimate.time, "monotonic", lambda: next(clock))
-    monkeypatch.setattr(estimate.engine, "summary", lambda _scenario, progress: progress(0.5, 1000))
+    monkeypatch.setattr(trials.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(trials.engine, "summary", lambda _scenario, progress: progress(0.5, 1000))
     # Half a second of the two took 0.4 s until it was broken off.
-    assert estimate._trial(sweeps.read(file), 0) == pytest.approx(0.4 * 2.0 / 0.5)
+    plan = sweeps.read(file)
+    scenario = engine.read(plan.scenario, settings=plan.points[0].settings)
+    assert trials._trial(scenario) == pytest.approx(0.4 * 2.0 / 0.5)
 
 
 def test_workers_do_not_outlive_a_killed_sweep(file: Path, tmp_path: Path) -> None:
