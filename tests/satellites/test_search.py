@@ -382,7 +382,7 @@ def test_a_control_compared_with_itself_has_no_adversary(tmp_path):
     ("arguments", "words"),
     [
         ({"objective": "speed"}, 'unknown objective "speed": choose from utilisation'),
-        ({"objective": "delay", "genomes": ["rate"]}, 'unknown genome "rate": choose from capacity'),
+        ({"objective": "delay", "genomes": ["rate"]}, 'unknown genome "rate": did you mean "path"'),
         ({"objective": "delay", "budget": 8}, "at least 32, not 8"),
     ],
 )
