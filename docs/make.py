@@ -18,7 +18,6 @@ from ackclock import predictions
 from ackclock.draw import markdown, plots, printed
 from ackclock.predictions import Prediction, Simulation
 from ackclock.reproduction import classes, in_lab, outcome, published, readings, tried
-from ackclock.reproduction.artefact import Artefact
 from ackclock.reproduction.classes import Classified
 from ackclock.reproduction.paper import Paper
 from ackclock_papers import PAPERS
@@ -190,6 +189,8 @@ RESULT = "<!-- result: made by docs/make.py papers -->", "<!-- end of result -->
 """The marks around the main result of a paper, which stands at the top of its page."""
 OUTCOME = "<!-- outcome: made by docs/make.py papers -->", "<!-- end of outcome -->"
 """The marks around what became of each main claim."""
+FOLD = '<details markdown="1">', "<summary>Claims by figure, table and section</summary>"
+"""The beginning of a part of a page that is folded."""
 PACKAGES = Path("python") / "ackclock_papers"
 UNPUBLISHED = (
     "**Main result.** The full reproduction of this paper has not been published yet. "
@@ -227,11 +228,6 @@ def _between(text: str, marks: tuple[str, str], lines: Sequence[str]) -> str:
     return before + "\n".join([marks[0], *lines, marks[1]]) + rest.split(marks[1], 1)[1]
 
 
-def _in_print(artefact: Artefact) -> str:
-    """Return the name of an artefact as the paper prints it: ``Section 4.5``."""
-    return re.sub(r"(?<=\d)-(?=\d)", ".", artefact.title.partition(": ")[0])
-
-
 def result(paper: Paper, classified: Mapping[str, Classified]) -> list[str]:
     """Return the main result of a paper in two sentences."""
     if not classified:
@@ -239,7 +235,7 @@ def result(paper: Paper, classified: Mapping[str, Classified]) -> list[str]:
     holding, asked, others = outcome.counted(classified)
     formulas = sum(each.name == "verified" for each in classified.values())
     rest = [
-        f"*{kind}* ({', '.join(_in_print(paper[name]) for name in names)})"
+        f"*{kind}* ({', '.join(outcome.in_print(paper[name]) for name in names)})"
         for kind, names in others.items()
         if kind not in outcome.WITHOUT_MAIN_CLAIM
     ]
@@ -256,14 +252,15 @@ def what_became(paper: Paper, classified: Mapping[str, Classified]) -> list[str]
     """Return what became of each main claim: those that hold as a list, the others as a table."""
     if not classified:
         return ["The full reproduction has not been published yet."]
-    holding = [_in_print(paper[name]) for name, each in classified.items() if each.name in outcome.HOLDS]
+    holds = [name for name, each in classified.items() if each.name in outcome.HOLDS]
+    holding = [outcome.in_print(paper[name]) for name in holds]
     rows = []
     for name, each in classified.items():
         found = outcome.found(paper, each)
         if found is None or each.name in outcome.HOLDS:
             continue
         change = CHANGE.get(each.name, "").format(target=f"{paper.name}/{name}") or _items(each)
-        rows.append([_in_print(paper[name]), found.says, found.find, each.name, change])
+        rows.append([outcome.in_print(paper[name]), found.says, found.find, each.name, change])
     heads = ["", "the paper says", "we find", "class", "what would change our mind"]
     return [f"The main claims of these hold: {', '.join(holding)}.", "", *markdown.table(heads, rows)]
 
@@ -298,9 +295,9 @@ def papers() -> dict[Path, str]:
             picture = f"`results/index.html#{target}`"
             opened = f"`ackclock lab {target}`" if in_lab.scenario(paper, artefact) else "a formula"
             command = f"`ackclock reproduce {target}`"
-            shown = [_in_print(artefact), artefact.caption, code, command, picture, opened]
-            rows.append([*shown, class_of[target]])
-        heads = ["", "what it shows", "code", "command", "figure after the run", "laboratory", "class"]
+            shown = [outcome.in_print(artefact), artefact.caption, class_of[target]]
+            rows.append([*shown, picture, opened, command, code])
+        heads = ["", "what it shows", "class", "figure after the run", "laboratory", "command", "code"]
         file = DOCS.parent / "papers" / name / "README.md"
         text = _between(file.read_text(encoding="utf-8"), ARTEFACTS, markdown.table(heads, rows))
         records = [known.record for known in published.read(places[name]).values()]
@@ -308,8 +305,9 @@ def papers() -> dict[Path, str]:
         text = _between(text, RESULT, result(paper, classified))
         text = _between(text, OUTCOME, what_became(paper, classified))
         cells = readings.read(DOCS.parent / PACKAGES / name / tried.READINGS)
-        matrix = readings.tables(paper, cells) or ["None has been judged yet."]
-        pages[file] = _between(text, READINGS, matrix)
+        matrix = readings.tables(paper, cells)
+        folded = [*FOLD, "", *matrix, "", "</details>"] if matrix else ["None has been judged yet."]
+        pages[file] = _between(text, READINGS, folded)
     return pages
 
 

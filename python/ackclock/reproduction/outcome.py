@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ackclock.reproduction.classes import CLASSES, Classified, classify, counts, holds_throughout
+from ackclock.reproduction.artefact import Artefact
 from ackclock.reproduction.orders import GAP
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, reliability
@@ -130,6 +132,11 @@ def counted(classified: Mapping[str, Classified]) -> tuple[int, int, dict[str, l
 def sentence(holding: int, asked: int) -> str:
     """Return how many main claims hold, as a sentence."""
     return f"{holding} of {asked} main claims hold." if asked else "nothing with a main claim was run."
+
+
+def in_print(artefact: Artefact) -> str:
+    """Return the name of an artefact as its paper prints it: ``Section 4.5``."""
+    return re.sub(r"(?<=\d)-(?=\d)", ".", artefact.title.partition(": ")[0])
 
 
 def short_name(paper: Paper) -> str:

@@ -219,7 +219,7 @@ def _shown(record: ArtefactRecord, artefact: Artefact, paper: Paper, place: Path
     if (place / "numbers.parquet").exists():
         numbers = pl.read_parquet(place / "numbers.parquet")
     return record | {
-        "title": artefact.title,
+        "title": f"{outcome.in_print(artefact)}: {artefact.caption}",
         "about": artefact.about,
         "place": f"{place.parent.name}/{place.name}",
         "figure": figure(place, marks),
