@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
+from ackclock.engine.build import Table
 from ackclock.reproduction.artefact import Artefact, Simulated
 from ackclock.reproduction.numbers import FULL
 from ackclock.reproduction.paper import Paper
 
-Scenario = Mapping[str, Any]
 
-
-def first(paper: str, scenarios: Mapping[str, Scenario]) -> str | None:
+def first(paper: str, scenarios: Mapping[str, Table]) -> str | None:
     """Return the label of the first scenario with the control that a paper is named after.
 
     Where there is none, it is the first of all; None without scenarios.
@@ -23,10 +21,14 @@ def first(paper: str, scenarios: Mapping[str, Scenario]) -> str | None:
     return next(iter(scenarios), None)
 
 
-def scenario(paper: Paper, artefact: Artefact) -> Scenario | None:
+def scenario(paper: Paper, artefact: Artefact) -> Table | None:
     """Return that scenario at the setting of the paper; None where nothing is simulated."""
     if not isinstance(artefact, Simulated):
         return None
-    cases = {str(key): case.scenario for key, case in artefact.cases(FULL.at(paper.setting)).items()}
+    cases = {
+        str(key): dict(case.scenario)
+        for key, case in artefact.cases(FULL.at(paper.setting)).items()
+        if isinstance(case.scenario, Mapping)
+    }
     label = first(paper.name, cases)
     return None if label is None else cases[label]

@@ -5,8 +5,8 @@
 - ``points``: pairs of positions, where a word is a name on the axis; or
 - ``level``: a value for the whole width of the chart; or
 - ``at``: a position on the horizontal axis;
-- ``from``: where the paper says so;
-- ``chart``: the key of a chart, or a list of keys; without it the marks are in every chart of the figure.
+- ``place``: where the paper says so;
+- ``charts``: keys of charts; without them the marks are in every chart of the figure.
 
 No mark is read off a plot. None needs a run: they are added whenever a figure is read, and so are in older
 results, too.
@@ -15,12 +15,13 @@ results, too.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ackclock.draw.figure import PAPER, Axis, Chart, Drawing, Ends, Group, Series, limits
 
@@ -60,15 +61,7 @@ def load(package: str) -> dict[str, list[Stated]]:
     except ModuleNotFoundError:
         return {}
     text = file.read_text(encoding="utf-8") if file.is_file() else ""
-    return {name: [_read(entry) for entry in entries] for name, entries in tomllib.loads(text).items()}
-
-
-def _read(entry: Mapping[str, Any]) -> Stated:
-    fields = dict(entry)
-    charts = fields.pop("chart", ())
-    points = [(x, y) for x, y in fields.pop("points", ())]
-    names = [charts] if isinstance(charts, str) else charts
-    return Stated(fields.pop("from", ""), tuple(names), points, **fields)
+    return {name: [Stated(**entry) for entry in entries] for name, entries in tomllib.loads(text).items()}
 
 
 def marked(drawing: Drawing | None, stated: Sequence[Stated]) -> Drawing | None:
@@ -83,7 +76,7 @@ def marked(drawing: Drawing | None, stated: Sequence[Stated]) -> Drawing | None:
     if missing:
         raise LookupError(f"there is no chart {min(missing)}; there are {', '.join(sorted(keys))}")
     charts = [
-        _marked(chart, [one for number in stated if not number.charts or chart.key in number.charts])
+        _marked(chart, [number for number in stated if not number.charts or chart.key in number.charts])
         for chart in drawing.charts
     ]
     return replace(drawing, charts=charts)
@@ -98,12 +91,8 @@ def _marked(chart: Chart, stated: Sequence[Stated]) -> Chart:
     marks = list(_marks(chart, stated))
     if not marks:
         return chart
-    x, y = (
-        _grown(
-            axis, limits(chart, of), np.concatenate([np.asarray(getattr(mark, of), float) for mark in marks])
-        )
-        for axis, of in ((chart.x, "x"), (chart.y, "y"))
-    )
+    x = _grown(chart.x, limits(chart, "x"), np.concatenate([np.asarray(mark.x, float) for mark in marks]))
+    y = _grown(chart.y, limits(chart, "y"), np.concatenate([np.asarray(mark.y, float) for mark in marks]))
     return replace(chart, x=x, y=y, series=[*chart.series, *marks])
 
 
@@ -137,10 +126,10 @@ def _ends(chart: Chart, of: Literal["x", "y"]) -> tuple[float, float]:
     return (float(shown.min()), float(shown.max())) if is_free else limits(chart, of)
 
 
-def _grown(axis: Axis, ends: tuple[float, float], places: Sequence[float]) -> Axis:
+def _grown(axis: Axis, ends: tuple[float, float], places: NDArray[np.float64]) -> Axis:
     """Return an axis that has room for marks: one with ends that a figure was read with keeps the others."""
     if not axis.is_loose:
         return axis
     low, high = ends
-    grown: Ends = (None if min(places) < low else low, None if max(places) > high else high)
+    grown: Ends = (None if places.min() < low else low, None if places.max() > high else high)
     return replace(axis, range=grown, ticks=()) if None in grown else axis
