@@ -82,7 +82,7 @@ def test_the_verb_opens_an_artefact_of_a_paper(tmp_path: Path, capsys: pytest.Ca
     assert flows == [("reno", 2), ("illinois", 2)]
     with pytest.raises(ScenarioError, match="illinois/figure-1 is computed from formulas"):
         verb.main(["illinois/figure-1"], standalone_mode=False)
-    with pytest.raises(click.ClickException, match="did you mean illinois/figure-6"):
+    with pytest.raises(click.ClickException, match='illinois/figure-16: did you mean "figure-1", "figure-6"'):
         verb.main(["illinois/figure-16"], standalone_mode=False)
 
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ackclock.reproduction.classes import CLASSES, Classified, classify, counts, holds_throughout
 from ackclock.reproduction.artefact import Artefact
+from ackclock.reproduction.classes import CLASSES, Classified, classify, counts, holds_throughout
 from ackclock.reproduction.orders import GAP
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, reliability
