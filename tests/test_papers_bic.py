@@ -54,6 +54,10 @@ def test_readings_reach_the_scenarios():
     }
     assert scenario["flow"][0]["params"] == printed | {"search": "per_rtt"}
     assert "params" not in scenario["flow"][1]
+    # Section VI-A has a path of its own.
+    alone = PAPERS["bic"]["section-vi-a"].cases(effort)
+    flows = [needed.scenario["flow"][0] for key, needed in alone.items() if key.controller == "bic"]
+    assert [flow["params"] for flow in flows] == [printed | {"search": "per_rtt"}] * 2
     queue = scenario["dumbbell"]["queue"]
     # 100 Mbit/s times 20 ms in packets of 1040 bytes: 240.
     assert (queue["min_threshold"], queue["max_threshold"]) == (60, 180)

@@ -23,7 +23,7 @@ from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.reproduction.orders import ordered, plainly
 from ackclock.runs import Case
 from ackclock_papers.bic.figures_2_and_3 import DROPTAIL, FIGURE_2
-from ackclock_papers.bic.setting import GIGABIT_MBPS, background_mbps, case
+from ackclock_papers.bic.setting import GIGABIT_MBPS, as_read, background_mbps, case
 from ackclock_papers.bic.tables_1_to_3 import QUICK_GIGABIT_S, QUICK_MEGABIT_S, TABLE_1, RttPair, case_table
 
 RATE_MBPS, RTT_MS, LEFT_OUT_S, LENGTH_S = 100.0, 100.0, 20.0, 120.0
@@ -65,7 +65,7 @@ def _alone(effort: Effort, control: LoneControl) -> Case:
         build.dumbbell(
             build.mbps(rate_mbps), "10 ms", build.packets(SLOW_BUFFER if control.slow else product // 4)
         ),
-        {"rtt": build.milliseconds(RTT_MS), **control.flow()},
+        {"rtt": build.milliseconds(RTT_MS), **as_read(setting, control.flow())},
         duration=build.seconds(LENGTH_S),
         warmup=build.seconds(LEFT_OUT_S),
         sample="0.5 s",
