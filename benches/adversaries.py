@@ -70,7 +70,6 @@ Scores = dict[tuple[Problem, int], tuple[float, float]]
 def searched(problem: Problem, seed: int, jobs: int) -> tuple[float, float]:
     """Search once and return both scores."""
     control, objective, genome = problem
-    attempt = Attempt(OBJECTIVES[objective], GENOMES[genome], Subject(control), seed, RUNS)
     with (
         tempfile.TemporaryDirectory() as cache,
         Store(Path(cache)).opened() as kept,
@@ -78,13 +77,14 @@ def searched(problem: Problem, seed: int, jobs: int) -> tuple[float, float]:
         progress.Count(0, "runs", shown=False) as bar,
     ):
         trials = Trials(Subject(control), kept, place, bar)
-        attempt.look(trials, BUDGET, optimised=True)
+        attempt = Attempt(trials, OBJECTIVES[objective], GENOMES[genome], seed, RUNS)
+        attempt.look(BUDGET, optimised=True)
         assert len(attempt.searched) == len(attempt.drawn) == BUDGET  # noqa: S101
         best = [
-            attempt.shortlisted(trials, attempt.searched, attempt.means)[0],
-            attempt.shortlisted(trials, attempt.drawn)[0],
+            attempt.shortlisted(attempt.searched, attempt.means)[0],
+            attempt.shortlisted(attempt.drawn)[0],
         ]
-        judged = attempt.judged(trials, best)
+        judged = attempt.judged(best)
     ours, theirs = (
         0.0 if adversary is None else adversary.value.value - attempt.genome.penalty(pattern)
         for pattern, adversary in zip(best, judged, strict=True)

@@ -68,9 +68,9 @@ def search(
     """Search for scenarios in which a congestion control does worse than CUBIC and Reno.
 
     A path is varied until CONTROL does worse on it than the baselines in its place; an outage, which
-    hurts every control, does not count. Scenarios that are worse with fresh seeds, too, are simplified
-    and written to DIR/found; `ackclock evaluate --suite DIR/found` runs another control in them. The
-    page is DIR/search=CONTROL-OBJECTIVE/index.html, with search.json.
+    hurts every control, does not count. Scenarios in which it is still worse with fresh seeds are
+    simplified and written to DIR/found; `ackclock evaluate --suite DIR/found` runs another control in
+    them. The page is DIR/search=CONTROL-OBJECTIVE/index.html, with search.json.
 
     Objectives: utilisation, unused, delay, starvation, harm, loss, stall. Genomes, the things that are
     varied: capacity, delay, flow-delay, pulses, loss, path.

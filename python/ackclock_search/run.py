@@ -126,14 +126,13 @@ def search(
         places.opened([candidate.name, *BASELINES], jobs=jobs, cluster=cluster, limits=limits) as place,
     ):
         for genome in varied:
-            attempt = Attempt(goal, genome, candidate, seed, RUNS[mode])
             parts = 2 if goal.absolute else 4 if goal.with_victim else 3
             runs = (1 + chosen) * parts * (count * RUNS[mode] + SHORTLIST * CHECKING_RUNS)
             runs += parts * FRESH_RUNS * (BEST + 1)
             with progress.Count(runs, f"runs with {genome.name}", shown=shown, live=live) as bar:
-                trials = Trials(candidate, kept, place, bar)
-                attempt.look(trials, count, optimised=chosen)
-                searched = attempt.confirm(trials, count)
+                attempt = Attempt(Trials(candidate, kept, place, bar), goal, genome, seed, RUNS[mode])
+                attempt.look(count, optimised=chosen)
+                searched = attempt.confirm()
             tell(str(searched))
             results.append(searched)
     return results
@@ -149,30 +148,27 @@ def _named(known: Mapping[str, T], names: Sequence[str], kind: str) -> list[T]:
 class Attempt:
     """The vectors of a genome that have been tried, with their values."""
 
-    def __init__(
-        self, objective: Objective, genome: Genome, candidate: Subject, seed: int, runs: int
-    ) -> None:
-        self.objective, self.genome, self.seed, self.runs = objective, genome, seed, runs
-        self.candidate = candidate
-        mine = (candidate, "c", objective.count)
+    def __init__(self, trials: Trials, objective: Objective, genome: Genome, seed: int, runs: int) -> None:
+        self.trials, self.objective, self.genome, self.seed, self.runs = trials, objective, genome, seed, runs
+        mine = (trials.candidate, "c", objective.count)
         self.cast: Cast = [mine, (Subject(CUBIC), "v", 1)] if objective.with_victim else [mine]
         self.searched: Tried = []
         self.drawn: Tried = []
         self.means: list[Vector] = []
         self.failures: dict[str, None] = {}
 
-    def look(self, trials: Trials, budget: int, *, optimised: bool) -> None:
+    def look(self, budget: int, *, optimised: bool) -> None:
         """Try random patterns, and as many that the optimiser chooses."""
         size = self.genome.size
         if optimised:
-            together = self._together(trials, self.searched)
+            together = self._together(self.searched)
             crossover = size > optimise.POPULATION
             self.means = optimise.maximise(together, size, budget, self.seed, crossover=crossover)
-        optimise.at_random(self._together(trials, self.drawn), size, budget, self.seed)
+        optimise.at_random(self._together(self.drawn), size, budget, self.seed)
         if self.failures and all(value == 0 for value, _ in self.searched + self.drawn):
             raise engine.SimulationError(f"every run failed: {next(iter(self.failures))}")
 
-    def _together(self, trials: Trials, tried: Tried) -> optimise.Together:
+    def _together(self, tried: Tried) -> optimise.Together:
         # Each generation has runs of its own, because CMA-ES uses only the order within a generation:
         # with the same runs throughout it would overfit to their start times.
         generations = itertools.count()
@@ -180,19 +176,19 @@ class Attempt:
         def together(vectors: Sequence[Vector]) -> list[float]:
             patterns = [self.genome.pattern(vector) for vector in vectors]
             first = self.runs * next(generations)
-            values = self.values(trials, patterns, self.seed, range(first, first + self.runs))
+            values = self.values(patterns, self.seed, range(first, first + self.runs))
             tried.extend(zip(values, map(np.array, vectors), strict=True))
             return values
 
         return together
 
-    def values(self, trials: Trials, patterns: Sequence[Pattern], seed: int, runs: range) -> list[float]:
+    def values(self, patterns: Sequence[Pattern], seed: int, runs: range) -> list[float]:
         """Return the values that the search maximises, less penalties; 0 where a run fails."""
         cells = [
             self.objective.cell("pattern", self.genome.scenario(pattern, self.cast), drawn=False)
             for pattern in patterns
         ]
-        measured = trials.results(cells, seed=seed, runs=runs, alone=self.objective.absolute)
+        measured = self.trials.results(cells, seed=seed, runs=runs, alone=self.objective.absolute)
         values = []
         for pattern, result in zip(patterns, measured, strict=True):
             error = problem(result)
@@ -211,26 +207,26 @@ class Attempt:
             for run, mine in enumerate(result.measured[CANDIDATE].values(metric))
         ]
 
-    def checked(self, trials: Trials, patterns: Sequence[Pattern]) -> list[float]:
+    def checked(self, patterns: Sequence[Pattern]) -> list[float]:
         """Return values with seeds that the search has not seen."""
-        return self.values(trials, patterns, self.seed + CHECKING, range(CHECKING_RUNS))
+        return self.values(patterns, self.seed + CHECKING, range(CHECKING_RUNS))
 
-    def shortlisted(self, trials: Trials, tried: Tried, means: Sequence[Vector] = ()) -> list[Pattern]:
+    def shortlisted(self, tried: Tried, means: Sequence[Vector] = ()) -> list[Pattern]:
         """Return the best patterns, none nearly equal to another, in the order of their checked values."""
         vectors = [*means, *_apart(tried)][:SHORTLIST]
         patterns = [self.genome.pattern(vector) for vector in vectors]
-        values = self.checked(trials, patterns)
+        values = self.checked(patterns)
         order = sorted(range(len(patterns)), key=lambda index: -values[index])
         return [patterns[index] for index in order]
 
-    def confirm(self, trials: Trials, budget: int) -> Searched:
+    def confirm(self) -> Searched:
         """Run the best again with fresh seeds, and simplify those that are still adversaries."""
-        random = self.shortlisted(trials, self.drawn)
+        random = self.shortlisted(self.drawn)
         tried, best = self.drawn, random[:BEST]
         if self.searched:
             tried = self.searched
-            best = self.shortlisted(trials, self.searched, self.means)[:BEST]
-        *judged, drawn = self.judged(trials, [*best, random[0]])
+            best = self.shortlisted(self.searched, self.means)[:BEST]
+        *judged, drawn = self.judged([*best, random[0]])
         confirmed = [
             (pattern, adversary)
             for pattern, adversary in zip(best, judged, strict=True)
@@ -244,8 +240,8 @@ class Attempt:
         for pattern, adversary in confirmed:
             if not adversary.is_found:
                 continue
-            simple = minimise(self.genome, pattern, lambda patterns: self.checked(trials, patterns))
-            again = self.judged(trials, [simple])[0]
+            simple = minimise(self.genome, pattern, self.checked)
+            again = self.judged([simple])[0]
             least = again if again is not None and again.is_found else adversary
             # Simplifying may have made two the same.
             if all(least.scenario != earlier.scenario for earlier in adversaries):
@@ -254,7 +250,7 @@ class Attempt:
             objective=self.objective,
             genome=self.genome,
             optimised=bool(self.searched),
-            budget=budget,
+            budget=len(self.drawn),
             fresh=_less(confirmed[0][1].value, self.genome.penalty(confirmed[0][0])),
             fresh_at_random=_less(NOTHING if drawn is None else drawn.value, self.genome.penalty(random[0])),
             history=np.maximum.accumulate([value for value, _ in tried]).tolist(),
@@ -262,12 +258,12 @@ class Attempt:
             failures=list(self.failures),
         )
 
-    def judged(self, trials: Trials, patterns: Sequence[Pattern]) -> list[Adversary | None]:
+    def judged(self, patterns: Sequence[Pattern]) -> list[Adversary | None]:
         """Compare patterns over runs with fresh seeds; None where a run fails."""
         seed = self.seed + FRESH
         scenarios = [self.genome.scenario(pattern, self.cast) for pattern in patterns]
         cells = [self.objective.cell("pattern", scenario) for scenario in scenarios]
-        results = trials.results(cells, seed=seed, runs=range(FRESH_RUNS))
+        results = self.trials.results(cells, seed=seed, runs=range(FRESH_RUNS))
         adversaries: list[Adversary | None] = []
         for pattern, scenario, result in zip(patterns, scenarios, results, strict=True):
             error = problem(result)
@@ -280,7 +276,7 @@ class Attempt:
                 Adversary(
                     objective=self.objective,
                     genome=self.genome.name,
-                    candidate=self.candidate.name,
+                    candidate=self.trials.candidate.name,
                     scenario={**scenario, "run": {**scenario["run"], "seed": seed}},
                     estimates={
                         name: measured.estimate(self.objective.margin.metric)

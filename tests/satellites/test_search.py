@@ -257,14 +257,16 @@ def test_every_generation_has_other_runs():
     noted = []
 
     class Noted:
+        candidate = Subject("reno")
+
         @staticmethod
         def results(cells, *, runs, **_):
             noted.append((len(cells), runs))
             measured = Measured(numbers=[{"goodput": 1.0}] * len(runs))
             return [CellResult(cell, {CANDIDATE: measured}, [], []) for cell in cells]
 
-    attempt = Attempt(OBJECTIVES["unused"], GENOMES["pulses"], Subject("reno"), 1, 2)
-    attempt.look(Noted(), 48, optimised=True)
+    attempt = Attempt(Noted(), OBJECTIVES["unused"], GENOMES["pulses"], 1, 2)
+    attempt.look(48, optimised=True)
     # Three generations of sixteen by the optimiser, and the same runs for the random draws.
     assert noted == [(16, range(0, 2)), (16, range(2, 4)), (16, range(4, 6))] * 2
 
