@@ -81,8 +81,8 @@ def searched(problem: Problem, seed: int, jobs: int) -> tuple[float, float]:
         attempt.look(BUDGET, optimised=True)
         assert len(attempt.searched) == len(attempt.drawn) == BUDGET  # noqa: S101
         best = [
-            attempt.shortlisted(attempt.searched, attempt.means)[0],
-            attempt.shortlisted(attempt.drawn)[0],
+            attempt.shortlisted(attempt.searched, attempt.means)[0][1],
+            attempt.shortlisted(attempt.drawn)[0][1],
         ]
         judged = attempt.judged(best)
     ours, theirs = (

@@ -43,7 +43,6 @@ APART = 0.3
 """Least distance (root mean square) of two patterns on the shortlist, in standard deviations of the draws."""
 FRESH = 1000
 """Added to the seed for the reported runs, which choose nothing."""
-NOTHING = Estimate(np.nan, np.nan, np.nan, 0)
 
 
 @dataclass(frozen=True)
@@ -57,13 +56,13 @@ class Searched:
     budget: int
     """Patterns drawn, and as many tried by the optimiser."""
     fresh: Estimate
-    """Value of the best pattern over fresh runs, less the penalty of its genome."""
+    """Value of the optimiser's best pattern over fresh runs, less the penalty of its genome."""
     fresh_at_random: Estimate
     """The same for the best random pattern."""
     history: list[float]
     """Best value so far, by number of patterns tried, on the seed of the search: flattered by the choice."""
     adversaries: list[Adversary]
-    """The best patterns that are past the margin with fresh seeds, simplified."""
+    """The best patterns of either side that are past the margin with fresh seeds, simplified."""
     failures: list[str]
     """Errors of runs, each once."""
 
@@ -211,34 +210,31 @@ class Attempt:
         """Return values with seeds that the search has not seen."""
         return self.values(patterns, self.seed + CHECKING, range(CHECKING_RUNS))
 
-    def shortlisted(self, tried: Tried, means: Sequence[Vector] = ()) -> list[Pattern]:
+    def shortlisted(self, tried: Tried, means: Sequence[Vector] = ()) -> list[tuple[float, Pattern]]:
         """Return the best patterns, none nearly equal to another, in the order of their checked values."""
         vectors = [*means, *_apart(tried)][:SHORTLIST]
         patterns = [self.genome.pattern(vector) for vector in vectors]
-        values = self.checked(patterns)
-        order = sorted(range(len(patterns)), key=lambda index: -values[index])
-        return [patterns[index] for index in order]
+        checked = zip(self.checked(patterns), patterns, strict=True)
+        return sorted(checked, key=lambda pair: -pair[0])
 
     def confirm(self) -> Searched:
         """Run the best again with fresh seeds, and simplify those that are still adversaries."""
-        random = self.shortlisted(self.drawn)
-        tried, best = self.drawn, random[:BEST]
+        drawn = searched = self.shortlisted(self.drawn)
+        both = drawn
         if self.searched:
-            tried = self.searched
-            best = self.shortlisted(self.searched, self.means)[:BEST]
-        *judged, drawn = self.judged([*best, random[0]])
-        confirmed = [
-            (pattern, adversary)
-            for pattern, adversary in zip(best, judged, strict=True)
-            if adversary is not None
-        ]
-        if not confirmed:
+            searched = self.shortlisted(self.searched, self.means)
+            # The draws are paid for, and the optimiser may have missed the worst of them.
+            both = sorted(searched + drawn, key=lambda pair: -pair[0])
+        best = [pattern for _, pattern in both[:BEST]]
+        ends = [searched[0][1], drawn[0][1]]
+        *judged, ours, theirs = self.judged([*best, *ends])
+        if not any(judged):
             raise engine.SimulationError(
                 f"the best scenarios failed with fresh seeds: {next(iter(self.failures))}"
             )
         adversaries: list[Adversary] = []
-        for pattern, adversary in confirmed:
-            if not adversary.is_found:
+        for pattern, adversary in zip(best, judged, strict=True):
+            if adversary is None or not adversary.is_found:
                 continue
             simple = minimise(self.genome, pattern, self.checked)
             again = self.judged([simple])[0]
@@ -251,9 +247,9 @@ class Attempt:
             genome=self.genome,
             optimised=bool(self.searched),
             budget=len(self.drawn),
-            fresh=_less(confirmed[0][1].value, self.genome.penalty(confirmed[0][0])),
-            fresh_at_random=_less(NOTHING if drawn is None else drawn.value, self.genome.penalty(random[0])),
-            history=np.maximum.accumulate([value for value, _ in tried]).tolist(),
+            fresh=_less(ours, self.genome.penalty(ends[0])),
+            fresh_at_random=_less(theirs, self.genome.penalty(ends[1])),
+            history=np.maximum.accumulate([value for value, _ in self.searched or self.drawn]).tolist(),
             adversaries=adversaries,
             failures=list(self.failures),
         )
@@ -291,7 +287,10 @@ class Attempt:
         return adversaries
 
 
-def _less(value: Estimate, penalty: float) -> Estimate:
+def _less(adversary: Adversary | None, penalty: float) -> Estimate:
+    if adversary is None:
+        return Estimate(np.nan, np.nan, np.nan, 0)
+    value = adversary.value
     return replace(value, value=value.value - penalty, low=value.low - penalty, high=value.high - penalty)
 
 

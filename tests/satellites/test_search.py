@@ -393,6 +393,28 @@ def test_an_impossible_search_is_refused(arguments, words, tmp_path):
         search(Subject("reno"), cache=tmp_path, shown=False, **arguments)
 
 
+def test_the_worst_of_the_draws_is_kept_when_the_optimiser_misses_it(monkeypatch, tmp_path):
+    # The optimiser tries nothing but a pulse of a millisecond at a third of the rate every three seconds.
+    def mild(together, *_, **__):
+        together([np.array([9.0, -9.0, -9.0, 0.0])])
+        return []
+
+    monkeypatch.setattr(optimise, "maximise", mild)
+    outcome = search(
+        Subject("reno"),
+        "unused",
+        tmp_path,
+        budget=BUDGET,
+        genomes=["pulses"],
+        jobs=2,
+        shown=False,
+        optimised=True,
+    )[0]
+    assert outcome.fresh.value < 0.2
+    assert not outcome.beats_random
+    assert outcome.adversaries
+
+
 def test_every_objective_has_genomes_that_suit():
     assert SUITED.keys() == OBJECTIVES.keys()
     assert all(set(names) <= GENOMES.keys() for names in SUITED.values())
