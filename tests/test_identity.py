@@ -1,7 +1,6 @@
 """Claims and findings are named in data, scenarios by their digests: sentences and code can be rewritten."""
 
 import hashlib
-import importlib
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from ackclock.cli.predict import SUBJECTS
 from ackclock.comparison import path, questions
 from ackclock.engine.names import NAME, slug
 from ackclock.predictions import Simulation
+from ackclock.predictions.subjects import function_of
 from ackclock.reproduction import make, sentences, strips
 from ackclock.reproduction.artefact import Judged
 from ackclock.reproduction.judge import Judgement
@@ -108,10 +108,8 @@ class Recorder(Simulation):
 def built_by_predict():
     for subject in SUBJECTS:
         if subject.runs is not None:
-            module, function = subject.function.split(".")
-            calculate = getattr(importlib.import_module(f"ackclock.predictions.{module}"), function)
             with pytest.raises(InterruptedError) as built:
-                calculate(simulation=Recorder(runs=2))
+                function_of(subject.name)(simulation=Recorder(runs=2))
             yield f"predict {subject.name}", built.value.args[0]
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ackclock.engine.difference import Difference, diff
+from ackclock.predictions.subjects import SUBJECTS, function_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,24 +23,6 @@ if TYPE_CHECKING:
     from ackclock.predictions import Prediction
 
 __all__ = ["Difference", "compare", "diff", "evaluate", "plot", "predict", "reproduce"]
-
-SUBJECTS = {
-    "response": "response.predict",
-    "unfairness": "unfairness.predict",
-    "divergence": "unfairness.diverge",
-    "period": "period.predict",
-    "curves": "illinois.predict_curves",
-    "gain": "illinois.predict_gain",
-    "noise": "illinois.predict_noise",
-    "share": "share.predict",
-    "matrix": "matrix.predict",
-    "fit": "fit.predict",
-    "smoothness": "smoothness.predict",
-    "processes": "smoothness.predict_processes",
-    "timeouts": "timeouts.predict",
-    "step": "step.predict",
-}
-"""Subjects of predictions: module and function in `ackclock.predictions`."""
 
 
 class Evaluated(Protocol):
@@ -236,14 +219,7 @@ def plot(
     """
     from ackclock.sweeps import picture
 
-    picture.refuse_damaged(results)
-    table = picture.scan(results)
-    across, up = picture.column(table, x), picture.column(table, y)
-    kept = None if hue is None else picture.column(table, hue)
-    if not table.collect_schema()[up].is_numeric():
-        raise ValueError(f"not a column of numbers: {up}; choose another y")
-    chosen = {name: str(value) for name, value in (where or {}).items()}
-    drawn: Picture = picture.draw(picture.chosen(table, chosen), across, up, kept)
+    drawn: Picture = picture.draw(*picture.selected(results, x, y, hue, where or {}))
     return drawn
 
 
@@ -275,14 +251,11 @@ def predict(subject: str, *arguments: object, simulate: int = 0, **settings: obj
         from ackclock.engine.names import hint
 
         raise ValueError(f"unknown subject {subject}: {hint(subject, SUBJECTS)}")
-    module, function = SUBJECTS[subject].split(".")
-    calculate = getattr(importlib.import_module(f"ackclock.predictions.{module}"), function)
     if simulate:
         from ackclock.predictions import Simulation
 
         settings["simulation"] = Simulation(simulate)
-    prediction: Prediction = calculate(*arguments, **settings)
-    return prediction
+    return function_of(subject)(*arguments, **settings)
 
 
 def reproduce(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import click
 
 from ackclock.cli import completion, options
 from ackclock.engine import build, quantity, storage
+from ackclock.predictions.subjects import function_of
 
 if TYPE_CHECKING:
     from ackclock.predictions import Prediction
@@ -34,8 +34,6 @@ class PredictedSubject:
     """A subject of ``ackclock predict``."""
 
     name: str
-    function: str
-    """Module and function in `ackclock.predictions`."""
     summary: str
     """First sentence of its --help."""
     examples: tuple[str, ...]
@@ -93,7 +91,7 @@ LOSS = _numbers("loss", "RATES", "Loss rates, e.g. 1%,0.001 or 1e-4.", 1e-9, 0.5
 
 SUBJECTS = (
     PredictedSubject(
-        "response", "response.predict", "Response functions: rates by loss rate p.",
+        "response", "Response functions: rates by loss rate p.",
         (
             "", "reno cubic bic --loss 1e-2,1e-3,1e-4 --simulate", "hstcp --rtt 50ms -o hstcp.svg",
         ),
@@ -105,7 +103,7 @@ SUBJECTS = (
         runs=1, refuses=(LookupError,),
     ),
     PredictedSubject(
-        "unfairness", "unfairness.predict", "RTT unfairness of flows that lose together.",
+        "unfairness", "RTT unfairness of flows that lose together.",
         ("", "aimd bic --ratios 1,3 --simulate"),
         (
             CONTROLS, _numbers("ratios", "R,...", "Ratios of the long to the short RTT.", 1, 20, "1,2,3,6"),
@@ -117,7 +115,7 @@ SUBJECTS = (
         runs=3, refuses=(LookupError, ValueError),
     ),
     PredictedSubject(
-        "divergence", "unfairness.diverge", "Scalable flows that never converge.",
+        "divergence", "Scalable flows that never converge.",
         ("--ratio 2 --simulate",),
         (
             click.option("--ratio", type=click.FloatRange(1, 20), default=3.0, metavar="R",
@@ -126,7 +124,7 @@ SUBJECTS = (
         "Prints the ratio of the windows of two flows with different RTTs that lose together.",
     ),
     PredictedSubject(
-        "period", "period.predict", "Round trips between self-induced losses.",
+        "period", "Round trips between self-induced losses.",
         ("", "reno africa --windows 100,83000"),
         (
             CONTROLS,
@@ -134,9 +132,9 @@ SUBJECTS = (
         ),
         runs=1, refuses=(LookupError,),
     ),
-    PredictedSubject("share", "share.predict", "Illinois next to Reno on one link.", ("--simulate",)),
+    PredictedSubject("share", "Illinois next to Reno on one link.", ("--simulate",)),
     PredictedSubject(
-        "curves", "illinois.predict_curves", "Alpha and beta of Illinois over delay.",
+        "curves", "Alpha and beta of Illinois over delay.",
         ("--simulate -o curves.svg",),
         (
             click.option("--eta1", type=click.FloatRange(0, 0.99), default=0.01, metavar="SHARE",
@@ -144,16 +142,16 @@ SUBJECTS = (
         ), runs=2,
     ),
     PredictedSubject(
-        "gain", "illinois.predict_gain", "Window of Illinois over Reno's on a lossy link.",
+        "gain", "Window of Illinois over Reno's on a lossy link.",
         ("--loss 0.1%,1% --simulate",), (LOSS,),
     ),
     PredictedSubject(
-        "noise", "illinois.predict_noise", "Throughput of Vegas with noise in its RTT.",
+        "noise", "Throughput of Vegas with noise in its RTT.",
         ("--gamma 5 --simulate",),
         (_numbers("gamma", "G,...", "Packets that Vegas keeps in the queue.", 0.1, 100, "2,5,10"),),
     ),
     PredictedSubject(
-        "matrix", "matrix.predict", "Shares in the stochastic matrix model.",
+        "matrix", "Shares in the stochastic matrix model.",
         ("--flows 4,10 -o matrix.svg",),
         (
             _numbers("flows", "N,...", "Numbers of flows on the link.", 2, 100, "4,10"),
@@ -163,19 +161,19 @@ SUBJECTS = (
         runs=None,
     ),
     PredictedSubject(
-        "fit", "fit.predict", "TCP-FIT on a lossy link.", ("--loss 0.1%,1% --simulate",), (LOSS,),
+        "fit", "TCP-FIT on a lossy link.", ("--loss 0.1%,1% --simulate",), (LOSS,),
         "Prints its throughput, its sessions and its queue.",
     ),
     PredictedSubject(
-        "smoothness", "smoothness.predict", "CoV of TCP, GAIMD, TFRC and TEAR.",
+        "smoothness", "CoV of TCP, GAIMD, TFRC and TEAR.",
         ("--loss 1%,5% --simulate",), (LOSS,),
     ),
     PredictedSubject(
-        "processes", "smoothness.predict_processes", "CoV of AIMD under any loss process.",
+        "processes", "CoV of AIMD under any loss process.",
         ("--simulate",),
     ),
     PredictedSubject(
-        "timeouts", "timeouts.predict", "CoV where timeouts dominate.",
+        "timeouts", "CoV where timeouts dominate.",
         ("--loss 20% --timeout 4",),
         (
             LOSS,
@@ -186,7 +184,7 @@ SUBJECTS = (
         runs=None,
     ),
     PredictedSubject(
-        "step", "step.predict", "Rates after a step of the loss rate.",
+        "step", "Rates after a step of the loss rate.",
         ("--simulate", "--from 4% --to 1% --round-trips 100"),
         (
             _loss_rate("before", "--from", "Loss rate before the step.", "1%"),
@@ -243,11 +241,9 @@ def _add(subject: PredictedSubject) -> None:
         values = {name: value for name, value in given.items() if value not in (None, ())}
         if simulate:
             values["simulation"] = Simulation(runs, jobs, cluster)
-        module, function = subject.function.split(".")
-        calculate = getattr(importlib.import_module(f"ackclock.predictions.{module}"), function)
         try:
             with options.estimated(dry_run, as_json):
-                prediction = calculate(**values)
+                prediction = function_of(subject.name)(**values)
         except subject.refuses as error:
             raise click.ClickException(str(error.args[0])) from error
         if dry_run:

@@ -169,24 +169,18 @@ def plot(results: Path, x: str, y: str, hue: str | None, where: tuple[str, ...],
     if not all(sign for _, sign, _ in pairs):
         raise click.ClickException("--where takes COLUMN=VALUE")
     try:
-        picture.refuse_damaged(results)
-        table = picture.scan(results)
-        across, up = picture.column(table, x), picture.column(table, y)
-        kept = None if hue is None else picture.column(table, hue)
-        if not table.collect_schema()[up].is_numeric():
-            raise ValueError(f"not a column of numbers: {up}; choose another --y")
-        table = picture.chosen(table, {name: value for name, _, value in pairs})
+        selected = picture.selected(results, x, y, hue, {name: value for name, _, value in pairs})
     except ValueError as error:
         raise click.ClickException(str(error)) from error
+    table, across, _, kept = selected
     hidden = picture.averaged_over(table, [across, *([kept] if kept else [])])
     if hidden:
         print(f"averaged over {', '.join(hidden)}; --where selects one value of each", file=sys.stderr)
     if target.suffix == ".html":
-        command = options.command()
-        page.write(target, table, across, up, kept, command)
+        page.write(target, *selected, options.command())
         print(target)
         return
-    figure = picture.draw(table, across, up, kept)
+    figure = picture.draw(*selected)
     with storage.new_file(target) as file:
         figure.savefig(file, format=target.suffix[1:], dpi=200)
     print(target)

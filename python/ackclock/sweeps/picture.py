@@ -66,6 +66,22 @@ def refuse_damaged(results: Path | str) -> None:
             raise ValueError(f"{file} is not a Parquet file: {str(error).splitlines()[0]}") from error
 
 
+def selected(
+    results: Path | str, x: str, y: str, hue: str | None, where: Mapping[str, object]
+) -> tuple[pl.LazyFrame, str, str, str | None]:
+    """Return the rows of results with certain values, and the full names of the columns to draw.
+
+    Raises ValueError when the results are damaged, or lack a column or value.
+    """
+    refuse_damaged(results)
+    table = scan(results)
+    across, up = column(table, x), column(table, y)
+    kept = None if hue is None else column(table, hue)
+    if not table.collect_schema()[up].is_numeric():
+        raise ValueError(f"not a column of numbers: {up}; choose another y")
+    return chosen(table, {name: str(value) for name, value in where.items()}), across, up, kept
+
+
 def column(table: pl.LazyFrame, name: str) -> str:
     """Return the full name of a column from its beginning, such as ``goodput`` for ``goodput_mbps``.
 
