@@ -28,7 +28,7 @@ unset PYTHONDONTWRITEBYTECODE
 TESTED=(development notebooks cluster gym)
 # What `make test` runs; the rest is for `make test-all`.
 CORE=(tests --ignore=tests/satellites python/ackclock python/ackclock_papers)
-SATELLITES=(tests/satellites python/ackclock_evaluate python/ackclock_gym python/ackclock_paths python/ackclock_search)
+SATELLITES=(tests/satellites python/ackclock_evaluate python/ackclock_gym python/ackclock_paths python/ackclock_search python/ackclock_suites)
 # It loads controls into the kernel, so `make kernel-test` runs it.
 KERNEL_STORY=tests/satellites/test_kernel_story.py::test_a_kernel_developer
 

@@ -223,7 +223,9 @@ class Criterion:
     not_tested : str
         The reason why there are no cells.
     suite : str
-        The name or the directory of its suite.
+        The name, file or directory of its suite.
+    digest : str
+        The digest of its suite, by which a draft can cite it.
     """
 
     id: str
@@ -237,6 +239,7 @@ class Criterion:
     shown: str = ""
     not_tested: str = ""
     suite: str = "rfc9743"
+    digest: str = ""
 
     @property
     def key(self) -> str:

@@ -52,7 +52,7 @@ def _show_schema(context: click.Context, _: click.Parameter, wanted: bool) -> No
     multiple=True,
     metavar="NAME",
     shell_complete=completion.names(lambda: names.CRITERIA),
-    help="A suite of criteria, or a folder of adversaries.",
+    help="A suite: a name, a TOML file, a folder of adversaries.",
 )
 @click.option(
     "--only",
@@ -123,7 +123,7 @@ def evaluate(
     runs of the baselines.
 
     The suite is rfc9743 unless --suite names another: bbr-draft, tcpeval, rfc7928, rfc8867, c4,
-    adversaries, or a folder of adversaries that `ackclock search` has saved.
+    adversaries, a TOML file (docs/suites.md), or a folder that `ackclock search` has saved.
 
     --accept names a TOML file of known findings, each an [[accept]] with criterion, reason and until,
     the last day on which it is accepted.
@@ -139,6 +139,7 @@ def evaluate(
       ackclock evaluate cubic --set c=0.8 --only mixed,rtt
       ackclock evaluate bbr3 --full --dry-run
       ackclock evaluate bbr3 --suite results/found
+      ackclock evaluate bbr3 --suite mine.toml
     """
     from ackclock.engine import controls
     from ackclock_evaluate import page, previous
@@ -265,10 +266,13 @@ def _estimate(request: Request, cache: Path, jobs: int | None, as_json: bool) ->
 def _print(evaluation: Evaluation, place: Path) -> None:
     from ackclock.engine import controls
     from ackclock_evaluate.conclusion import headline
+    from ackclock_evaluate.report import suites
 
     name = evaluation.request.candidate.name
     if evaluation.results:
         _print_verdicts(evaluation)
+        for suite, digest in suites(evaluation).items():
+            print(f"suite {suite}: {digest}")
         print(f"{name}: {headline(evaluation)}.")
     sources = controls.follows([name])
     if sources:

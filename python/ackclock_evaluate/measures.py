@@ -159,17 +159,59 @@ def _times(run: Run, group: str) -> list[float | None]:
     return [flow["completion_s"] for flow in flows(run, group)]
 
 
-def requests(run: Run, *, name: str = "c") -> CellNumbers:
-    """Return `general` and the times of the requests of flow `name`.
+def requests(run: Run, *, flow: str = "c") -> CellNumbers:
+    """Return `general` and the times of the requests of a flow, by its name.
 
     ``request_p50``, ``request_p95`` and ``request_p99`` are seconds; the length of the run when no
     request was completed.
     """
-    flow = next(flow for flow in run.summary["flows"] if flow["name"] == name)
+    asked = next(summary for summary in run.summary["flows"] if summary["name"] == flow)
     end_s = run.summary["duration_s"]
     times = {
-        "request_p50": flow["request_p50_s"],
-        "request_p95": flow["request_p95_s"],
-        "request_p99": flow["request_p99_s"],
+        "request_p50": asked["request_p50_s"],
+        "request_p95": asked["request_p95_s"],
+        "request_p99": asked["request_p99_s"],
     }
     return general(run) | {key: end_s if time_s is None else time_s for key, time_s in times.items()}
+
+
+def page_times(run: Run) -> CellNumbers:
+    """Return `general` and the request times of the flows ``c-page``, as means over the connections."""
+    times_by_metric = {}
+    for name, key in (("request_p50", "request_p50_s"), ("request_p95", "request_p95_s")):
+        times = [flow[key] for flow in flows(run, "c-page")]  # type: ignore[literal-required]
+        known = [time_s for time_s in times if time_s is not None]
+        times_by_metric[name] = sum(known) / len(known) if known else run.summary["duration_s"]
+    return general(run) | times_by_metric
+
+
+def completion(run: Run) -> CellNumbers:
+    """Return `general` and ``completion`` (s) of the one transfer under test.
+
+    It is the length of the run when the transfer has not ended.
+    """
+    took_s = flows(run, "c")[0]["completion_s"]
+    took_s = run.summary["duration_s"] if took_s is None else took_s
+    return general(run) | {"completion": took_s}
+
+
+def datagrams(run: Run) -> CellNumbers:
+    """Return `general` and ``datagram_loss``, the share that the flow ``datagrams`` loses."""
+    return general(run) | {"datagram_loss": _lost(run, "datagrams")}
+
+
+def audio(run: Run) -> CellNumbers:
+    """Return `victims`, ``delay_p95`` of the bottleneck (ms), and ``audio_loss`` of the flow ``audio``."""
+    delay_ms = bottleneck(run)["queue_delay_p95_ms"] or 0.0
+    return victims(run) | {"delay_p95": delay_ms, "audio_loss": _lost(run, "audio")}
+
+
+def behind_two(run: Run) -> CellNumbers:
+    """Return `general` with ``delay_p95`` as the sum over two links in a row, ms."""
+    delays = [link["queue_delay_p95_ms"] or 0.0 for link in run.summary["links"][::2]]
+    return general(run) | {"delay_p95": sum(delays)}
+
+
+def _lost(run: Run, name: str) -> float:
+    flow = flows(run, name)[0]
+    return flow["dropped_packets"] / max(1, flow["sent_packets"])

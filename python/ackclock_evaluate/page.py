@@ -186,6 +186,7 @@ def write(
             not_asked=conclusion.not_asked(request),
             exports=list(exports.files(evaluation, date)),
             mode=request.mode,
+            suites=report.suites(evaluation),
             others=list(evaluation.others),
             tested=[section for section in shown if section["verdict"] != "not tested"],
             not_tested=[section for section in shown if section["verdict"] == "not tested"],

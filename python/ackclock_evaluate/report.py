@@ -75,6 +75,11 @@ def _criterion(result: CriterionResult, command: str) -> dict[str, Any]:
     }
 
 
+def suites(evaluation: Evaluation) -> dict[str, str]:
+    """Return the digest of each suite of an evaluation."""
+    return {result.criterion.suite: result.criterion.digest for result in evaluation.results}
+
+
 def verdicts(evaluation: Evaluation, wall_s: float, date: str, commands: Mapping[str, str]) -> dict[str, Any]:
     """Return the content of ``verdicts.json``, which `schema` describes.
 
@@ -96,6 +101,7 @@ def verdicts(evaluation: Evaluation, wall_s: float, date: str, commands: Mapping
         "baselines": list(BASELINES),
         "against": list(request.against),
         "build": previous.build(request),
+        "suites": suites(evaluation),
         "mode": request.mode,
         "seed": request.seed,
         "criteria": [

@@ -89,6 +89,8 @@ def schema() -> dict[str, Any]:
                 "baselines": {"type": "array", "items": _TEXT},
                 "against": {"type": "array", "items": _TEXT},
                 "build": _TEXT,
+                # The digest of each, by which a draft can cite it.
+                "suites": {"type": "object", "additionalProperties": _TEXT},
                 "mode": {"enum": ["quick", "full"]},
                 "seed": {"type": "integer"},
                 "criteria": {"type": "array", "items": criterion},

@@ -13,6 +13,8 @@ Mode = Literal["quick", "full"]
 LONG_S = {"quick": 60.0, "full": 90.0}
 """Length of a run on a path that does not change."""
 PACKET_BYTES = 1500
+ACCESS_DELAY = "5 ms"
+"""Delay, one way, of the bottleneck and of each access link in `Bottleneck.apart`."""
 CUBIC = "cubic-linux"
 """The CUBIC of Linux, the one that is in use."""
 BASELINES = (CUBIC, "reno")
@@ -55,9 +57,13 @@ class Bottleneck(build.Path):
         sample_s: float = 1.0,
         events: tuple[Mapping[str, object], ...] = (),
         tcp: Mapping[str, object] | None = None,
+        topology: Table | None = None,
     ) -> Table:
-        """Return a scenario as `build.Path` does; `tcp` replaces keys of all senders."""
-        return super().scenario(
+        """Return a scenario as `build.Path` does.
+
+        `tcp` replaces keys of all senders, and `topology` replaces the dumbbell of the path.
+        """
+        made = super().scenario(
             *flows,
             duration_s=duration_s,
             measured_from_s=measured_from_s,
@@ -65,6 +71,36 @@ class Bottleneck(build.Path):
             events=events,
             tcp=self.sender(tcp),
         )
+        if topology is None:
+            return made
+        return {**topology, **{key: value for key, value in made.items() if key != "dumbbell"}}
+
+    def apart(self, access: Mapping[str, Mapping[str, Any]]) -> Table:
+        """Return the path as a topology in which every flow has an access link of its own.
+
+        `access` has the nodes at which the flows start, with keys of their links that differ. All flows
+        go to node ``far``; the bottleneck is the first link, the access links are ``access-NODE``.
+        """
+        fast = {
+            # At ten times the bottleneck's rate no burst forms a queue here.
+            "rate": build.mbps(10 * self.rate_mbps),
+            "delay": ACCESS_DELAY,
+            "queue": {"kind": "droptail", "limit": "100000 packets"},
+        }
+        bottleneck = {
+            "rate": build.mbps(self.rate_mbps),
+            "delay": ACCESS_DELAY,
+            "queue": self.topology()["dumbbell"]["queue"],
+            **self.link,
+        }
+        links = [
+            {"name": "bottleneck", "from": "near", "to": "far", **bottleneck},
+            *(
+                {"name": f"access-{name}", "from": name, "to": "near", **fast, **keys}
+                for name, keys in access.items()
+            ),
+        ]
+        return {"node": [{"name": name} for name in (*access, "near", "far")], "link": links}
 
 
 STANDARD = Bottleneck()

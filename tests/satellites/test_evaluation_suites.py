@@ -14,7 +14,7 @@ from ackclock_evaluate import measures, timelines
 from ackclock_evaluate.cell import _GROUP, _SCALE, _WORDS
 from ackclock_evaluate.criteria import changes, collapse, queueing
 from ackclock_evaluate.setting import BASELINES, STANDARD, Bottleneck, Mode, Subject, change
-from ackclock_evaluate.suites import SUITES, adversaries, c4, starvation, tcpeval
+from ackclock_evaluate.suites import SUITES, adversaries, starvation, tcpeval
 from hand_made import made
 
 
@@ -80,15 +80,13 @@ def test_a_newcomer_is_timed_by_its_packets() -> None:
 
 def test_a_transfer_that_does_not_end_takes_the_whole_run() -> None:
     # 1 MB on 0.512 Mbit/s take 15.6 s; 100 kB on 50 Mbit/s some round trips of 40 ms.
-    path, size = c4.ALONE["alone_512k"]
-    short = path.scenario(
-        Subject("reno").flow("c", path.rtt_ms, bytes=f"{size} B", start="0 s"),
-        duration_s=5,
-        measured_from_s=0,
-    )
-    assert c4.completion(engine.simulate(engine.read(short)))["completion"] == 5
-    quick = c4.transfer(Subject("reno"), STANDARD, 100_000)
-    took_s = c4.completion(engine.simulate(engine.read(quick)))["completion"]
+    def completion_s(path: Bottleneck, size: str) -> float:
+        flow = Subject("reno").flow("c", path.rtt_ms, bytes=size, start="0 s")
+        scenario = path.scenario(flow, duration_s=5, measured_from_s=0)
+        return measures.completion(engine.simulate(engine.read(scenario)))["completion"]
+
+    assert completion_s(Bottleneck(0.512, 34, 50 / 34), "1 MB") == 5
+    took_s = completion_s(STANDARD, "100 kB")
     # 67 packets as 10, 20 and 37: two round trips, half a one, and 37 transmissions of 0.24 ms.
     assert took_s == pytest.approx(2.5 * 0.04 + 0.009, abs=0.01)
 

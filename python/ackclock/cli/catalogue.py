@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 
@@ -82,11 +83,21 @@ def explain(controller: str) -> None:
 
 
 @click.command()
-def schema() -> None:
+@click.option("--suite", is_flag=True, help="Print the schema of suites (docs/suites.md).")
+def schema(suite: bool) -> None:
     """Print the JSON schema of scenarios.
 
     \b
-    Example:
+    Examples:
       ackclock schema > scenario.schema.json
+      ackclock schema --suite > suite.schema.json
     """
-    print(json.dumps(engine.schema(), indent=2))
+    if suite:
+        try:
+            # By its name, because the core does not depend on satellites.
+            described = importlib.import_module("ackclock_evaluate.suite").schema()
+        except ImportError as error:
+            raise click.ClickException("--suite needs the package ackclock_evaluate") from error
+    else:
+        described = engine.schema()
+    print(json.dumps(described, indent=2))

@@ -25,6 +25,7 @@ OWN_PACKAGES = (
     "ackclock_papers",
     "ackclock_paths",
     "ackclock_search",
+    "ackclock_suites",
 )
 """Packages of this project; the engine has its own digest."""
 OF_OTHERS = ("site-packages", "dist-packages")

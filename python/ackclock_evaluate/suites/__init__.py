@@ -4,39 +4,42 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ackclock.engine import followed
 from ackclock.engine.names import hint
 from ackclock_evaluate import saved
 from ackclock_evaluate.cell import Criterion
 from ackclock_evaluate.criteria import RFC9743
+from ackclock_evaluate.suite import built_in, read
 from ackclock_evaluate.suites.adversaries import ADVERSARIES
 from ackclock_evaluate.suites.bbr_draft import BBR_DRAFT
-from ackclock_evaluate.suites.c4 import C4
-from ackclock_evaluate.suites.rfc7928 import RFC7928
-from ackclock_evaluate.suites.rfc8867 import RFC8867
 from ackclock_evaluate.suites.tcpeval import TCPEVAL
 
 SUITES: dict[str, tuple[Criterion, ...]] = {
     "rfc9743": RFC9743,
     "bbr-draft": BBR_DRAFT,
     "tcpeval": TCPEVAL,
-    "rfc7928": RFC7928,
-    "rfc8867": RFC8867,
-    "c4": C4,
+    "rfc7928": built_in("rfc7928"),
+    "rfc8867": built_in("rfc8867"),
+    "c4": built_in("c4"),
     "adversaries": ADVERSARIES,
 }
 """The criteria of every suite, by its name."""
 
 
 def criteria(name: str) -> tuple[Criterion, ...]:
-    """Return the criteria of a suite: a key of `SUITES`, or the directory of a search's adversaries.
+    """Return the criteria of a suite: a key of `SUITES`, a TOML file, or a directory of adversaries.
 
-    An unknown suite raises a KeyError whose argument is one line for people.
+    An unknown suite raises a KeyError whose argument is one line for people; a mistake in a file raises
+    a ScenarioError.
     """
     if name in SUITES:
         return tuple(replace(criterion, suite=name) for criterion in SUITES[name])
     if Path(name).is_dir():
-        return (replace(saved.read(Path(name)), suite=name),)
-    raise KeyError(f"unknown suite {name}: {hint(name, SUITES)} (or a directory)")
+        digest = followed.digest(sorted(Path(name).glob("*.toml")))
+        return (replace(saved.read(Path(name)), suite=name, digest=digest),)
+    if name.endswith(".toml"):
+        return read(Path(name))
+    raise KeyError(f"unknown suite {name}: {hint(name, SUITES)} (or a TOML file, or a directory)")
 
 
 def chosen(suites: Sequence[str], only: Sequence[str] = ()) -> tuple[Criterion, ...]:

@@ -1,0 +1,194 @@
+"""Texts of a suite with formulas in braces, the names that they use, and grids of values."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+Point = dict[str, Any]
+LONGEST_FORMULA = 300
+MOST_POINTS = 2000
+"""The largest number of points of a grid, of flows of a scenario, and of its events."""
+_BRACES = re.compile(r"\{([^{}:]*)(?::([^{}]*))?\}")
+_FORMAT = re.compile(r"(\.\d)?[efg%]|d")
+_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Mod: operator.mod,
+}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "min": min,
+    "max": max,
+    "round": round,
+    "floor": math.floor,
+    "pick": lambda index, *values: values[index],
+}
+
+
+class ProblemError(ValueError):
+    """A mistake in a suite: the key at which it is, and what to do."""
+
+    def __init__(self, where: str, problem: str) -> None:
+        super().__init__(f"{where}: {problem}" if where else problem)
+
+
+class Names:
+    """The values that formulas may use: given ones, and defaults, which are formulas or functions."""
+
+    def __init__(self, given: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> None:
+        self.given = dict(given)
+        self._defaults = dict(defaults or {})
+        self._pending: set[str] = set()
+
+    def value(self, name: str) -> Any:
+        """Return the value of a name; an unknown one and one that needs itself raise a ProblemError."""
+        if name in self.given:
+            return self.given[name]
+        if name not in self._defaults:
+            known = ", ".join(sorted({*self.given, *self._defaults})) or "none"
+            raise ProblemError("", f"unknown name {name[:40]}; known are {known}")
+        if name in self._pending:
+            raise ProblemError("", f"{name} is defined by itself")
+        self._pending.add(name)
+        default = self._defaults[name]
+        self.given[name] = default(self) if callable(default) else fill(default, self, name)
+        self._pending.discard(name)
+        return self.given[name]
+
+    def within(self, point: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> Names:
+        """Return the same names with those of a point of a grid, and further defaults."""
+        return Names({**self.given, **point}, {**self._defaults, **(defaults or {})})
+
+
+def calculate(formula: str, names: Names) -> Any:
+    """Return the value of a formula: numbers, names, + - * / %, min, max, round, floor and pick."""
+
+    def number(node: ast.expr) -> float:
+        value = of(node)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ProblemError("", f"{formula} calculates with {value!r:.40}, which is not a number")
+        return value
+
+    def of(node: ast.expr) -> Any:
+        match node:
+            case ast.Constant(int() | float() as value):
+                return value
+            case ast.Name(name):
+                return names.value(name)
+            case ast.UnaryOp(ast.USub(), operand):
+                return -number(operand)
+            case ast.BinOp(left, kind, right) if type(kind) in _OPERATORS:
+                return _OPERATORS[type(kind)](number(left), number(right))
+            case ast.Call(ast.Name(name), arguments, []) if name in _FUNCTIONS:
+                return _FUNCTIONS[name](*(number(argument) for argument in arguments))
+        raise ProblemError("", f"{formula!r:.60} is not a formula of numbers, names, + - * / % and functions")
+
+    if len(formula) > LONGEST_FORMULA:
+        raise ProblemError("", f"a formula has at most {LONGEST_FORMULA} characters")
+    try:
+        return of(ast.parse(formula.strip(), mode="eval").body)
+    except ProblemError:
+        raise
+    except (
+        SyntaxError,
+        ArithmeticError,
+        ValueError,
+        TypeError,
+        IndexError,
+        RecursionError,
+        MemoryError,
+    ) as error:
+        text = " ".join(str(error).split())
+        raise ProblemError("", f"{formula!r:.60} cannot be calculated: {text:.80}") from error
+
+
+def _shown(value: Any, style: str | None) -> str:
+    if style is not None:
+        if not _FORMAT.fullmatch(style):
+            raise ProblemError("", f"unknown format {style[:20]!r}; write g, d, .2f or .0%")
+        return format(value, style)
+    if isinstance(value, float):
+        return f"{value:.9f}".rstrip("0").rstrip(".")
+    return str(value)
+
+
+def fill(value: Any, names: Names, where: str = "") -> Any:
+    """Return a value of a suite with its formulas replaced.
+
+    A text that is a single formula becomes the value itself; otherwise the values are written into
+    the text, in the format after a colon, if any.
+    """
+    if isinstance(value, Mapping):
+        return {key: fill(item, names, f"{where}.{key}".lstrip(".")) for key, item in value.items()}
+    if isinstance(value, list):
+        return [fill(item, names, f"{where}.{index}") for index, item in enumerate(value)]
+    if not isinstance(value, str) or "{" not in value:
+        return value
+    try:
+        alone = _BRACES.fullmatch(value)
+        if alone and alone[2] is None:
+            return calculate(alone[1], names)
+        return _BRACES.sub(lambda braces: _shown(calculate(braces[1], names), braces[2]), value)
+    except ProblemError as error:
+        raise ProblemError(where, str(error)) from error
+    except (ValueError, TypeError, OverflowError) as error:
+        raise ProblemError(where, f"{value[:60]!r} cannot be written: {error}") from error
+
+
+def _values(axis: Any, names: Names, where: str) -> list[Any]:
+    if isinstance(axis, Mapping):
+        if set(axis) != {"from", "to"}:
+            raise ProblemError(where, "expected a list of values, or a range of from and to")
+        ends = [fill(axis[end], names, f"{where}.{end}") for end in ("from", "to")]
+        if not all(isinstance(end, int) for end in ends):
+            raise ProblemError(where, "from and to are whole numbers")
+        if ends[1] - ends[0] >= MOST_POINTS:
+            raise ProblemError(where, f"has more than {MOST_POINTS} values")
+        return list(range(ends[0], ends[1] + 1))
+    values = axis if isinstance(axis, list) else [axis]
+    return [fill(value, names, where) for value in values]
+
+
+def points(grid: Mapping[str, Any], names: Names, where: str = "grid") -> Iterator[Point]:
+    """Yield all combinations of the values of a grid, the last name varying fastest.
+
+    An axis is a value, a list of values, or a range ``{from = 0, to = 4}``; a value that is a table
+    stands for several names.
+    """
+    axes = {name: _values(axis, names, f"{where}.{name}") for name, axis in grid.items()}
+    if math.prod(map(len, axes.values())) > MOST_POINTS:
+        raise ProblemError(where, f"has more than {MOST_POINTS} points")
+    for values in itertools.product(*axes.values()):
+        point: Point = {}
+        for name, value in zip(axes, values, strict=True):
+            point |= value if isinstance(value, Mapping) else {name: value}
+        yield point
+
+
+def each(items: Sequence[Any], names: Names, where: str) -> Iterator[tuple[str, dict[str, Any], Names]]:
+    """Yield place, keys and names of every item; an item with ``each`` comes once per point of that grid."""
+    count = 0
+    for index, item in enumerate(items):
+        keys = {key: value for key, value in item.items() if key not in ("each", "let")}
+        place = f"{where}.{index}"
+        for point in points(item.get("each", {}), names, f"{place}.each"):
+            count += 1
+            if count > MOST_POINTS:
+                raise ProblemError(where, f"has more than {MOST_POINTS} entries")
+            yield place, keys, names.within(point, item.get("let"))
+
+
+def of_mode(value: Any, mode: str) -> Any:
+    """Return a value of a suite in a mode: tables ``{quick = ..., full = ...}`` are replaced."""
+    if isinstance(value, Mapping):
+        if set(value) == {"quick", "full"}:
+            return of_mode(value[mode], mode)
+        return {key: of_mode(item, mode) for key, item in value.items()}
+    return [of_mode(item, mode) for item in value] if isinstance(value, list) else value
