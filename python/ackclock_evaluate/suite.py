@@ -108,14 +108,17 @@ def _criterion(document: Keys, index: int) -> Criterion:
             raise ProblemError(where, f"{name} is missing")
     if ("cell" in keys) == ("not_tested" in keys):
         raise ProblemError(where, "needs either cell or not_tested")
-    rest: dict[str, Any] = {name: keys.get(name, "") for name in TEXTS[4:]}
+    section, level, title, about = (keys.get(name, "") for name in TEXTS[:4])
     criterion = Criterion(
         keys["id"],
-        *(keys.get(name, "") for name in TEXTS[:4]),
+        section,
+        level,
+        title,
+        about,
         cells=partial(_cells, document, index) if "cell" in keys else None,
         further=partial(_further, document, index) if "further" in keys else None,
     )
-    return replace(criterion, **rest)
+    return replace(criterion, **{name: keys.get(name, "") for name in TEXTS[4:]})
 
 
 def _cells(document: Keys, index: int, mode: Mode) -> list[Cell]:
