@@ -215,3 +215,9 @@ def behind_two(run: Run) -> CellNumbers:
 def _lost(run: Run, name: str) -> float:
     flow = flows(run, name)[0]
     return flow["dropped_packets"] / max(1, flow["sent_packets"])
+
+
+def policed(run: Run, *, tokens_mbps: float) -> CellNumbers:
+    """Return `general` and ``of_tokens``, the goodput relative to the rate of a policer."""
+    numbers = general(run)
+    return numbers | {"of_tokens": numbers["goodput"] / tokens_mbps}

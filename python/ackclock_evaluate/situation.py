@@ -18,7 +18,7 @@ from ackclock.engine.names import NAME
 from ackclock_evaluate.cell import Cell, CellMeasure, CellNumbers, Part, Parts
 from ackclock_evaluate.formulas import Names, Point, ProblemError, each, fill
 from ackclock_evaluate.setting import Bottleneck, Subject
-from ackclock_evaluate.vocabulary import JOINS, MARGINS, MEASURES, RECORDED
+from ackclock_evaluate.vocabulary import CHOICES, JOINS, MARGINS, MEASURES, RECORDED
 
 Keys = Mapping[str, Any]
 MERGED = ("grid", "let", "path", "tcp")
@@ -246,6 +246,9 @@ def _call(known: Mapping[str, Any], wanted: Any, where: str) -> Any:
         takes = ", ".join(item.name for item in allowed) or "nothing"
         state = "is missing" if argument in missing else "is unknown"
         raise ProblemError(f"{where}.{argument[:40]}", f"{state}; {name} takes {takes}")
+    for argument in CHOICES.keys() & arguments.keys():
+        if str(arguments[argument]) not in CHOICES[argument]:
+            raise ProblemError(f"{where}.{argument}", f"unknown; choose from {', '.join(CHOICES[argument])}")
     frozen = {key: tuple(value) if isinstance(value, list) else value for key, value in arguments.items()}
     return partial(function, **frozen) if frozen else function
 

@@ -123,6 +123,18 @@ def starvation(run: Run, *, prefix: str = "v") -> CellNumbers:
     return {"starved": float(starved_s)}
 
 
+def shares(run: Run) -> CellNumbers:
+    """Return `general`, ``starved`` and ``ratio``, the goodput of the first flow over that of the second."""
+    first, second = (flow["goodput_mbps"] or 0.0 for flow in flows(run, "c"))
+    ratio = first / second if second else float("inf")
+    return general(run) | starvation(run, prefix="c") | {"ratio": ratio}
+
+
+def jittered(run: Run, *, jitter_ms: float) -> CellNumbers:
+    """Return `shares` and ``jitter``, the largest further delay of one flow (ms)."""
+    return shares(run) | {"jitter": jitter_ms}
+
+
 def fairness(run: Run, *, scales_s: tuple[float, ...] = (1.0, 5.0, 20.0)) -> CellNumbers:
     """Return `general` and how evenly flows share over several time scales.
 

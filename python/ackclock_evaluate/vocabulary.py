@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ackclock.decision.paired import Margin
-from ackclock_evaluate import measures, timelines
+from ackclock_evaluate import joins, measures, states, timelines
 from ackclock_evaluate.cell import DELAY, GOODPUT, JAIN, LOSS, SHARE, CellNumbers, harm_margin, time_margin
 
 _OVER_TIME: dict[str, Callable[..., CellNumbers]] = {
@@ -13,8 +13,11 @@ _OVER_TIME: dict[str, Callable[..., CellNumbers]] = {
     "cuts": timelines.cuts,
     "delay_range": timelines.delay_range,
     "fairness": timelines.fairness,
+    "jittered": timelines.jittered,
     "joining": timelines.joining,
+    "passes": states.passes,
     "recovery": timelines.recovery,
+    "shares": timelines.shares,
     "silence": timelines.silence,
 }
 RECORDED = frozenset(_OVER_TIME)
@@ -30,12 +33,18 @@ MEASURES: dict[str, Callable[..., CellNumbers]] = {
     "marked": measures.marked,
     "overload": measures.overload,
     "page_times": measures.page_times,
+    "policed": measures.policed,
     "requests": measures.requests,
     "sent_per_round_trip": measures.sent_per_round_trip,
     "victims": measures.victims,
 }
 """Functions of a run; their keyword arguments are those of a suite."""
-JOINS: dict[str, Callable[..., CellNumbers]] = {}
+CHOICES: Mapping[str, Mapping[str, object]] = {"check": states.CHECKS}
+"""The allowed values of arguments that are names."""
+JOINS: dict[str, Callable[..., CellNumbers]] = {
+    "harm_to_goodput": joins.harm_to_goodput,
+    "in_ranges": joins.in_ranges,
+}
 """Functions from the numbers of each part to those of the cell."""
 MARGINS: Mapping[str, Margin] = {
     "goodput": GOODPUT,

@@ -9,12 +9,12 @@ import pytest
 
 from ackclock import engine
 from ackclock.decision.paired import Limit
-from ackclock_evaluate import figures
+from ackclock_evaluate import figures, states
 from ackclock_evaluate.evaluate import evaluate
 from ackclock_evaluate.results import Request
 from ackclock_evaluate.setting import Subject
-from ackclock_evaluate.suites import SUITES, bbr_states
-from ackclock_evaluate.suites.bbr_states import PATH, STATES, ReportedStates, cells, reported_states
+from ackclock_evaluate.states import PATH, STATES, ReportedStates, reported_states
+from ackclock_evaluate.suites import SUITES
 
 (STATES_OF_BBR,) = [criterion for criterion in SUITES["bbr-draft"] if criterion.id == "bbr-states"]
 
@@ -23,17 +23,18 @@ def stays(*given: tuple[str, float, float, float]) -> ReportedStates:
     """Return stays of these states, lengths (s), and smallest and largest windows (packets)."""
     log, from_s = [], 0.0
     for state, length_s, least, largest in given:
-        log.append(bbr_states.Stay(state, from_s, from_s + length_s, least, largest))
+        log.append(states.Stay(state, from_s, from_s + length_s, least, largest))
         from_s += length_s
-    times = np.arange(0, from_s, bbr_states.SAMPLE_S)
+    times = np.arange(0, from_s, states.SAMPLE_S)
     # 20 Mbit/s of 1500 bytes are 1666.7 packets/s; with 100 ms that is 167 packets.
     table = pl.DataFrame({"time_s": times, "max_bw_packets_per_s": 20e6 / 12_000, "min_rtt_ms": 100.0})
     return ReportedStates(log, table)
 
 
 def check(case: int):
-    (cell,) = [cell for cell in cells("quick") if cell.name.startswith(f"{case}:")]
-    return cell.parts(Subject("bbr3"))["run"].measure.keywords["check"]
+    (cell,) = [cell for cell in STATES_OF_BBR.cells("quick") if cell.name.startswith(f"{case}:")]
+    given = dict(cell.parts(Subject("bbr3"))["run"].measure.keywords)
+    return partial(states.CHECKS[given.pop("check")], **given)
 
 
 USUAL = [("Startup", 1.4, 10, 344), ("Drain", 0.2, 340, 350), ("Cruise", 2.0, 340, 340)]
@@ -73,9 +74,9 @@ def test_states_follow_each_other_as_in_the_draft(case, given, holds) -> None:
 
 
 def test_startup_does_not_end_with_a_bandwidth_wrong_by_three_percent() -> None:
-    states = stays(*USUAL)
-    wrong = states.table.with_columns(pl.col("max_bw_packets_per_s") * 1.03)
-    assert not check(1)(ReportedStates(states.stays, wrong))
+    usual = stays(*USUAL)
+    wrong = usual.table.with_columns(pl.col("max_bw_packets_per_s") * 1.03)
+    assert not check(1)(ReportedStates(usual.stays, wrong))
 
 
 def test_states_are_read_from_a_run() -> None:
@@ -83,11 +84,11 @@ def test_states_are_read_from_a_run() -> None:
     # which there is Drain.
     scenario = PATH.scenario(Subject("bbr3").flow("c", PATH.rtt_ms, start="0 s"), duration_s=4, sample_s=0.01)
     run = engine.simulate(engine.read(scenario), record=True)
-    states = reported_states(run)
-    assert states is not None
-    assert [stay.state for stay in states.stays[:2]] == ["Startup", "Drain"]
-    assert states.stays[0].to_s > 0.5
-    assert {stay.state for stay in states.stays} <= set(STATES)
+    told = reported_states(run)
+    assert told is not None
+    assert [stay.state for stay in told.stays[:2]] == ["Startup", "Drain"]
+    assert told.stays[0].to_s > 0.5
+    assert {stay.state for stay in told.stays} <= set(STATES)
     reno = engine.read(PATH.scenario(Subject("reno").flow("c", PATH.rtt_ms), duration_s=2))
     assert reported_states(engine.simulate(reno, record=True)) is None
 

@@ -16,12 +16,13 @@ import ackclock
 from ackclock.engine import Run
 from ackclock.engine.build import Table
 from ackclock_evaluate import evaluate as evaluation
-from ackclock_evaluate import measures, work
-from ackclock_evaluate.cell import GOODPUT, LOSS, Cell, Criterion, one_part
+from ackclock_evaluate import measures, timelines, work
+from ackclock_evaluate.cell import GOODPUT, LOSS, SHARE, Cell, Criterion, one_part
 from ackclock_evaluate.criteria import collapse, queueing, sharing
 from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, Request
 from ackclock_evaluate.setting import Bottleneck, Mode, Subject
-from ackclock_evaluate.suites import SUITES, adversaries, starvation
+from ackclock_evaluate.suites import SUITES
+from wrong_base import wrong_base
 
 RUNS = 3
 Evaluate = Callable[..., Evaluation]
@@ -97,11 +98,12 @@ def test_a_wrong_base_rtt_starves(
     # starving flow has about eight in flight.
     path = Bottleneck(rate, 40, 2, packet_bytes=1000)
     sender = {"delayed_ack": 1} | ({"initial_ssthresh": 4} if name == "fast" else {})
+    scenario = partial(wrong_base, path=path, duration_s=16.0, tcp=sender)
     wrong = [
-        starvation.share_cell(
+        Cell(
             f"{error:g}",
-            partial(starvation.wrong_base, path=path, error_ms=error, duration_s=16.0, tcp=sender),
-            {},
+            one_part(partial(scenario, error_ms=error), timelines.shares, records=True),
+            judged=(SHARE,),
         )
         for error in ERRORS_MS
     ]
@@ -274,16 +276,22 @@ def test_pulses_in_step_with_timeouts(evaluate: Evaluate) -> None:
     periods = (0.5, 1.0, 1.5, 2.0, 3.0, 5.0)
     expected = [0, 0, 1 / 3, 1 / 2, 2 / 3, 4 / 5]
     # Recovery as in 2003: RACK detects lost retransmissions without a timeout.
+    shrew = next(criterion for criterion in SUITES["adversaries"] if criterion.id == "shrew")
+    assert shrew.cells is not None
+    by_period = {cell.parameters["period_s"]: cell for cell in shrew.cells("full")}
+
+    def with_sack(subject: Subject, period: float) -> Table:
+        scenario = by_period[period].parts(subject)["run"].scenario
+        return {**scenario, "tcp": {**scenario["tcp"], "recovery": "sack"}}
+
     pulsed = [
         Cell(
-            f"{period:g} s",
-            one_part(partial(adversaries.shrew, period_s=period, tcp={"recovery": "sack"}), measures.general),
-            judged=(GOODPUT,),
+            f"{period:g} s", one_part(partial(with_sack, period=period), measures.general), judged=(GOODPUT,)
         )
         for period in periods
     ]
     results = cells(evaluate(Subject("reno"), of(pulsed)))
-    left = [mean(cell, "goodput") / adversaries.SHORT_PATH.rate_mbps for cell in results]
+    left = [mean(cell, "goodput") / 10 for cell in results]
     # They measured as close to the formula; slow start after each timeout takes some of the time.
     assert left == pytest.approx(expected, abs=0.12)
 
@@ -295,7 +303,7 @@ def test_bunches_of_acks_break_bbr_and_not_cubic(evaluate: Evaluate) -> None:
     aggregation = next(criterion for criterion in SUITES["adversaries"] if criterion.id == "aggregation")
     evaluated = evaluate(Subject("bbr"), only(aggregation, "ACKs every 40 ms"))
     (cell,) = cells(evaluated)
-    assert mean(cell, "goodput", "cubic-linux") > 0.9 * adversaries.FEW_ACKS.rate_mbps
+    assert mean(cell, "goodput", "cubic-linux") > 0.9 * 20
     assert mean(cell, "goodput") < 0.25 * mean(cell, "goodput", "cubic-linux")
     assert evaluated.results[0].verdict == "worse"
 
@@ -305,7 +313,8 @@ def test_bunches_of_acks_break_bbr_and_not_cubic(evaluate: Evaluate) -> None:
 # one more per round trip, so it loses at W = P + sqrt(2B). The mean is 3/4 W, at most the rate:
 # min(1, 3/4 (1 + sqrt(2B)/P)), which is 1 from B = P^2/18.
 def _policed(subject: Subject, bucket: int) -> Table:
-    path = adversaries.policed(Bottleneck(100, 40, 1), 10, bucket * 1500 * 8 / 10e6)
+    policer = {"rate": "10 Mbit/s", "burst": f"{1500 * bucket} B"}
+    path = Bottleneck(100, 40, 1).with_link(policer=policer)
     # Packets spread over the round trip, as in the formula: in bursts the bucket is gone at once.
     paced = {"pacing": True, "pacing_gain": 1.0, "delayed_ack": 1, "initial_ssthresh": 20}
     return path.scenario(subject.flow("c", 40), duration_s=60, tcp=paced)

@@ -14,8 +14,9 @@ from ackclock_evaluate import measures, timelines
 from ackclock_evaluate.cell import _GROUP, _SCALE, _WORDS
 from ackclock_evaluate.criteria import changes, collapse, queueing
 from ackclock_evaluate.setting import BASELINES, STANDARD, Bottleneck, Mode, Subject, change
-from ackclock_evaluate.suites import SUITES, adversaries, starvation, tcpeval
+from ackclock_evaluate.suites import SUITES, tcpeval
 from hand_made import made
+from wrong_base import wrong_base
 
 
 @pytest.mark.parametrize("name", list(SUITES))
@@ -53,7 +54,7 @@ def test_the_second_path_was_shorter(error_ms: float) -> None:
     # Two packets in flight leave the path empty, so the RTT is that of the path: 40 ms and the
     # transmission of a packet or two, 0.24 ms on the bottleneck and 0.024 ms before it.
     subject = Subject("constant", {"window": 2.0})
-    scenario = starvation.wrong_base(subject, STANDARD, error_ms, 10.0)
+    scenario = wrong_base(subject, STANDARD, error_ms, 10.0)
     run = engine.simulate(engine.read(scenario), record=True)
     for flow, before_ms in ((0, 40.0), (1, 40.0 - error_ms)):
         table = run.windows.filter(pl.col("flow") == flow).sort("time_s")
@@ -62,11 +63,14 @@ def test_the_second_path_was_shorter(error_ms: float) -> None:
         assert rtts_ms[9.0] == pytest.approx(40.0, abs=1.5)
 
 
-def test_a_bucket_is_a_time_at_its_rate() -> None:
-    # 10 Mbit/s for 0.1 s are 125 kB; nothing passes a bucket below a packet, so two are the least.
-    link = adversaries.policed(STANDARD, 10.0, 0.1).link
-    assert link["policer"] == {"rate": "10 Mbit/s", "burst": "125000 B"}
-    assert adversaries.policed(STANDARD, 10.0, 1e-6).link["policer"]["burst"] == "3000 B"
+@pytest.mark.parametrize(("bucket_ms", "burst"), [(100, "125000 B"), (10, "12500 B")])
+def test_a_bucket_is_a_time_at_its_rate(bucket_ms: int, burst: str) -> None:
+    # 10 Mbit/s for 0.1 s are 125 kB.
+    (policer,) = [criterion for criterion in SUITES["adversaries"] if criterion.id == "policer"]
+    assert policer.cells is not None
+    (cell,) = [cell for cell in policer.cells("full") if cell.name == f"bucket {bucket_ms} ms, alone"]
+    link = cell.parts(Subject("reno"))["run"].scenario["dumbbell"]
+    assert link["policer"] == {"rate": "10 Mbit/s", "burst": burst}
 
 
 def test_a_newcomer_is_timed_by_its_packets() -> None:

@@ -10,18 +10,16 @@ from ackclock_evaluate import saved
 from ackclock_evaluate.cell import Criterion
 from ackclock_evaluate.criteria import RFC9743
 from ackclock_evaluate.suite import built_in, read
-from ackclock_evaluate.suites.adversaries import ADVERSARIES
-from ackclock_evaluate.suites.bbr_draft import BBR_DRAFT
 from ackclock_evaluate.suites.tcpeval import TCPEVAL
 
 SUITES: dict[str, tuple[Criterion, ...]] = {
     "rfc9743": RFC9743,
-    "bbr-draft": BBR_DRAFT,
+    "bbr-draft": built_in("bbr-draft"),
     "tcpeval": TCPEVAL,
     "rfc7928": built_in("rfc7928"),
     "rfc8867": built_in("rfc8867"),
     "c4": built_in("c4"),
-    "adversaries": ADVERSARIES,
+    "adversaries": built_in("adversaries"),
 }
 """The criteria of every suite, by its name."""
 

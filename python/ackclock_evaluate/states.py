@@ -8,29 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
 import polars as pl
 
-from ackclock.decision.paired import Limit
-from ackclock.engine import Run, build
-from ackclock.engine.build import Table
+from ackclock.engine import Run
 from ackclock_evaluate import measures
-from ackclock_evaluate.cell import Cell, CellNumbers, one_part
-from ackclock_evaluate.setting import Bottleneck, Mode, Subject, change
-from ackclock_evaluate.suites.adversaries import bunched
+from ackclock_evaluate.cell import CellNumbers
+from ackclock_evaluate.setting import Bottleneck
 
 STATES = ("Startup", "Drain", "Down", "Cruise", "Refill", "Up", "ProbeRTT")
 """The states by number; other sources have no separate states within ProbeBW."""
 PROBING = STATES[2:6]
 PATH = Bottleneck(20, 100, 2)
+"""The path of the cases in the suite, but for case 14."""
+THIN = Bottleneck(0.064, 100, 2)
 RTT_S = PATH.rtt_ms / 1e3
 SAMPLE_S = 0.01
-"""A tenth of a round trip: shorter stays may be missed, but only a Down after Drain is so short."""
 NEEDED = ("state", "max_bw_packets_per_s", "min_rtt_ms")
-Check = Callable[["ReportedStates"], bool]
 
 
 @dataclass(frozen=True)
@@ -103,21 +99,14 @@ def reported_states(run: Run) -> ReportedStates | None:
     return ReportedStates(stays, table)
 
 
-def passes(run: Run, *, check: Check) -> CellNumbers:
-    """Return `general` and ``passes``, 1 or 0, which is missing if the control reports no states."""
-    states = reported_states(run)
-    general = measures.general(run)
-    return general if states is None else general | {"passes": float(check(states))}
-
-
-def _startup_ends(states: ReportedStates) -> bool:
+def startup_ends(states: ReportedStates) -> bool:
     """Case 1: Startup ends on a plateau, with a bandwidth estimate within 2 % of the link's rate."""
     at_s = states.stays[0].to_s
     known = states.at("max_bw_packets_per_s", at_s) / PATH.packets_per_second
     return states.after("Startup", "Drain") and abs(known - 1) <= 0.02
 
 
-def _leaves_startup(states: ReportedStates, from_s: float) -> bool:
+def leaves_startup(states: ReportedStates, from_s: float) -> bool:
     """Case 2: Startup ends after the losses, not before.
 
     Without a queue Drain may be over before the next sample.
@@ -126,7 +115,7 @@ def _leaves_startup(states: ReportedStates, from_s: float) -> bool:
     return states.after("Startup", "Drain", "ProbeRTT", *PROBING) and from_s < last_s <= from_s + 1.0
 
 
-def _drain_ends(states: ReportedStates) -> bool:
+def drain_ends(states: ReportedStates) -> bool:
     """Cases 3 and 4: Drain ends in ProbeBW within four round trips of at most 3 RTT each.
 
     Three are for draining, and one is for noticing.
@@ -134,23 +123,23 @@ def _drain_ends(states: ReportedStates) -> bool:
     return states.after("Drain", *PROBING) and states.of("Drain")[0].length_s <= 4 * 3 * RTT_S
 
 
-def _up_ends(states: ReportedStates) -> bool:
+def up_ends(states: ReportedStates) -> bool:
     """Case 5: Up ends in Down after three rounds without growth, not before."""
     long_enough = [stay.length_s >= 3 * RTT_S - SAMPLE_S for stay in states.of("Up")]
     return states.after("Up", "Down") and all(long_enough)
 
 
-def _stays_in_startup(states: ReportedStates) -> bool:
+def stays_in_startup(states: ReportedStates) -> bool:
     """Case 7: Startup lasts as long as the application limits the flow and nothing is lost."""
     return {stay.state for stay in states.stays} <= {"Startup", "ProbeRTT"}
 
 
-def _down_ends(states: ReportedStates) -> bool:
+def down_ends(states: ReportedStates) -> bool:
     """Case 8: Down ends in Cruise, or in ProbeRTT when that is due."""
     return states.after("Down", "Cruise", "ProbeRTT") and states.after("Refill", "Up", "ProbeRTT")
 
 
-def _probes_rtt(states: ReportedStates) -> bool:
+def probes_rtt(states: ReportedStates) -> bool:
     """Case 10: ProbeRTT every 5 s, for 200 ms and a round trip, at half a bandwidth-delay product."""
     stays = states.of("ProbeRTT")
     starts = [stay.from_s for stay in stays]
@@ -164,18 +153,18 @@ def _probes_rtt(states: ReportedStates) -> bool:
     )
 
 
-def _skips_probe_rtt(states: ReportedStates) -> bool:
+def skips_probe_rtt(states: ReportedStates) -> bool:
     """Case 11: no ProbeRTT when the application is idle for longer than 5 s."""
     return not states.of("ProbeRTT") and "Startup" in {stay.state for stay in states.stays}
 
 
-def _window_beyond(states: ReportedStates, state: str) -> bool:
+def window_beyond(states: ReportedStates, state: str) -> bool:
     """Cases 12 and 13: more than two bandwidth-delay products when ACKs come in bunches."""
     stays = states.of(state)
     return bool(stays) and all(stay.largest_window > 2 * states.bdp_packets(stay.to_s) for stay in stays[-3:])
 
 
-def _least_window(states: ReportedStates) -> bool:
+def least_window(states: ReportedStates) -> bool:
     """Case 14: at least four packets in ProbeBW, and a bandwidth estimate within a tenth of the rate.
 
     The start on such a link, whose first windows wait for seconds, ends in timeouts, and after a
@@ -188,95 +177,45 @@ def _least_window(states: ReportedStates) -> bool:
     return min(windows, default=0.0) >= 4 and abs(rate / THIN.packets_per_second - 1) <= 0.1
 
 
-def _follows_down(states: ReportedStates, at_s: float) -> bool:
+def follows_down(states: ReportedStates, from_s: float) -> bool:
     """Case 16: two cycles after a fall of the rate the bandwidth estimate is within a tenth of it.
 
     Packets in flight are still measured in the cycle in which the rate falls; two more follow.
     """
-    ups = [stay.to_s for stay in states.of("Up") if stay.from_s > at_s]
+    ups = [stay.to_s for stay in states.of("Up") if stay.from_s > from_s]
     if len(ups) < 3:
         return False
     return states.at("max_bw_packets_per_s", ups[2] + 1.0) <= 1.1 * PATH.packets_per_second / 2
 
 
-def _back_to_startup(states: ReportedStates) -> bool:
+def back_to_startup(states: ReportedStates) -> bool:
     """Case 20: ProbeRTT during Startup ends in Startup."""
     return states.after("ProbeRTT", "Startup")
 
 
-THIN = Bottleneck(0.064, 100, 2)
-LOST_S = 4.0
-"""Start of half a second with a loss of a fifth: more than 2 %, and more than 6 of 42 packets per RTT."""
+CHECKS: dict[str, Callable[..., bool]] = {
+    "startup_ends": startup_ends,
+    "leaves_startup": leaves_startup,
+    "drain_ends": drain_ends,
+    "up_ends": up_ends,
+    "stays_in_startup": stays_in_startup,
+    "down_ends": down_ends,
+    "probes_rtt": probes_rtt,
+    "skips_probe_rtt": skips_probe_rtt,
+    "window_beyond": window_beyond,
+    "least_window": least_window,
+    "follows_down": follows_down,
+    "back_to_startup": back_to_startup,
+}
+"""The checks by name, with the arguments that a suite gives them."""
 
 
-@dataclass(frozen=True)
-class _Case:
-    name: str
-    check: Check
-    path: Bottleneck = PATH
-    length_s: float = 20.0
-    events: tuple[Table, ...] = ()
-    flow: tuple[tuple[str, object], ...] = ()
+def passes(run: Run, *, check: str, from_s: float | None = None, state: str | None = None) -> CellNumbers:
+    """Return `general` and ``passes``, 1 or 0, which is missing if the control reports no states.
 
-    def scenario(self, subject: Subject) -> Table:
-        start = {"uniform": ["0 s", "100 ms"]}
-        return self.path.scenario(
-            subject.flow("c", self.path.rtt_ms, start=start, **dict(self.flow)),
-            duration_s=self.length_s,
-            measured_from_s=0.0,
-            sample_s=SAMPLE_S,
-            events=self.events,
-        )
-
-    def cell(self) -> Cell:
-        measure = partial(passes, check=self.check)
-        return Cell(
-            self.name,
-            one_part(self.scenario, measure, records=True),
-            limits=(Limit("passes", "share of runs", at_least=1.0, if_told=True),),
-        )
-
-
-def cells(_: Mode) -> list[Cell]:
-    """Return a cell for each case whose states can be checked: they must be right in all runs."""
-    lossy = PATH.with_link(loss={"kind": "bernoulli", "rate": "0 %"})
-    lost = tuple(
-        change(LOST_S + past, "dumbbell.loss.rate", share) for past, share in ((0.0, "20 %"), (0.5, "0 %"))
-    )
-    tenth_less = (change(1.4, "dumbbell.rate", build.mbps(0.9 * PATH.rate_mbps)),)
-    half = (change(20.0, "dumbbell.rate", build.mbps(PATH.rate_mbps / 2)),)
-    limited = (("limit", "5 Mbit/s"),)
-    idle = (("source", "requests"), ("size", "5 MB"), ("think", "6 s"))
-    cases = [
-        _Case("1: Startup ends on a plateau", _startup_ends, length_s=6),
-        _Case(
-            "2: Startup ends on loss, application-limited",
-            partial(_leaves_startup, from_s=LOST_S),
-            path=lossy,
-            events=lost,
-            flow=limited,
-            length_s=8,
-        ),
-        _Case("3: Drain ends", _drain_ends, length_s=6),
-        _Case("4: Drain ends, a tenth less on entry", _drain_ends, events=tenth_less, length_s=6),
-        _Case("5: Up ends on a plateau", _up_ends),
-        _Case("7: Startup without end, application-limited", _stays_in_startup, flow=limited),
-        _Case("8: Down ends in Cruise", _down_ends),
-        _Case("10: ProbeRTT", _probes_rtt, length_s=60),
-        _Case("11: no ProbeRTT after idleness", _skips_probe_rtt, flow=idle, length_s=30),
-        _Case(
-            "12: the window of Startup, ACKs every 40 ms",
-            partial(_window_beyond, state="Startup"),
-            path=bunched(PATH, 40.0),
-            length_s=6,
-        ),
-        _Case(
-            "13: the window of Cruise, ACKs every 40 ms",
-            partial(_window_beyond, state="Cruise"),
-            path=bunched(PATH, 40.0),
-        ),
-        _Case("14: four packets at least", _least_window, path=THIN, length_s=60),
-        _Case("16: half the rate", partial(_follows_down, at_s=20.0), events=half, length_s=50),
-        _Case("20: ProbeRTT in Startup", _back_to_startup, flow=(("limit", "200 kbit/s"),)),
-    ]
-    return [case.cell() for case in cases]
+    Some checks depend on the time of a change, `from_s`, or on a state.
+    """
+    states = reported_states(run)
+    general = measures.general(run)
+    given = [value for value in (from_s, state) if value is not None]
+    return general if states is None else general | {"passes": float(CHECKS[check](states, *given))}
