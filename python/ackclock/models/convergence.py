@@ -36,32 +36,13 @@ def losses(
     fast_convergence: bool = False,
     generator: np.random.Generator | None = None,
 ) -> Losses:
-    """Follow flows whose windows add up to the capacity at every loss event.
+    """Follow flows whose windows in packets add up to the capacity at every loss event, the first at time 0.
 
-    Parameters
-    ----------
-    law : Law
-        The law of every flow.
-    start : sequence of float
-        Windows at the first event, packets.
-    capacity : float
-        Sum of the windows at which a packet is lost.
-    events : int
-        Number of events to follow.
-    fast_convergence : bool
-        Whether a flow whose window at an event is below its window at the previous event takes the
-        middle between its windows before and after the cut as its new maximum (Xu, Harfoush, Rhee,
-        INFOCOM 2004, section VI-A).
-    generator : numpy.random.Generator, optional
-        Chooses the flow that loses, in proportion to the windows; by default all flows lose together.
+    With `fast_convergence` a flow whose window at an event is below its window at the previous event takes
+    the middle between its windows before and after the cut as its new maximum (Xu, Harfoush, Rhee, INFOCOM
+    2004, section VI-A). `generator` chooses the flow that loses, in proportion to the windows; by default all
+    flows lose together.
 
-    Returns
-    -------
-    Losses
-        Times and windows of the events, the first at time 0.
-
-    Examples
-    --------
     Two Reno flows halve the difference of their windows at each event:
 
     >>> from ackclock.models.laws import aimd
@@ -94,22 +75,9 @@ def losses(
 
 
 def round_trips_until_fair(events: Losses, within: float, span: int = 1) -> float:
-    """Return the time until two flows have about equal windows.
+    """Return the round trips until the windows of two flows, as means over `span` events, are about equal.
 
-    Parameters
-    ----------
-    events : Losses
-        Windows of two flows.
-    within : float
-        Largest difference, as a share of the mean window.
-    span : int
-        Number of events over which windows are averaged.
-
-    Returns
-    -------
-    float
-        Round trips until the mean windows of `span` events are that close for the first time;
-        infinite if they never are.
+    Their difference is then at most the share `within` of the mean window; infinite if it never is.
     """
     mean: ArrayLike = np.array(
         [np.convolve(window, np.ones(span) / span, "valid") for window in events.window.T]

@@ -1,7 +1,9 @@
 """TCP-FIT: its throughput, its sessions, and its operating range on a link.
 
 Wang, Wen, Zhang, Han, INFOCOM 2011, sections III to V. ``loss`` is the packet loss rate g = P + p
-of the link and of congestion; rates are in packets per second.
+of the link and of congestion, ``sessions`` their mean number E[N], ``cut_share`` the mean fraction cut
+E[beta], by default that of `cut`; propagation and queueing delays D and q are means in seconds, and rates
+are in packets per second.
 """
 
 from __future__ import annotations
@@ -15,38 +17,12 @@ from ackclock.models.laws import Array
 
 
 def cut(sessions: ArrayLike) -> Array:
-    """Return the fraction of the window cut per loss event.
-
-    Parameters
-    ----------
-    sessions : array_like
-        Number of sessions N.
-
-    Returns
-    -------
-    ndarray
-        2/(3N + 1) (equation 1).
-    """
+    """Return the fraction of the window cut per loss event with N sessions, 2/(3N + 1) (equation 1)."""
     return 2 / (3 * np.asarray(sessions, float) + 1)
 
 
 def mean_window(loss: ArrayLike, sessions: ArrayLike, cut_share: ArrayLike | None = None) -> Array:
-    """Return the mean window at a loss, E[W].
-
-    Parameters
-    ----------
-    loss : array_like
-        Loss rate g, 0 < g < 1.
-    sessions : array_like
-        Mean number of sessions, E[N].
-    cut_share : array_like, optional
-        E[beta]; by default that of `cut`.
-
-    Returns
-    -------
-    ndarray
-        Packets (equation 11).
-    """
+    """Return the mean window at a loss, E[W], in packets (equation 11)."""
     g, n = np.asarray(loss, float), np.asarray(sessions, float)
     beta = cut(n) if cut_share is None else np.asarray(cut_share, float)
     kept = 2 * beta - beta**2
@@ -55,17 +31,9 @@ def mean_window(loss: ArrayLike, sessions: ArrayLike, cut_share: ArrayLike | Non
 
 
 def mean_rounds(loss: ArrayLike, sessions: ArrayLike, cut_share: ArrayLike | None = None) -> Array:
-    """Return the mean number of rounds in a loss-free period, E[X].
+    """Return the mean number of round trips in a loss-free period, E[X] (equations 10 and 12).
 
-    Parameters
-    ----------
-    loss, sessions, cut_share : array_like
-        As for `mean_window`.
-
-    Returns
-    -------
-    ndarray
-        Round trips (equations 10 and 12). The period lasts one round trip more (equations 13 and 14).
+    The period lasts one round trip more (equations 13 and 14).
     """
     n = np.asarray(sessions, float)
     beta = cut(n) if cut_share is None else np.asarray(cut_share, float)
@@ -75,24 +43,7 @@ def mean_rounds(loss: ArrayLike, sessions: ArrayLike, cut_share: ArrayLike | Non
 def throughput(
     loss: ArrayLike, rtt_s: ArrayLike, sessions: ArrayLike, cut_share: ArrayLike | None = None
 ) -> Array:
-    """Return the throughput with a given number of sessions.
-
-    Parameters
-    ----------
-    loss : array_like
-        Loss rate g.
-    rtt_s : array_like
-        Mean round-trip time, seconds.
-    sessions : array_like
-        Mean number of sessions, E[N].
-    cut_share : array_like, optional
-        E[beta]; by default that of `cut`.
-
-    Returns
-    -------
-    ndarray
-        Packets per second (equation 15).
-    """
+    """Return the throughput with a given number of sessions (equation 15)."""
     g = np.asarray(loss, float)
     packets = (1 - g) / g + mean_window(g, sessions, cut_share)
     trips = mean_rounds(g, sessions, cut_share) + 1
@@ -100,36 +51,16 @@ def throughput(
 
 
 def throughput_at_low_loss(loss: ArrayLike, rtt_s: ArrayLike, sessions: ArrayLike) -> Array:
-    """Return the throughput to leading order in the loss rate: N times Reno's.
-
-    Parameters
-    ----------
-    loss, rtt_s, sessions : array_like
-        As for `throughput`.
-
-    Returns
-    -------
-    ndarray
-        Packets per second (equations 16 and 18).
-    """
+    """Return the throughput to leading order in the loss rate: N times Reno's (equations 16 and 18)."""
     n, g = np.asarray(sessions, float), np.asarray(loss, float)
     return np.asarray(n * np.sqrt(1.5 / g) / np.asarray(rtt_s, float))
 
 
 def mean_sessions(alpha: ArrayLike, propagation_s: ArrayLike, queueing_s: ArrayLike) -> Array:
-    """Return the number of sessions at which the update rule is in equilibrium.
+    """Return the number of sessions at which the update rule is in equilibrium, alpha (D + q)/q, at least 1.
 
-    Parameters
-    ----------
-    alpha : array_like
-        Target share of a session's window that waits in the queue, between 0 and 1.
-    propagation_s, queueing_s : array_like
-        Mean delays D and q, seconds.
-
-    Returns
-    -------
-    ndarray
-        E[N] = alpha (D + q)/q, at least 1 (equations 4 and 17); infinite without queueing.
+    `alpha` is the target share of a session's window that waits in the queue, between 0 and 1 (equations 4
+    and 17); without queueing the number is infinite.
     """
     alpha, q = np.asarray(alpha, float), np.asarray(queueing_s, float)
     with np.errstate(divide="ignore"):
@@ -140,64 +71,26 @@ def mean_sessions(alpha: ArrayLike, propagation_s: ArrayLike, queueing_s: ArrayL
 def estimated_throughput(
     loss: ArrayLike, propagation_s: ArrayLike, queueing_s: ArrayLike, alpha: ArrayLike
 ) -> Array:
-    """Return the throughput with the number of sessions in equilibrium.
-
-    Parameters
-    ----------
-    loss : array_like
-        Loss rate P + p.
-    propagation_s, queueing_s : array_like
-        Mean delays D and q, seconds.
-    alpha : array_like
-        As for `mean_sessions`.
-
-    Returns
-    -------
-    ndarray
-        Packets per second (equation 19).
-    """
+    """Return the throughput with the sessions of `mean_sessions` (equation 19)."""
     rtt_s = np.asarray(propagation_s, float) + np.asarray(queueing_s, float)
     return throughput_at_low_loss(loss, rtt_s, mean_sessions(alpha, propagation_s, queueing_s))
 
 
 def own_alpha(propagation_s: ArrayLike, queueing_largest_s: ArrayLike) -> Array:
-    """Return alpha as the paper's implementation computes it: (rtt_max - rtt_min)/rtt_max.
+    """Return alpha as the paper's implementation computes it: (rtt_max - rtt_min)/rtt_max (section III).
 
-    Parameters
-    ----------
-    propagation_s, queueing_largest_s : array_like
-        Smallest round-trip time and largest queueing delay of the session, seconds.
-
-    Returns
-    -------
-    ndarray
-        Between 0 and 1 (section III).
+    The arguments are the smallest round-trip time and the largest queueing delay of the session.
     """
     most = np.asarray(queueing_largest_s, float)
     return np.asarray(most / (np.asarray(propagation_s, float) + most))
 
 
 def queueing_at_capacity(loss: float, propagation_s: float, capacity: float, alpha: float) -> float:
-    """Return the mean queueing delay at which one flow fills a link that loses at random.
+    """Return the mean queueing delay in seconds at which one flow fills a link that loses at random.
 
-    Parameters
-    ----------
-    loss : float
-        Random loss rate P of the link.
-    propagation_s : float
-        Propagation round trip D, seconds.
-    capacity : float
-        Packets per second.
-    alpha : float
-        Fixed alpha of `mean_sessions`.
+    That is where equation 19, with a fixed alpha, equals the capacity; it is 0 when Reno's rate fills the
+    link.
 
-    Returns
-    -------
-    float
-        Delay q in seconds at which equation 19 equals the capacity; 0 when Reno's rate fills the link.
-
-    Examples
-    --------
     At 0.1 % loss, 1250 packets per second and alpha = 0.1 a queue of 3.1 ms makes N = 3.3:
 
     >>> round(queueing_at_capacity(1e-3, 0.1, 1250, 0.1), 5)
@@ -211,24 +104,10 @@ def queueing_at_capacity(loss: float, propagation_s: float, capacity: float, alp
 def link_state(
     packets: float, capacity: float, propagation_s: float, buffer: float
 ) -> Literal["a", "b", "c"]:
-    """Return the state of a link.
+    """Return the state of a link with M packets on it and in its queue (equation 20).
 
-    Parameters
-    ----------
-    packets : float
-        Packets on the link and in its queue, M.
-    capacity : float
-        Packets per second, B.
-    propagation_s : float
-        Propagation round trip in seconds, D.
-    buffer : float
-        Buffer in packets, U.
-
-    Returns
-    -------
-    str
-        "a": not full, no queue; "b": full, a queue and no congestion loss; "c": overflow
-        (equation 20).
+    "a": not full, no queue; "b": full, a queue and no congestion loss; "c": overflow of a buffer of U
+    packets, at B packets per second and the propagation round trip D.
     """
     product = capacity * propagation_s
     if packets < product:

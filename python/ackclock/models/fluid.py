@@ -48,40 +48,17 @@ class FluidCycle:
 
 
 def reno_alpha(delay_s: float, largest_s: float) -> float:  # noqa: ARG001 (one signature for all)
-    """Return Reno's increase.
-
-    Parameters
-    ----------
-    delay_s, largest_s : float
-        Queueing delay and its largest value, seconds; Reno's increase depends on neither.
-
-    Returns
-    -------
-    float
-        1 packet per round trip.
-    """
+    """Return Reno's increase, a packet per round trip whatever the delay."""
     return 1.0
 
 
 def in_trains(alpha: Alpha, capacity: float) -> Alpha:
     """Return the increase for packets in trains, from the increase for evenly spread packets.
 
-    An ACK clock sends the packets of a window as one train at the rate of the link, even while the
-    link is not full. The alpha packets that a round trip adds queue up behind the train and are
-    spread only in the next round trip: they wait for alpha/2 packets on average. So alpha =
-    alpha(delay + alpha/2/C).
-
-    Parameters
-    ----------
-    alpha : callable
-        Increase for evenly spread packets; it must not increase with the delay.
-    capacity : float
-        Packets per second.
-
-    Returns
-    -------
-    callable
-        Increase for packets in trains.
+    An ACK clock sends the packets of a window as one train at the rate of the link, even while the link is
+    not full. The alpha packets that a round trip adds queue up behind the train and are spread only in the
+    next round trip: they wait for alpha/2 packets on average. So alpha = alpha(delay + alpha/2/C), with the
+    capacity C in packets per second, for an alpha that does not increase with the delay.
     """
 
     def steady(delay_s: float, largest_s: float) -> float:
@@ -100,23 +77,8 @@ def in_trains(alpha: Alpha, capacity: float) -> Alpha:
 def cycle(alpha: Alpha, beta: float, capacity: float, buffer: float, rtt_s: float) -> FluidCycle:
     """Follow one cycle round trip by round trip.
 
-    Parameters
-    ----------
-    alpha : callable
-        Increase per round trip.
-    beta : float
-        Fraction of the window cut at the loss.
-    capacity : float
-        Packets per second.
-    buffer : float
-        Buffer in packets.
-    rtt_s : float
-        Propagation round trip, seconds.
-
-    Returns
-    -------
-    FluidCycle
-        Its length, mean utilisation and curve.
+    `beta` is the fraction of the window cut at the loss; the capacity is in packets per second, the buffer in
+    packets, and `rtt_s` the propagation round trip.
     """
     product = capacity * rtt_s
     top = product + buffer

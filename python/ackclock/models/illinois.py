@@ -1,7 +1,8 @@
 """TCP-Illinois: its curves, its share against Reno, its gain on lossy links, and Vegas in noise.
 
 S. Liu, T. Basar, R. Srikant, Performance Evaluation 65 (2008), sections 3, 4.6, 5 and 6.4.
-Delays are seconds, windows packets.
+Delays are seconds, windows packets; ``capacity`` is in packets per second. A flow of Vegas keeps
+``gamma`` packets in the queue (alpha = beta = gamma).
 """
 
 from __future__ import annotations
@@ -42,23 +43,10 @@ STANDARD = Parameters()
 
 
 def alpha(delay_s: ArrayLike, largest_s: ArrayLike, parameters: Parameters = STANDARD) -> Array:
-    """Return the increase.
+    """Return the increase at the mean queueing delay da and the largest one dm, packets per round trip.
 
-    Parameters
-    ----------
-    delay_s, largest_s : array_like
-        Mean queueing delay da and the largest one dm.
-    parameters : Parameters
-        Parameters of the control.
+    It is alpha_max up to d1, then k1/(k2 + da), alpha_min at dm (equations 2 and 4).
 
-    Returns
-    -------
-    ndarray
-        Packets per round trip: alpha_max up to d1, then k1/(k2 + da), alpha_min at dm (equations 2
-        and 4).
-
-    Examples
-    --------
     Above d1 the standard parameters give 0.1 dm/da:
 
     >>> alpha([0.0, 0.005, 0.010], 0.010).round(9).tolist()
@@ -76,19 +64,9 @@ def alpha(delay_s: ArrayLike, largest_s: ArrayLike, parameters: Parameters = STA
 
 
 def beta(delay_s: ArrayLike, largest_s: ArrayLike, parameters: Parameters = STANDARD) -> Array:
-    """Return the fraction cut at a loss event.
+    """Return the fraction cut at a loss event at the mean queueing delay da and the largest one dm.
 
-    Parameters
-    ----------
-    delay_s, largest_s : array_like
-        Mean queueing delay da and the largest one dm.
-    parameters : Parameters
-        Parameters of the control.
-
-    Returns
-    -------
-    ndarray
-        beta_min up to d2, beta_max from d3 on, linear between (equations 3 and 4).
+    It is beta_min up to d2, beta_max from d3 on, linear between (equations 3 and 4).
     """
     da, dm = np.asarray(delay_s, float), np.asarray(largest_s, float)
     d2, d3 = parameters.eta2 * dm, parameters.eta3 * dm
@@ -102,20 +80,10 @@ def share_over_reno(
 ) -> Array:
     """Return the window of an Illinois flow over that of a Reno flow on the same droptail link.
 
-    Parameters
-    ----------
-    mean_alpha : array_like
-        Mean increase over an epoch, weighted by 1/RTT (equation 28).
-    mean_beta : array_like
-        Mean fraction cut; about beta_max where all loss is congestion.
-    synchronisation : array_like
-        lambda of f(x) ~ x^lambda: 1 when congestion is light and flows back off alone, 0 when they
-        all back off together.
-
-    Returns
-    -------
-    ndarray
-        (alpha/(2 beta))^(1/(1 + lambda)); with lambda = 1 the square root of section 4.6.
+    It is (alpha/(2 beta))^(1/(1 + lambda)), with lambda = 1 the square root of section 4.6. alpha is the mean
+    increase over an epoch, weighted by 1/RTT (equation 28); beta the mean fraction cut, about beta_max where
+    all loss is congestion; lambda that of f(x) ~ x^lambda: 1 when congestion is light and flows back off
+    alone, 0 when they all back off together.
     """
     ratio = np.asarray(mean_alpha, float) / (2 * np.asarray(mean_beta, float))
     return np.asarray(ratio ** (1 / (1 + np.asarray(synchronisation, float))))
@@ -124,20 +92,10 @@ def share_over_reno(
 def gain_on_lossy_link(parameters: Parameters = STANDARD) -> tuple[float, float]:
     """Return the window of Illinois over that of Reno where losses are random and no queue builds up.
 
-    Parameters
-    ----------
-    parameters : Parameters
-        Parameters of the control.
+    The first value is sqrt(alpha_max/(2 beta_min)) as printed in equation 31, the second the ratio of the two
+    windows sqrt(alpha (2 - beta)/(2 beta p)) of equation 1, which is larger, so that (31) is not an upper
+    bound.
 
-    Returns
-    -------
-    tuple of float
-        sqrt(alpha_max/(2 beta_min)) as printed in equation 31, and the ratio of the two windows
-        sqrt(alpha (2 - beta)/(2 beta p)) of equation 1, which is larger, so that (31) is not an
-        upper bound.
-
-    Examples
-    --------
     >>> [round(gain, 2) for gain in gain_on_lossy_link()]
     [6.32, 7.07]
     """
@@ -149,45 +107,20 @@ def gain_on_lossy_link(parameters: Parameters = STANDARD) -> tuple[float, float]
 def vegas_window(
     gamma: ArrayLike, propagation_s: ArrayLike, delay_s: ArrayLike, noise_s: ArrayLike = 0.0
 ) -> Array:
-    """Return the window of a Vegas flow in equilibrium.
+    """Return the window of a Vegas flow in equilibrium (equations 32 and 33).
 
-    Parameters
-    ----------
-    gamma : array_like
-        Packets that the flow keeps in the queue (alpha = beta = gamma).
-    propagation_s, delay_s : array_like
-        Propagation round trip and mean queueing delay.
-    noise_s : array_like
-        Mean of the noise in the measured round trip; the noise is sometimes zero.
-
-    Returns
-    -------
-    ndarray
-        Packets (equations 32 and 33).
+    `delay_s` is the mean queueing delay, and `noise_s` the mean of the noise in the measured round trip; the
+    noise is sometimes zero.
     """
     measured = np.asarray(delay_s, float) + np.asarray(noise_s, float)
     return np.asarray(gamma * (measured + np.asarray(propagation_s, float)) / measured)
 
 
 def vegas_threshold(gamma: ArrayLike, capacity: float, flows: int) -> Array:
-    """Return the mean noise above which Vegas flows lose throughput.
+    """Return the mean noise in seconds above which Vegas flows lose throughput.
 
-    Parameters
-    ----------
-    gamma : array_like
-        Packets that each flow keeps in the queue.
-    capacity : float
-        Packets per second.
-    flows : int
-        Number of flows.
+    It is the queueing delay without noise, flows times gamma over capacity.
 
-    Returns
-    -------
-    ndarray
-        Seconds: the queueing delay without noise, flows times gamma over capacity.
-
-    Examples
-    --------
     >>> (1000 * vegas_threshold([2, 5, 10], 1250, 2)).tolist()
     [3.2, 8.0, 16.0]
     """
@@ -197,24 +130,10 @@ def vegas_threshold(gamma: ArrayLike, capacity: float, flows: int) -> Array:
 def vegas_throughput(
     gamma: float, capacity: float, propagation_s: float, noise_s: tuple[float, ...]
 ) -> Array:
-    """Return the throughput of Vegas flows that share a link, each with its own measurement noise.
+    """Return the packets per second of each Vegas flow on a link, each with its own mean measurement noise.
 
-    Parameters
-    ----------
-    gamma : float
-        Packets that each flow keeps in the queue.
-    capacity : float
-        Packets per second.
-    propagation_s : float
-        Propagation round trip.
-    noise_s : tuple of float
-        Mean noise of each flow.
-
-    Returns
-    -------
-    ndarray
-        Packets per second, shape (flows,): the windows of equation 33 over the true round trip, at
-        the queueing delay at which they fill the link, or without a queue when they cannot.
+    They are the windows of equation 33 over the true round trip, at the queueing delay at which they fill the
+    link, or without a queue when they cannot.
     """
     noise = np.asarray(noise_s, float)
 

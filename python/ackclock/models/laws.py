@@ -45,37 +45,14 @@ class Law:
 
 
 def aimd(increase: float, cut: float) -> Law:
-    """Return the law of additive increase and multiplicative decrease.
-
-    Parameters
-    ----------
-    increase : float
-        Packets per round trip.
-    cut : float
-        Fraction of the window cut per loss event.
-
-    Returns
-    -------
-    Law
-        The window law.
-    """
+    """Return the law of additive increase, packets per round trip, and of a fraction cut per loss event."""
     return Law(lambda _window, _top: increase, lambda _window: cut)
 
 
 def scalable(increase: float = 0.01, cut: float = 0.125) -> Law:
     """Return the law of Scalable TCP above its low window (T. Kelly, CCR 33(2), 2003).
 
-    Parameters
-    ----------
-    increase : float
-        Packets per acknowledgement.
-    cut : float
-        Fraction of the window cut per loss event.
-
-    Returns
-    -------
-    Law
-        The window law: per round trip the window grows by the factor 1 + increase.
+    `increase` is in packets per acknowledgement: per round trip the window grows by the factor 1 + increase.
     """
     growth = np.log1p(increase)
     return Law(lambda window, _top: growth * window, lambda _window: float(cut))
@@ -85,36 +62,18 @@ HSTCP_LOW, HSTCP_HIGH = 38.0, 83_000.0
 
 
 def hstcp_cut(window: ArrayLike) -> Array:
-    """Return the fraction that HighSpeed TCP cuts.
+    """Return the fraction b(w) that HighSpeed TCP cuts from a window in packets (RFC 3649, section 5).
 
-    Parameters
-    ----------
-    window : array_like
-        Window in packets.
-
-    Returns
-    -------
-    ndarray
-        b(w): 0.5 up to 38 packets, 0.1 from 83000 on, linear in log w between (RFC 3649,
-        section 5).
+    It is 0.5 up to 38 packets, 0.1 from 83000 on, linear in log w between.
     """
     log = np.log(np.clip(np.asarray(window, float), HSTCP_LOW, HSTCP_HIGH) / HSTCP_LOW)
     return np.asarray(0.5 - 0.4 * log / np.log(HSTCP_HIGH / HSTCP_LOW), float)
 
 
 def hstcp_increase(window: ArrayLike) -> Array:
-    """Return the increase of HighSpeed TCP.
+    """Return the increase of HighSpeed TCP at a window in packets (RFC 3649, section 5).
 
-    Parameters
-    ----------
-    window : array_like
-        Window in packets.
-
-    Returns
-    -------
-    ndarray
-        a(w) = 2 w^2 b(w) p(w)/(2 - b(w)) packets per round trip with p(w) = 0.078/w^1.2, at least 1
-        (RFC 3649, section 5).
+    It is a(w) = 2 w^2 b(w) p(w)/(2 - b(w)) packets per round trip with p(w) = 0.078/w^1.2, at least 1.
     """
     window = np.asarray(window, float)
     cut = hstcp_cut(window)
@@ -123,13 +82,7 @@ def hstcp_increase(window: ArrayLike) -> Array:
 
 
 def hstcp() -> Law:
-    """Return the law of HighSpeed TCP (RFC 3649, section 5).
-
-    Returns
-    -------
-    Law
-        The window law.
-    """
+    """Return the law of HighSpeed TCP (RFC 3649, section 5)."""
     return Law(
         lambda window, _top: hstcp_increase(window),
         lambda window: float(hstcp_cut(window)),
@@ -140,20 +93,9 @@ def hstcp() -> Law:
 def bic(s_max: float = 32, s_min: float = 0.01, cut: float = 0.125, low: float = 14) -> Law:
     """Return the law of BI-TCP's analysis: the gap to the maximum halves in every round trip.
 
-    Parameters
-    ----------
-    s_max, s_min : float
-        Largest and smallest increase, packets per round trip.
-    cut : float
-        Fraction of the window cut per loss event.
-    low : float
-        Window up to which BI-TCP behaves like Reno, packets.
-
-    Returns
-    -------
-    Law
-        The window law (Xu, Harfoush, Rhee, INFOCOM 2004, section V), continuous in time: below a gap of
-        s_max/ln 2 the window approaches the maximum exponentially.
+    It is continuous in time: below a gap of s_max/ln 2 the window approaches the maximum exponentially. The
+    increase is between `s_min` and `s_max` packets per round trip, and up to a window of `low` packets as
+    Reno's (Xu, Harfoush, Rhee, INFOCOM 2004, section V).
     """
     log2 = float(np.log(2))
 
@@ -170,15 +112,8 @@ def bic(s_max: float = 32, s_min: float = 0.01, cut: float = 0.125, low: float =
 def africa(threshold: float) -> Law:
     """Return the law of TCP-Africa: HighSpeed TCP's increase until a queue builds up, then Reno's.
 
-    Parameters
-    ----------
-    threshold : float
-        Share of the largest window at which a queue builds up and the slow mode begins.
-
-    Returns
-    -------
-    Law
-        The window law, with HighSpeed TCP's cut (King, Baraniuk, Riedi, INFOCOM 2005, section III).
+    `threshold` is the share of the largest window at which a queue builds up and the slow mode begins; the
+    cut is HighSpeed TCP's (King, Baraniuk, Riedi, INFOCOM 2005, section III).
     """
 
     def increase(window: Array, top: float) -> Array:
@@ -188,19 +123,9 @@ def africa(threshold: float) -> Law:
 
 
 def compound(alpha: float = 0.125, cut: float = 0.5, exponent: float = 0.75) -> Law:
-    """Return the law of Compound TCP without queueing delay.
+    """Return the law of Compound TCP without queueing delay (Tan, Song, Zhang, Sridharan, INFOCOM 2006).
 
-    Parameters
-    ----------
-    alpha, exponent : float
-        The window grows by alpha w^k packets per round trip.
-    cut : float
-        Fraction of the window cut per loss event.
-
-    Returns
-    -------
-    Law
-        The window law (Tan, Song, Zhang, Sridharan, INFOCOM 2006).
+    The window grows by alpha w^k packets per round trip, k being the exponent.
     """
     return Law(lambda window, _top: alpha * window**exponent, lambda _window: cut)
 
@@ -226,25 +151,11 @@ class Cycle:
 
 
 def cycle(law: Law, top: float, recovery: float = 0.0) -> Cycle:
-    """Integrate a law from just after a cut to the window at the next cut.
+    """Integrate a law from just after a cut to the window at the next cut, `top` packets.
 
-    Parameters
-    ----------
-    law : Law
-        The window law.
-    top : float
-        Window at the cuts, packets.
-    recovery : float
-        Round trips after a cut in which the window does not grow while the loss is repaired: 0 in
-        the papers' formulas, 1 for a TCP with selective acknowledgements.
+    `recovery` is the number of round trips after a cut in which the window does not grow while the loss is
+    repaired: 0 in the papers' formulas, 1 for a TCP with selective acknowledgements.
 
-    Returns
-    -------
-    Cycle
-        Round trips and packets.
-
-    Examples
-    --------
     Reno climbs from 50 to 100 packets in 50 round trips, at 75 packets on average:
 
     >>> reno = cycle(aimd(1, 0.5), 100)
@@ -282,24 +193,10 @@ MOST_PACKETS = 1e9
 
 
 def response(law: Law, p: float, recovery: float = 0.0) -> float:
-    """Return the response function of a law: its rate when one packet in 1/p is lost.
+    """Return the packets per round trip of a law when one packet in 1/p is lost.
 
-    Parameters
-    ----------
-    law : Law
-        The window law.
-    p : float
-        Loss-event rate, 0 < p < 1.
-    recovery : float
-        As for `cycle`.
+    `recovery` is as for `cycle`.
 
-    Returns
-    -------
-    float
-        Packets per round trip.
-
-    Examples
-    --------
     >>> round(response(aimd(1, 0.5), 1e-4), 1)
     122.5
     """
@@ -330,31 +227,11 @@ class Shares:
 def synchronised(law: Law, rtt_s: ArrayLike, capacity: float, recovery: float = 0.0) -> Shares:
     """Return the shares of flows that all lose a packet at every congestion event.
 
-    Parameters
-    ----------
-    law : Law
-        The law of every flow.
-    rtt_s : array_like
-        Round-trip time of each flow, seconds, shape (flows,).
-    capacity : float
-        Rate at which the link overflows, packets per second: the sum of window/RTT.
-    recovery : float
-        As for `cycle`.
+    The link overflows at `capacity` packets per second, the sum of window/RTT; `recovery` is as for `cycle`.
+    ValueError is raised when the shares do not converge because the length of a cycle does not grow with the
+    window, as with Scalable TCP; or when the capacity is too small or too large for windows of 1 to 1e9
+    packets.
 
-    Returns
-    -------
-    Shares
-        Epoch, windows, rates.
-
-    Raises
-    ------
-    ValueError
-        When the shares do not converge because the length of a cycle does not grow with the window,
-        as with Scalable TCP; or when the capacity is too small or too large for windows of 1 to 1e9
-        packets.
-
-    Examples
-    --------
     The window is proportional to the round trips in an epoch, the rate to their square:
 
     >>> shares = synchronised(aimd(32, 0.125), [0.04, 0.12], 1e5)

@@ -1,7 +1,8 @@
 """Smoothness of AIMD, TEAR and TFRC: the coefficient of variation of the sending rate.
 
 The study of TCP, GAIMD, TFRC and TEAR, appendices A to D. ``keep`` is the fraction of the window
-that a loss event keeps (the study's beta).
+that a loss event keeps (the study's beta), and ``increase`` is in packets per round trip, or per unit
+of the times that are given.
 """
 
 from __future__ import annotations
@@ -37,28 +38,12 @@ class Moments:
 
 
 def aimd_with_intervals(intervals: ArrayLike, increase: float, keep: float, recovery: float = 0.0) -> Moments:
-    """Return the window of AIMD for any process of loss intervals, by Palm's inversion formula.
+    """Return the window of AIMD over time for any process of loss intervals, by Palm's inversion formula.
 
-    Parameters
-    ----------
-    intervals : array_like
-        Times between consecutive loss events, shape (events,), any unit: a sample of a stationary
-        process, correlated or not.
-    increase : float
-        Packets per that unit.
-    keep : float
-        Fraction of the window kept at a loss event.
-    recovery : float
-        Time after a loss event in which the window does not grow, at most the shortest interval;
-        0 in the study's formulas.
+    `intervals` are times between consecutive loss events, a sample of a stationary process, correlated or
+    not. After each the window does not grow for the time `recovery`, at most the shortest interval; it is 0
+    in the study's formulas (equations 18 to 21 and 22 to 26).
 
-    Returns
-    -------
-    Moments
-        Over time (equations 18 to 21 and 22 to 26).
-
-    Examples
-    --------
     Reno with a loss every 100 round trips swings between 100 and 200 packets:
 
     >>> round(aimd_with_intervals([100.0] * 1000, 1, 0.5).mean)
@@ -81,17 +66,7 @@ def aimd_with_intervals(intervals: ArrayLike, increase: float, keep: float, reco
 def settling_losses(count: int, keep: float) -> int:
     """Return how many intervals `aimd_with_intervals` leaves out because it does not know their past.
 
-    Parameters
-    ----------
-    count : int
-        Number of intervals.
-    keep : float
-        Fraction of the window kept at a loss event.
-
-    Returns
-    -------
-    int
-        Loss events after which one part in 1e12 of a wrong start is left; at most half of all.
+    After so many loss events one part in 1e12 of a wrong start is left; they are at most half of all.
     """
     if keep == 0:
         return 0
@@ -99,21 +74,9 @@ def settling_losses(count: int, keep: float) -> int:
 
 
 def aimd_with_moments(moments: tuple[float, float, float], increase: float, keep: float) -> Moments:
-    """Return the window of AIMD for independent loss intervals with known moments.
+    """Return the window of AIMD over time for independent loss intervals (equations 31 and 35 to 37).
 
-    Parameters
-    ----------
-    moments : tuple of float
-        Means of the interval, its square and its cube.
-    increase : float
-        Packets per unit of time.
-    keep : float
-        Fraction of the window kept at a loss event.
-
-    Returns
-    -------
-    Moments
-        Over time (equations 31 and 35 to 37).
+    `moments` are the means of the interval, its square and its cube.
     """
     first, second, third = moments
     mean = second / (2 * first) + keep * first / (1 - keep)
@@ -123,25 +86,11 @@ def aimd_with_moments(moments: tuple[float, float, float], increase: float, keep
 
 
 def aimd_poisson(loss_events: float, increase: float, keep: float) -> Moments:
-    """Return the window of AIMD when loss events are Poisson in time.
+    """Return the window of AIMD over time when loss events are Poisson with lambda = `loss_events`.
 
-    Parameters
-    ----------
-    loss_events : float
-        Loss events per unit of time, lambda.
-    increase : float
-        Packets per unit of time.
-    keep : float
-        Fraction of the window kept at a loss event.
+    Its mean is increase/(lambda (1 - keep)), its variance increase^2/((1 - keep^2) lambda^2) (equations 4 to
+    6, 32, 38 and 39).
 
-    Returns
-    -------
-    Moments
-        Mean increase/(lambda (1 - keep)), variance increase^2/((1 - keep^2) lambda^2)
-        (equations 4 to 6, 32, 38 and 39).
-
-    Examples
-    --------
     >>> round(aimd_poisson(0.01, 1, 0.5).cov, 2), round(aimd_poisson(0.01, 0.31, 7 / 8).cov, 2)
     (0.58, 0.26)
     """
@@ -150,32 +99,14 @@ def aimd_poisson(loss_events: float, increase: float, keep: float) -> Moments:
 
 
 def aimd_bernoulli(p: float, increase: float, keep: float) -> Moments:
-    """Return the window of AIMD when each packet is lost with the same probability.
+    """Return the window of AIMD over time when each packet is lost with the same small probability.
 
-    Parameters
-    ----------
-    p : float
-        Loss probability of a packet, small.
-    increase : float
-        Packets per round trip.
-    keep : float
-        Fraction of the window kept at a loss event.
+    There are no timeouts, in the limit of large windows. Losses come at the rate p W, so a loss interval is
+    exponential in packets, not in time. The drift of W is balanced by its cuts where E[W^2] = increase/(p (1
+    - keep)). With q = keep^2, W^2 just before a cut is 2 increase/p times a sum of exponentials E_k q^k,
+    whose square root has the mean Gamma(3/2) prod_k (1 - q^(k + 1/2))/(1 - q^k); the mean over time is the
+    packets of an interval over its length.
 
-    Returns
-    -------
-    Moments
-        Without timeouts and in the limit of large windows.
-
-    Notes
-    -----
-    Losses come at the rate p W, so a loss interval is exponential in packets, not in time. The
-    drift of W is balanced by its cuts where E[W^2] = increase/(p (1 - keep)). With q = keep^2,
-    W^2 just before a cut is 2 increase/p times a sum of exponentials E_k q^k, whose square root
-    has the mean Gamma(3/2) prod_k (1 - q^(k + 1/2))/(1 - q^k); the mean over time is the packets
-    of an interval over its length.
-
-    Examples
-    --------
     >>> round(aimd_bernoulli(1e-4, 1, 0.5).mean * 1e-2, 3)
     1.31
     """
@@ -187,15 +118,7 @@ def aimd_bernoulli(p: float, increase: float, keep: float) -> Moments:
 def cov_at_bernoulli_losses(keep: float) -> float:
     """Return the CoV of AIMD's window just before a loss, with the same loss probability for each packet.
 
-    Parameters
-    ----------
-    keep : float
-        Fraction of the window kept at a loss event.
-
-    Returns
-    -------
-    float
-        0.38 for Reno, where losses that are Poisson in time give 0.58 (see `aimd_bernoulli`).
+    It is 0.38 for Reno, where losses that are Poisson in time give 0.58 (see `aimd_bernoulli`).
     """
     root = _mean_root(keep)
     return float(np.sqrt(1 / ((1 - keep**2) * root**2) - 1))
@@ -213,27 +136,13 @@ TEAR_WEIGHTS = np.array([5, 5, 5, 5, 4, 3, 2, 1]) / 30
 
 
 def tear_factor(correlation: float = 0.0) -> float:
-    """Return the CoV of TEAR's rate over the CoV of the windows at its epochs' ends.
+    """Return the CoV of TEAR's rate over that of the windows at its epochs' ends (equations 42 to 47).
 
-    Parameters
-    ----------
-    correlation : float
-        Correlation of the windows at consecutive losses; at a distance of k losses its k-th power
-        counts. The study assumes independence, 0. Under Poisson losses it is 1/2 (equation 11);
-        under Bernoulli losses the correlation of the squares is 1/4.
+    An epoch's mean is W_i/2 + W_(i-1)/4 of the windows at its end and at that of the one before, so the rate
+    is a weighted sum of nine windows with the mean 3/4 E[W]. At a distance of k losses the k-th power of
+    `correlation` counts. The study assumes independence, 0, which makes 0.370. Under Poisson losses it is 1/2
+    (equation 11); under Bernoulli losses the correlation of the squares is 1/4.
 
-    Returns
-    -------
-    float
-        Equations 42 to 47: 0.370 for independent windows.
-
-    Notes
-    -----
-    An epoch's mean is W_i/2 + W_(i-1)/4 of the windows at its end and at that of the one before, so
-    the rate is a weighted sum of nine windows with the mean 3/4 E[W].
-
-    Examples
-    --------
     With Poisson's CoV of 0.577 as printed, and with the correlation that the study leaves out:
 
     >>> [round(tear_factor(correlation) * 0.577, 2) for correlation in (0.0, 0.5)]
@@ -251,32 +160,14 @@ TFRC_WEIGHTS = np.array([1, 1, 1, 1, 0.8, 0.6, 0.4, 0.2]) / 6
 
 
 def tfrc(p: ArrayLike, exponent: float = 0.5, most: int | None = None) -> tuple[Array, Array]:
-    """Return the CoV of TFRC's rate under Bernoulli loss.
+    """Return the CoV of TFRC's rate under Bernoulli loss, from one loss interval and from the mean of eight.
 
-    Parameters
-    ----------
-    p : array_like
-        Loss probability of a packet.
-    exponent : float
-        The rate is proportional to p^-exponent: 1/2 at low loss; where timeouts matter the study
-        takes 3/2 and 5/2.
-    most : int, optional
-        Longest loss interval in the sum, packets; by default the sum continues until nothing is
-        added. The study's 0.66 at 0.5 % results when the sum stops at 600.
+    The rate is proportional to p^-exponent: 1/2 at low loss; where timeouts matter the study takes 3/2 and
+    5/2. The state is the last loss interval, i packets. It is left at a rate proportional to the sending rate
+    i^e, so its share of time is p q^(i-1)/i^e up to a factor (equation 53; the CoV is that of equations 49 to
+    56, with the root that (56) lacks). `most` is the longest interval in the sum, packets; by default the sum
+    continues until nothing is added. The study's 0.66 at 0.5 % results when it stops at 600.
 
-    Returns
-    -------
-    tuple of ndarray
-        CoV of the rate that follows one loss interval, and CoV with the weighted mean over eight,
-        both of the shape of `p` (equations 49 to 56, with the root that (56) lacks).
-
-    Notes
-    -----
-    The state is the last loss interval, i packets. It is left at a rate proportional to the sending
-    rate i^e, so its share of time is p q^(i-1)/i^e up to a factor (equation 53).
-
-    Examples
-    --------
     >>> [round(float(cov), 2) for cov in tfrc(0.09)]
     [0.54, 0.2]
     """
@@ -295,38 +186,13 @@ def tfrc(p: ArrayLike, exponent: float = 0.5, most: int | None = None) -> tuple[
 
 
 def over_flows_and_epochs(cov: ArrayLike, epochs: ArrayLike) -> Array:
-    """Return the CoV of mean rates over several epochs from that over one.
-
-    Parameters
-    ----------
-    cov : array_like
-        CoV over one epoch.
-    epochs : array_like
-        Number of epochs averaged, independent of each other.
-
-    Returns
-    -------
-    ndarray
-        cov/sqrt(epochs) (equation 2).
-    """
+    """Return the CoV of means over independent epochs from that over one, cov/sqrt(epochs) (equation 2)."""
     return np.asarray(np.asarray(cov, float) / np.sqrt(np.asarray(epochs, float)))
 
 
 def jain_of_cov(cov: ArrayLike) -> Array:
-    """Return Jain's index of rates with this CoV over flows.
+    """Return Jain's index of rates with this CoV over flows, 1/(1 + cov^2) (equation 3).
 
-    Parameters
-    ----------
-    cov : array_like
-        Coefficient of variation.
-
-    Returns
-    -------
-    ndarray
-        1/(1 + cov^2) (equation 3).
-
-    Examples
-    --------
     TFRC and TEAR have an index of 0.96:
 
     >>> round(float(jain_of_cov(0.21)), 2)

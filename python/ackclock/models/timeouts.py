@@ -1,7 +1,8 @@
 """AIMD where timeouts dominate: the chain of the backed-off retransmission timer.
 
 The study of TCP, GAIMD, TFRC and TEAR, appendix B. The timer is at 1, 2, 4, ..., 64 times RTO; a
-lost packet doubles it, one that arrives resets it. ``timeout`` is t, RTO in round trips.
+lost packet doubles it, one that arrives resets it. ``timeout`` is t, RTO in round trips, and ``p`` the loss
+probability of a packet.
 """
 
 from __future__ import annotations
@@ -14,17 +15,9 @@ FACTORS = 2.0 ** np.arange(7)
 
 
 def state_probabilities(p: float) -> Array:
-    """Return how often each state of the timer is entered.
+    """Return how often each state of the timer is entered, per transition (equation 40).
 
-    Parameters
-    ----------
-    p : float
-        Loss probability of a packet.
-
-    Returns
-    -------
-    ndarray
-        Per transition, for the factors 1, 2, 4, ..., 64 (equation 40).
+    The states are those of the factors 1, 2, 4, ..., 64.
     """
     probabilities: Array = (1 - p) * p ** np.arange(7.0)
     probabilities[-1] = p**6
@@ -37,22 +30,8 @@ def _cov_of_sending(probability: float) -> float:
 
 
 def printed_cov(p: float, timeout: float) -> float:
-    """Return the CoV as printed, which takes probabilities per transition for shares of time.
+    """Return the CoV of equation 41, which takes probabilities per transition for shares of time.
 
-    Parameters
-    ----------
-    p : float
-        Loss probability of a packet.
-    timeout : float
-        RTO in round trips.
-
-    Returns
-    -------
-    float
-        CoV of equation 41.
-
-    Examples
-    --------
     The text of the study says 1.7.
 
     >>> round(printed_cov(0.2, 4), 2)
@@ -62,22 +41,8 @@ def printed_cov(p: float, timeout: float) -> float:
 
 
 def cov(p: float, timeout: float) -> float:
-    """Return the CoV of the chain itself.
+    """Return the CoV of the chain itself: one packet per timeout times sum(p_k 2^k) round trips, a mean stay.
 
-    Parameters
-    ----------
-    p : float
-        Loss probability of a packet.
-    timeout : float
-        RTO in round trips.
-
-    Returns
-    -------
-    float
-        One packet per mean stay, which is timeout times sum(p_k 2^k) round trips.
-
-    Examples
-    --------
     >>> round(cov(0.2, 4), 2)
     2.08
     """
@@ -87,24 +52,11 @@ def cov(p: float, timeout: float) -> float:
 def cov_with_slow_start(p: float, timeout: float) -> float:
     """Return the CoV of the chain when a packet that arrives is followed by slow start.
 
-    The packet that ends a timeout doubles the window: the next round trip has two packets. Two packets
-    are too few for duplicate ACKs, so any loss among them leads to another timeout.
+    The packet that ends a timeout doubles the window: the next round trip has two packets. Two packets are
+    too few for duplicate ACKs, so any loss among them leads to another timeout. By renewal there is one
+    packet per state of the timer after timeout times sum(p_k 2^k) round trips, and with probability 1 - p a
+    round trip of two.
 
-    Parameters
-    ----------
-    p : float
-        Loss probability of a packet.
-    timeout : float
-        RTO in round trips.
-
-    Returns
-    -------
-    float
-        By renewal: per state of the timer one packet after timeout times sum(p_k 2^k) round trips,
-        and with probability 1 - p a round trip of two.
-
-    Examples
-    --------
     >>> round(cov_with_slow_start(0.2, 4), 2)
     1.68
     """
@@ -114,24 +66,7 @@ def cov_with_slow_start(p: float, timeout: float) -> float:
 
 
 def simulate_sending(p: float, timeout: int, packets: int, generator: np.random.Generator) -> Array:
-    """Simulate the chain.
-
-    Parameters
-    ----------
-    p : float
-        Loss probability of a packet.
-    timeout : int
-        RTO in round trips.
-    packets : int
-        Number of packets sent.
-    generator : numpy.random.Generator
-        Decides which packets are lost.
-
-    Returns
-    -------
-    ndarray
-        Packets sent in each round trip, 0 or 1.
-    """
+    """Simulate the chain and return the packets sent in each round trip, 0 or 1, until `packets` are sent."""
     lost = generator.random(packets) < p
     # Losses in a row: the distance to the last packet that arrived.
     index = np.arange(packets)

@@ -40,17 +40,10 @@ class StepResponse:
         return np.asarray(np.abs(self.rate - self.rate[0]) / np.abs(self.final - self.rate[0]))
 
     def settling_round_trips(self, within: float = 0.05) -> float:
-        """Return the time after which the rate stays close to its new value.
+        """Return the round trips R after which the rate stays close to its new value (equation 10).
 
-        Parameters
-        ----------
-        within : float
-            Largest distance, as a share of the whole change.
-
-        Returns
-        -------
-        float
-            R, round trips (equation 10); infinite when the computed rates do not settle.
+        `within` is the largest distance, as a share of the whole change. R is infinite when the computed
+        rates do not settle.
         """
         far = np.abs(self.rate - self.final) > within * np.abs(self.rate[0] - self.final)
         if far[-1]:
@@ -59,26 +52,8 @@ class StepResponse:
 
 
 def aimd_step(before: float, after: float, increase: float, keep: float, losses: int = 50) -> StepResponse:
-    """Return AIMD's response to a step of the loss rate.
+    """Return the windows of AIMD just before each loss after a step of the loss-event rate.
 
-    Parameters
-    ----------
-    before, after : float
-        Loss-event rates: a loss in every 1/p packets.
-    increase : float
-        Packets per round trip.
-    keep : float
-        Fraction of the window kept at a loss.
-    losses : int
-        Loss events to follow.
-
-    Returns
-    -------
-    StepResponse
-        Windows just before each loss.
-
-    Examples
-    --------
     >>> round(aimd_step(0.01, 0.04, 1, 0.5).settling_round_trips(), 1)
     10.0
     """
@@ -95,19 +70,9 @@ def aimd_step(before: float, after: float, increase: float, keep: float, losses:
 
 
 def tfrc_step(before: float, after: float, losses: int = 50) -> StepResponse:
-    """Return TFRC's response to a step of the loss rate, without history discounting.
+    """Return TFRC's rates after each loss after a step of the loss-event rate.
 
-    Parameters
-    ----------
-    before, after : float
-        Loss-event rates, before and after the step.
-    losses : int
-        Loss events to follow.
-
-    Returns
-    -------
-    StepResponse
-        Rates after each loss: sqrt(3 s/2) of the weighted mean loss interval s.
+    They are sqrt(3 s/2) of the weighted mean loss interval s, without history discounting.
     """
     old = np.maximum(1 - np.concatenate(([0.0], np.cumsum(TFRC_WEIGHTS))), 0.0)
     old = np.concatenate((old, np.zeros(max(losses - 8, 0))))[: losses + 1]
@@ -123,20 +88,10 @@ def _tear_rates(windows: Array) -> Array:
 
 
 def tear_step(before: float, after: float, losses: int = 50) -> StepResponse:
-    """Return TEAR's response to a step of the loss rate.
+    """Return TEAR's rates after each loss after a step of the loss-event rate.
 
-    Parameters
-    ----------
-    before, after : float
-        Loss-event rates, before and after the step.
-    losses : int
-        Loss events to follow.
-
-    Returns
-    -------
-    StepResponse
-        Rates after each loss. The emulated window has the fixed point 2/sqrt(p), where the exact
-        sawtooth has 1.633/sqrt(p): the study divides by W/2 instead of the mean window.
+    The emulated window has the fixed point 2/sqrt(p), where the exact sawtooth has 1.633/sqrt(p): the study
+    divides by W/2 instead of the mean window.
     """
     windows = [2 / np.sqrt(before)] * 9
     for _ in range(losses):
@@ -149,15 +104,7 @@ def tear_step(before: float, after: float, losses: int = 50) -> StepResponse:
 def aimd_halving(keep: float) -> int:
     """Return AIMD's D: the round trips that it needs to halve its rate with one loss per round trip.
 
-    Parameters
-    ----------
-    keep : float
-        Fraction of the window kept at a loss.
-
-    Returns
-    -------
-    int
-        Whole round trips; without rounding it is log 0.5/log keep, 5.2 for GAIMD.
+    They are whole; without rounding it is log 0.5/log keep, 5.2 for GAIMD.
     """
     # 0.5 is exactly one halving in spite of rounding.
     return int(np.ceil(np.log(0.5) / np.log(keep) - 1e-9))
@@ -166,30 +113,15 @@ def aimd_halving(keep: float) -> int:
 def tfrc_halving() -> int:
     """Return TFRC's D, for loss intervals that were long.
 
-    Returns
-    -------
-    int
-        Round trips with one loss each until the rate, the root of the mean interval, has halved.
+    These are the round trips with one loss each until the rate, the root of the mean interval, has halved.
     """
     left = 1 - np.cumsum(TFRC_WEIGHTS)
     return int(np.argmax(np.sqrt(np.maximum(left, 0)) <= 0.5)) + 1
 
 
 def tear_fractions(losses: int) -> Array:
-    """Return TEAR's rate after losses in consecutive round trips, as a share of its rate before them.
+    """Return TEAR's rate after 0, 1, ... losses in consecutive round trips, as a share of that before them.
 
-    Parameters
-    ----------
-    losses : int
-        Number of losses.
-
-    Returns
-    -------
-    ndarray
-        Shares after 0, 1, ..., `losses` losses.
-
-    Examples
-    --------
     >>> tear_fractions(5).round(3).tolist()[4:]
     [0.542, 0.393]
     """
@@ -198,32 +130,17 @@ def tear_fractions(losses: int) -> Array:
 
 
 def tear_halving() -> int:
-    """Return TEAR's D.
-
-    Returns
-    -------
-    int
-        Round trips with one loss each until the rate has halved.
-    """
+    """Return TEAR's D, the round trips with one loss each until the rate has halved."""
     return int(np.argmax(tear_fractions(8) <= 0.5))
 
 
 def tfrc_increase(discount: float = 1.0) -> float:
-    """Return TFRC's I: the growth of its rate per round trip without loss.
+    """Return TFRC's I: the growth of its rate per round trip without loss, in packets per round trip.
 
-    Parameters
-    ----------
-    discount : float
-        Factor on the weights of older intervals: 1 without history discounting; ns-2's code has a
-        floor of 0.5, reached when the open interval is twice the mean of the others.
+    It is 0.75 times the weight of the open interval. `discount` is the factor on the weights of older
+    intervals: 1 without history discounting; ns-2's code has a floor of 0.5, reached when the open interval
+    is twice the mean of the others.
 
-    Returns
-    -------
-    float
-        0.75 times the weight of the open interval, packets per round trip.
-
-    Examples
-    --------
     >>> round(tfrc_increase(), 3), round(tfrc_increase(0.5), 2)
     (0.125, 0.21)
     """
@@ -232,11 +149,5 @@ def tfrc_increase(discount: float = 1.0) -> float:
 
 
 def tear_increase() -> float:
-    """Return TEAR's largest I.
-
-    Returns
-    -------
-    float
-        Packets per round trip: half the weight of the newest epoch, 1/12.
-    """
+    """Return TEAR's largest I: half the weight of the newest epoch, 1/12 packets per round trip."""
     return float(TEAR_WEIGHTS[0] / 2)
