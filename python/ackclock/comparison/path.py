@@ -93,13 +93,7 @@ class PathSetup:
         return WARMUP * self.run_s
 
     def describe(self) -> str:
-        """Return the path in words: rate, RTT, buffer, loss, duration and runs.
-
-        Returns
-        -------
-        str
-            One line of text without a full stop.
-        """
+        """Return the path in a line of words: rate, RTT, buffer, loss, duration and runs."""
         path = self.path
         share = path.buffer_packets / path.bdp_packets
         loss = f", random loss {100 * self.loss:g} %" if self.loss else ""
@@ -128,18 +122,7 @@ class PathSetup:
         return max(RECEIVE_WINDOW, round(PATH_FILLS * self.capacity_packets))
 
     def scenario(self, *flows: build.Table) -> build.Table:
-        """Return a scenario with flows on the path.
-
-        Parameters
-        ----------
-        *flows : dict
-            Flows as `build.flow` returns them.
-
-        Returns
-        -------
-        dict
-            A scenario with random starts and delays.
-        """
+        """Return a scenario with flows on the path, with random starts and delays."""
         base = dict(self.base or {})
         tcp = {"profile": self.profile, "receive_window": self.receive_window, **base.get("tcp", {})}
         scenario = self.path.scenario(
@@ -156,22 +139,7 @@ class PathSetup:
         return scenario | {key: base[key] for key in ("path", "event") if key in base}
 
     def flow(self, controller: str, name: str, rtt: float = 1.0) -> build.Table:
-        """Return a flow on the path.
-
-        Parameters
-        ----------
-        controller : str
-            Name of its control.
-        name : str
-            Name of the flow.
-        rtt : float
-            Its round-trip time over that of the path.
-
-        Returns
-        -------
-        dict
-            A flow that starts within the first second.
-        """
+        """Return a flow that starts within the first second; `rtt` is its round-trip time over the path's."""
         counted = {"count": self.flows} if self.flows > 1 else {}
         return build.flow(
             controller,

@@ -55,34 +55,12 @@ class Question:
     is_ratio: bool = False
 
     def estimate(self, values: Sequence[float]) -> Estimate:
-        """Return the estimate of an answer over runs.
-
-        Parameters
-        ----------
-        values : sequence of float
-            One number per run.
-
-        Returns
-        -------
-        Estimate
-            Mean (geometric mean of ratios) with an interval of possible values.
-        """
+        """Return the mean over runs (the geometric mean of ratios) with an interval of possible values."""
         estimate = metrics.of_ratios(values) if self.is_ratio else metrics.over_runs(values)
         return metrics.within(estimate, self.least, self.most)
 
     def says(self, estimate: Estimate) -> bool:
-        """Return whether an interval is narrow enough to be meaningful.
-
-        Parameters
-        ----------
-        estimate : Estimate
-            An estimate of the answer.
-
-        Returns
-        -------
-        bool
-            Whether it has an interval that reaches no further than half of the value or `fine`.
-        """
+        """Return whether an interval reaches no further than half of the value or `fine`."""
         reach = max(estimate.high - estimate.value, estimate.value - estimate.low)
         return bool(reach <= max(abs(estimate.value) / 2, self.fine))
 

@@ -27,23 +27,14 @@ def predict(
 ) -> Prediction:
     """Predict the throughput of one FIT flow by equation 19, alpha fixed at 0.5.
 
-    Parameters
-    ----------
-    loss : sequence of float
-        Random loss rates P of the link.
-    propagation_s : sequence of float
-        Propagation round trips D, seconds.
-    simulation : Simulation, optional
-        Simulate the flow on 10 Mbit/s with a buffer of 100 packets.
+    `loss` are random loss rates P of the link, and `propagation_s` propagation round trips D. The flow is
+    simulated on 10 Mbit/s with a buffer of 100 packets.
 
-    Returns
-    -------
-    Prediction
-        The queueing delay q at which equation 19 equals the capacity, so that the link is full with
-        a queue and without congestion loss: state (b) of equation 20, Theorem 1. `sessions` is N of
-        equation 17 at that q. When simulated, `measured_q_ms` and `measured_sessions` are means
-        over time; `sessions_at_q` is equation 17 and `equation_19` the throughput at the measured
-        q, `equation_15` with the measured N; `full` is the share of time with the link full.
+    The table has the queueing delay q at which equation 19 equals the capacity, so that the link is full with
+    a queue and without congestion loss: state (b) of equation 20, Theorem 1. `sessions` is N of equation 17
+    at that q. When simulated, `measured_q_ms` and `measured_sessions` are means over time; `sessions_at_q` is
+    equation 17 and `equation_19` the throughput at the measured q, `equation_15` with the measured N; `full`
+    is the share of time with the link full.
     """
     rows: list[dict[str, object]] = []
     scenarios = []

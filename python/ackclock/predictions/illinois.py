@@ -22,22 +22,10 @@ POSITIONS = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0)
 def predict_curves(
     eta1: float = 0.01, largest_s: float = 0.03, simulation: Simulation | None = None
 ) -> Prediction:
-    """Predict alpha and beta as functions of the queueing delay (figure 1).
+    """Predict alpha and beta as functions of the queueing delay da over the largest one dm (figure 1).
 
-    Parameters
-    ----------
-    eta1 : float
-        Share of the largest delay up to which alpha has its maximum.
-    largest_s : float
-        Largest queueing delay dm, seconds.
-    simulation : Simulation, optional
-        Simulate one flow on 100 Mbit/s with a buffer of dm, and read alpha and beta from its trace
-        where its mean delay passes each position.
-
-    Returns
-    -------
-    Prediction
-        Both parameters, as functions of da/dm.
+    Alpha has its maximum up to the share `eta1` of dm. One flow is simulated on 100 Mbit/s with a buffer of
+    dm, and alpha and beta are read from its trace where its mean delay passes each position.
     """
     parameters = illinois.Parameters(eta1=eta1)
     formulas: dict[str, Callable[[ArrayLike], Array]] = {
@@ -94,17 +82,8 @@ def predict_gain(
 ) -> Prediction:
     """Predict the window of Illinois over Reno's on a link with random losses (figure 14).
 
-    Parameters
-    ----------
-    loss : sequence of float
-        Loss probabilities of a packet.
-    simulation : Simulation, optional
-        Simulate each control alone: 40 Mbit/s, 100 ms, 200 packets, eta1 = 0.2.
-
-    Returns
-    -------
-    Prediction
-        sqrt(alpha_max/(2 beta_min)) of equation 31 and the 7.07 of equation 1, which is larger.
+    The formulas are sqrt(alpha_max/(2 beta_min)) of equation 31 and the 7.07 of equation 1, which is larger.
+    Each control is simulated alone: 40 Mbit/s, 100 ms, 200 packets, eta1 = 0.2.
     """
     printed, exact = illinois.gain_on_lossy_link()
     rows = [
@@ -151,22 +130,11 @@ def predict_noise(
     sigma_ms: Sequence[float] = (0, 2, 4, 8, 12, 16, 24, 32),
     simulation: Simulation | None = None,
 ) -> Prediction:
-    """Predict the throughput of two Vegas flows whose RTT measurement is noisy (figure 15).
+    """Predict the throughput of two Vegas flows whose RTT measurement is noisy, in Mbit/s (figure 15).
 
-    Parameters
-    ----------
-    gamma : sequence of float
-        Packets that each flow keeps in the queue.
-    sigma_ms : sequence of float
-        Mean of the noise, which is uniform on [0, 2 sigma].
-    simulation : Simulation, optional
-        Simulate both flows on 10 Mbit/s, 60 ms and 50 packets; as in the paper's Vegas, they use the
-        mean RTT of a round trip.
-
-    Returns
-    -------
-    Prediction
-        Total throughput of the two flows, Mbit/s; it falls when sigma exceeds 2 gamma/C.
+    Each flow keeps `gamma` packets in the queue; the noise is uniform on [0, 2 sigma]. The total falls when
+    sigma exceeds 2 gamma/C. The flows are simulated on 10 Mbit/s, 60 ms and 50 packets; as in the paper's
+    Vegas, they use the mean RTT of a round trip.
     """
     mbps = build.PACKET_BITS / 1e6
     rows, scenarios = [], []

@@ -18,21 +18,9 @@ LEVELS = {"light": 0.5, "medium": 1.0, "heavy": 2.0}
 
 
 def study(flows: int, level: str, seed: int = 1) -> tuple[Array, Array]:
-    """Simulate the paper's study once.
+    """Simulate the paper's study once for a key of `LEVELS`, with random round trips, starts and drops.
 
-    Parameters
-    ----------
-    flows : int
-        Number of flows N.
-    level : str
-        A key of `LEVELS`.
-    seed : int
-        Seed of round trips, starts and drops.
-
-    Returns
-    -------
-    tuple of ndarray
-        Round-trip times, shape (runs, flows), and shares, shape (runs, events, flows).
+    The results are round-trip times, shape (runs, flows), and shares, shape (runs, events, flows).
     """
     generator = np.random.default_rng(seed)
     rtt = generator.uniform(SHORTEST_S, LONGEST_S, (RUNS, flows))
@@ -45,19 +33,9 @@ def study(flows: int, level: str, seed: int = 1) -> tuple[Array, Array]:
 def predict(flows: Sequence[float] = (4, 10), seed: int = 1) -> Prediction:
     """Simulate the chain for three levels of congestion: 50 runs of 1000 events each.
 
-    Parameters
-    ----------
-    flows : sequence of float
-        Numbers of flows N, rounded to whole flows.
-    seed : int
-        Seed of the random round trips of 50 to 250 ms, starts and drops.
-
-    Returns
-    -------
-    Prediction
-        x/x* over T/T_mean by least squares, with the exponent `mu`, the range of x/x*, and the
-        largest Std(x)/mean; `mean_field_mu` is the exponent of the mean field, Theorem 4.3 without
-        variance.
+    Numbers of flows N are rounded; round trips of 50 to 250 ms, starts and drops are random. The table has
+    x/x* over T/T_mean by least squares, with the exponent `mu`, the range of x/x*, and the largest
+    Std(x)/mean; `mean_field_mu` is the exponent of the mean field, Theorem 4.3 without variance.
     """
     rows, lines = [], []
     trips = np.geomspace(0.4, 1.8, 30)

@@ -59,27 +59,11 @@ def predict(
     windows: Sequence[float] = (100, 300, 1000, 3000),
     simulation: Simulation | None = None,
 ) -> Prediction:
-    """Predict the period of each control.
+    """Predict the round trips between two self-induced congestion events, for controls of `CONTROLS`.
 
-    Parameters
-    ----------
-    controls : sequence of str
-        Names in `CONTROLS`.
-    windows : sequence of float
-        Largest windows W_max, packets.
-    simulation : Simulation, optional
-        Simulate each flow alone with an RTT of 0.1 s and a buffer of a tenth of W_max. Nothing is
-        random there: the interval is over the epochs of one run.
-
-    Returns
-    -------
-    Prediction
-        Round trips between two self-induced congestion events.
-
-    Raises
-    ------
-    LookupError
-        When a control has no formula; the message lists the controls that have.
+    `windows` are the largest windows W_max in packets. Each flow is simulated alone with an RTT of 0.1 s and
+    a buffer of a tenth of W_max. Nothing is random there: the interval is over the epochs of one run.
+    LookupError is raised for a control without a formula; the message lists the controls that have one.
     """
     check_names(controls, CONTROLS, "period")
     rows: list[PointRow] = [

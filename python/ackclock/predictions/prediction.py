@@ -45,56 +45,20 @@ class Simulation:
     def estimate(
         self, scenarios: Sequence[Mapping[str, object]], measure: Callable[[Run], float]
     ) -> list[Estimate]:
-        """Simulate scenarios and estimate one number of each.
-
-        Parameters
-        ----------
-        scenarios : sequence of mapping
-            Scenarios as for `each`.
-        measure : callable
-            Function from a recorded run to the number, which is not negative.
-
-        Returns
-        -------
-        list of Estimate
-            Mean over the runs with its interval.
-        """
+        """Simulate scenarios and return for each the mean over runs of a measure that is not negative."""
         return [over_runs(values, least=0.0) for values in self.each(scenarios, measure)]
 
     def each(self, scenarios: Sequence[Mapping[str, object]], measure: Callable[[Run], T]) -> list[list[T]]:
-        """Simulate scenarios and measure every run.
-
-        Parameters
-        ----------
-        scenarios : sequence of mapping
-            Scenarios as in scenario files.
-        measure : callable
-            Function of a recorded run.
-
-        Returns
-        -------
-        list of list
-            Its values by scenario and run.
-        """
+        """Simulate scenarios and return what `measure` returns for a recorded run, by scenario and run."""
         cases = [Case(scenario, self.runs) for scenario in scenarios]
         return measure_all(cases, measure, self.jobs, self.cluster)
 
     def once(
         self, scenarios: Sequence[Mapping[str, object] | None], measure: Callable[[Run], Estimate]
     ) -> list[Estimate]:
-        """Simulate scenarios in which nothing is random, each once.
+        """Simulate scenarios in which nothing is random, each once, and return the estimate of `measure`.
 
-        Parameters
-        ----------
-        scenarios : sequence of mapping
-            Scenarios as for `each`; None for points that cannot be simulated.
-        measure : callable
-            Function from a recorded run to the estimate.
-
-        Returns
-        -------
-        list of Estimate
-            One estimate for each scenario, NaN for None.
+        None stands for a point that cannot be simulated; its estimate is NaN.
         """
         cases = [Case(scenario) for scenario in scenarios if scenario is not None]
         measured = iter(measure_all(cases, measure, self.jobs, self.cluster))
@@ -144,23 +108,11 @@ class Prediction:
             return self.draw()._repr_png_()
 
     def to_latex(self) -> str:
-        """Return the points as a LaTeX table with the rules of booktabs.
-
-        Returns
-        -------
-        str
-            A tabular environment.
-        """
+        """Return the points as a LaTeX table with the rules of booktabs."""
         return latex.table(self.points.columns, self.points.rows())
 
     def draw(self) -> plots.Picture:
-        """Draw the predicted curves and the simulated points with their intervals.
-
-        Returns
-        -------
-        Figure
-            A figure with one panel.
-        """
+        """Draw the predicted curves and the simulated points with their intervals, in one panel."""
         figure, (panel,) = plots.panels(1, height=4.0)
         names = self.points[self.hue].unique(maintain_order=True).to_list()
         categorical = self.points[self.x].dtype == pl.String

@@ -72,30 +72,12 @@ def predict(
     rtt_s: float = 0.1,
     simulation: Simulation | None = None,
 ) -> Prediction:
-    """Predict rates with the closed formulas.
+    """Predict packets per round trip at loss-event rates p with the closed formulas of `CONTROLS`.
 
-    Parameters
-    ----------
-    controls : sequence of str
-        Names in `CONTROLS`.
-    loss : sequence of float
-        Loss-event rates p, between 0 and 1.
-    rtt_s : float
-        Round-trip time, seconds; only cubic and westwood depend on it.
-    simulation : Simulation, optional
-        Simulate one loss in exactly 1/p packets on a path without other limits. Nothing is random
-        there: the interval is over ten batches of one run.
-
-    Returns
-    -------
-    Prediction
-        Packets per round trip; for controls with a window law, the column `with_recovery` has its rate
-        with the round trip of recovery included.
-
-    Raises
-    ------
-    LookupError
-        When a control has no formula; the message lists the controls that have.
+    Only cubic and westwood depend on the round-trip time. For controls with a window law, the column
+    `with_recovery` has its rate with the round trip of recovery included. One loss in exactly 1/p packets is
+    simulated on a path without other limits. Nothing is random there: the interval is over ten batches of one
+    run. LookupError is raised for a control without a formula; the message lists the controls that have one.
     """
     check_names(controls, CONTROLS, "response function")
     rows = []

@@ -31,18 +31,11 @@ send, and other traffic."""
 def predict(simulation: Simulation | None = None) -> Prediction:
     """Predict the window of an Illinois flow over that of a Reno flow, with two of each on one link.
 
-    Parameters
-    ----------
-    simulation : Simulation, optional
-        Simulate the flows on 100 Mbit/s, 100 ms, 100 packets, with several degrees of randomness.
-
-    Returns
-    -------
-    Prediction
-        (alpha*/(2 beta*))^(1/(1 + lambda)) of section 4.6, with alpha* = 1.21 of the fluid cycle,
-        beta* = 1/2, and lambda the exponent of f(x) at equal shares. `measured_alpha` is the alpha*
-        of the simulated flows, `from_measured_alpha` the same formula with it, and `chain` the
-        matrix model's chain with the alpha* of the fluid cycle.
+    It is (alpha*/(2 beta*))^(1/(1 + lambda)) of section 4.6, with alpha* = 1.21 of the fluid cycle, beta* =
+    1/2, and lambda the exponent of f(x) at equal shares. `measured_alpha` is the alpha* of the simulated
+    flows, `from_measured_alpha` the same formula with it, and `chain` the matrix model's chain with the
+    alpha* of the fluid cycle. The flows are simulated on 100 Mbit/s, 100 ms, 100 packets, with several
+    degrees of randomness.
     """
     flows = 2 * EACH
     # Just before a congestion event Illinois adds 0.1 and Reno 1 packet per round trip.

@@ -45,20 +45,10 @@ def predict(
 ) -> Prediction:
     """Predict the CoV of the sending rate per round trip under Bernoulli loss.
 
-    Parameters
-    ----------
-    loss : sequence of float
-        Loss probabilities of a packet.
-    simulation : Simulation, optional
-        Simulate each protocol alone for 1000 s, RTT 100 ms.
-
-    Returns
-    -------
-    Prediction
-        Formulas for low loss: AIMD without timeouts, TFRC with the mean of eight loss intervals,
-        TEAR with the CoV and correlation of windows under Bernoulli losses (0.21 in the study and
-        0.34 in its correction are for Poisson losses). `timeouts` is the chain of the timer, with
-        the minimum timeout of the protocol.
+    The formulas are those of low loss: AIMD without timeouts, TFRC with the mean of eight loss intervals,
+    TEAR with the CoV and correlation of windows under Bernoulli losses (0.21 in the study and 0.34 in its
+    correction are for Poisson losses). `timeouts` is the chain of the timer, with the minimum timeout of the
+    protocol. Each protocol is simulated alone for 1000 s, RTT 100 ms.
     """
     rows, scenarios = [], []
     for protocol, (controller, settings) in PROTOCOLS.items():
@@ -125,19 +115,10 @@ KINDS = ("constant", "exponential", "Pareto, shape 2.5", "in alternating bursts"
 
 
 def predict_processes(simulation: Simulation | None = None) -> Prediction:
-    """Predict the CoV of AIMD's window for several processes of loss events.
+    """Predict the CoV of AIMD's window for several processes of loss events, 400 per run at drawn times.
 
-    Parameters
-    ----------
-    simulation : Simulation, optional
-        Simulate loss events at drawn times, 400 per run.
-
-    Returns
-    -------
-    Prediction
-        Palm's inversion formula on the drawn loss intervals, with the time of recovery. For
-        exponential intervals without it sqrt((1 - beta)/(1 + beta)) is 0.58 for Reno and 0.26 for
-        GAIMD.
+    This is Palm's inversion formula on the drawn loss intervals, with the time of recovery. For exponential
+    intervals without it sqrt((1 - beta)/(1 + beta)) is 0.58 for Reno and 0.26 for GAIMD.
     """
     runs = 1 if simulation is None else simulation.runs
     rows, scenarios = [], []

@@ -30,27 +30,12 @@ PROTOCOLS: dict[str, tuple[Callable[[float, float], transients.StepResponse], st
 def predict(
     before: float = 0.01, after: float = 0.04, round_trips: int = 50, simulation: Simulation | None = None
 ) -> Prediction:
-    """Predict rates after a step of the loss rate (figures 20 and 29).
+    """Predict rates after a step of the loss rate p, exactly one packet in 1/p (figures 20 and 29).
 
-    Parameters
-    ----------
-    before, after : float
-        Loss rates p; exactly one packet in 1/p is lost.
-    round_trips : int
-        Round trips to follow after the step.
-    simulation : Simulation, optional
-        Simulate the step at round trip 1000. Rates are means over 100 independent flows with random
-        starts within 10 s, so that they are in all phases of their cycles.
-
-    Returns
-    -------
-    Prediction
-        |T_n - T_0|/|T_inf - T_0| at every round trip, interpolated between loss events.
-
-    Raises
-    ------
-    ValueError
-        When the loss rate does not change.
+    The prediction is |T_n - T_0|/|T_inf - T_0| at every round trip after the step, interpolated between loss
+    events. It is simulated with the step at round trip 1000. Rates are means over 100 independent flows with
+    random starts within 10 s, so that they are in all phases of their cycles. ValueError is raised when the
+    loss rate does not change.
     """
     if before == after:
         raise ValueError(f"the loss rates before and after the step must differ; both are {before:g}")

@@ -16,22 +16,10 @@ PACKETS = 100_000
 def predict(
     loss: Sequence[float] = (0.1, 0.15, 0.2, 0.3, 0.4), timeout: int = 4, seeds: int = 5
 ) -> Prediction:
-    """Predict the CoV of the sending rate per round trip.
+    """Predict the CoV of the sending rate per round trip, with an RTO of `timeout` round trips.
 
-    Parameters
-    ----------
-    loss : sequence of float
-        Loss probabilities of a packet.
-    timeout : int
-        RTO in round trips.
-    seeds : int
-        Number of Monte Carlo runs of the chain, with 100000 packets each.
-
-    Returns
-    -------
-    Prediction
-        CoV as printed (1.87 at p = 0.2, t = 4, where the text has 1.7) and CoV of the chain (2.08).
-        The simulated column is the chain itself, not a TCP.
+    It is given as printed (1.87 at p = 0.2, t = 4, where the text has 1.7) and for the chain (2.08). The
+    simulated column is the chain itself, not a TCP: `seeds` Monte Carlo runs with 100000 packets each.
     """
     rows, estimates = [], []
     for name, formula in (("as printed", timeouts.printed_cov), ("of the chain", timeouts.cov)):

@@ -34,31 +34,13 @@ def predict(
     capacity: float = 312_500.0,
     simulation: Simulation | None = None,
 ) -> Prediction:
-    """Predict the ratio of throughputs of two flows with different round trips.
+    """Predict the ratio of throughputs of two flows with different round trips that lose together.
 
-    Parameters
-    ----------
-    controls : sequence of str
-        Names in `LAWS`.
-    ratios : sequence of float
-        Round-trip time of the long flow over that of the short one.
-    rtt_s : float
-        Round-trip time of the short flow, seconds.
-    capacity : float
-        Packets per second at which the link overflows; it sets the time between losses.
-    simulation : Simulation, optional
-        Simulate both flows with loss events at the predicted epochs.
-
-    Returns
-    -------
-    Prediction
-        Column `predicted` includes the time of recovery, `without_recovery` does not, and
-        `power_law` is ratio^(1/(1 - d)).
-
-    Raises
-    ------
-    LookupError
-        When a control has no window law here; the message says why.
+    `ratios` are round-trip times of the long flow over that of the short one, and the link overflows at
+    `capacity` packets per second, which sets the time between losses. Column `predicted` includes the time of
+    recovery, `without_recovery` does not, and `power_law` is ratio^(1/(1 - d)). The flows are simulated with
+    loss events at the predicted epochs. LookupError is raised for a control without a window law here; the
+    message says why.
     """
     for name in controls:
         if name == "scalable":
@@ -133,25 +115,9 @@ def diverge(
 ) -> Prediction:
     """Predict how the windows of two Scalable flows drift apart, epoch by epoch.
 
-    Parameters
-    ----------
-    ratio : float
-        Round-trip time of the long flow over that of the short one.
-    rtt_s : float
-        Round-trip time of the short flow, seconds.
-    epoch_s : float
-        Time between the common loss events of the two flows, seconds.
-    epochs : int
-        Loss events to follow.
-    simulation : Simulation, optional
-        Simulate both flows, from equal windows of 2000 packets.
-
-    Returns
-    -------
-    Prediction
-        Ratio of the windows at each loss event: it grows by the factor
-        1.01^(t/RTT1 - t/RTT2) per epoch, without end (the round trip of recovery is the same for
-        both in round trips, so it cancels).
+    The ratio of the windows grows by the factor 1.01^(t/RTT1 - t/RTT2) per epoch, without end (the round trip
+    of recovery is the same for both in round trips, so it cancels). `epoch_s` is the time between their
+    common loss events. The flows are simulated from equal windows of 2000 packets.
     """
     rtts = (rtt_s, ratio * rtt_s)
     growth = 1.01 ** (epoch_s / rtts[0] - epoch_s / rtts[1])
