@@ -212,7 +212,7 @@ class Oscillates(Honest):
 
 
 class UnfairByRtt(Honest):
-    """Grows by the square of 40 ms over its RTT, so that the exponent of its unfairness is far above Reno's."""
+    """Grows by the square of 40 ms over its RTT: more unfair to long round trips than Reno."""
 
     def __init__(self, start: ackclock.Start) -> None:
         super().__init__(start)
