@@ -76,7 +76,7 @@ def main() -> None:
         run(f"{place} {shlex.quote(installed)}")
         for command in first_picture(INSTALLING.read_text(encoding="utf-8")):
             run(command)
-        if "<svg" not in Path(directory, "first", "index.html").read_text(encoding="utf-8"):
+        if 'data-charts="run"' not in Path(directory, "first", "index.html").read_text(encoding="utf-8"):
             sys.exit("first/index.html has no picture")
         for command in listed:
             # What other lines compare with.

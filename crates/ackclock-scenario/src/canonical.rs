@@ -155,7 +155,7 @@ mod tests {
         let (mut defaults, mut flow) = (defaults().clone(), value(&scenario.flows[0]));
         let before = text(&defaults, &flow);
         let new = || ("new_key".to_owned(), Value::from(7));
-        defaults.get_mut("tcp \"ns2\"").unwrap().extend([new()]);
+        defaults.get_mut("tcp \"linux\"").unwrap().extend([new()]);
         let of_flow = defaults.get_mut("flow").unwrap();
         of_flow.extend([new()]);
         of_flow["tcp"]["new_key"] = 7.into();

@@ -144,7 +144,8 @@ fn the_digest_is_of_the_meaning() {
     for setting in [
         "run.duration=1min",
         "run.seed=1",
-        "tcp.profile=ns2",
+        "tcp.profile=linux",
+        "tcp.initial_window=10",
         "dumbbell.rate=0.1 Gbit/s",
         "dumbbell.loss={ kind = \"none\" }",
         "flow.0.count=1",
@@ -157,6 +158,7 @@ fn the_digest_is_of_the_meaning() {
     for setting in [
         "run.seed=2",
         "run.warmup=21 s",
+        "tcp.profile=ns2",
         "tcp.initial_window=3",
         "dumbbell.reverse.rate=1 Mbit/s",
         "flow.0.name=nearer",

@@ -1,6 +1,6 @@
 //! Everything that is refused, with its message: where, what is wrong, what is allowed, in one line.
 
-use ackclock_cc::registry::{BuiltIn, Catalogue};
+use ackclock_cc::registry::BuiltIn;
 use ackclock_scenario::{EXAMPLE, Growth, Recovery, read_json, read_toml};
 use ackclock_units::{Span, Window};
 
