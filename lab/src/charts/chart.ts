@@ -1,8 +1,8 @@
 // One chart: uPlot draws axes and curves; points and intervals are drawn over them.
 
 import uPlot from "uplot";
-import { digits, splitsOf, titled, worded, type Axis, type Chart, type Column, type Range, type Series } from "./data.ts";
-import { curveColour, gridColour, inkColour } from "./palette.ts";
+import { apart, digits, splitsOf, titled, worded, type Axis, type Chart, type Column, type Range, type Series } from "./data.ts";
+import { curveColour, gridColour, inkColour, paperColour } from "./palette.ts";
 
 const HEIGHT = 200;
 const HEIGHT_OF_POINTS = 300;
@@ -12,8 +12,6 @@ const PER_INCH = 120;
 const PER_LETTER = 7;
 const STEEP = -40;
 const STEEP_SIZE = 80;
-const PAPER = "#777777";
-const PAPER_IN_THE_DARK = "#aaaaaa";
 /** Points nearer to the pointer than this are read, pixels. */
 const REACH = 28;
 const MOST_READ = 12;
@@ -55,8 +53,7 @@ const numbers = (column: Column): (number | null)[] => column as (number | null)
 export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: HTMLElement): Drawn {
   const column = (index: number): Column => shared.columns[index] as Column;
   const isShown = (series: Series): boolean => !shared.hidden.has(series.name);
-  const paper = shared.isDark ? PAPER_IN_THE_DARK : PAPER;
-  const colour = (series: Series): string => (series.paper ? paper : curveColour(series.colour, shared.isDark));
+  const colour = (series: Series): string => (series.paper ? paperColour(shared.isDark) : curveColour(series.colour, shared.isDark));
   const stands = (series: Series): boolean => series.look === "points" || series.look === "bars";
   const hasBars = chart.series.some((series) => series.look === "bars");
 
@@ -318,7 +315,10 @@ export function draw(chart: Chart, shared: Shared, host: HTMLElement, readout: H
     const named = (axis: Axis): Partial<uPlot.Axis> => ({
       splits: (_: uPlot, __: number, low: number, high: number, step: number) =>
         axis.names || isAsPrinted(axis, low, high) ? axis.ticks.map(([place]) => place) : splitsOf(axis, low, high, step),
-      values: (_: uPlot, splits: number[]) => splits.map((one) => (one == null ? "" : word(axis, one))),
+      values: (plot: uPlot, splits: number[]) => {
+        const words = splits.map((one) => (one == null ? "" : word(axis, one)));
+        return axis === chart.x && !axis.names ? apart(words, splits.map((one) => plot.valToPos(one, "x"))) : words;
+      },
       ...(axis.log ? { filter: (_: uPlot, splits: number[]) => splits } : {}),
       ...(axis.names ? { grid: { show: false } } : {}),
     });

@@ -86,6 +86,20 @@ export function worded(axis: Axis, value: number): string {
   return name ?? (axis.unit === "" ? digits(value) : `${digits(value)} ${axis.unit}`);
 }
 
+/** Width of a letter at an axis, pixels. */
+const PER_LETTER = 7;
+
+/** The words at places, in pixels, without those that would lie on the word before. */
+export function apart(words: readonly string[], places: readonly number[]): string[] {
+  let end = -Infinity;
+  return words.map((word, index) => {
+    const [place, half] = [places[index] as number, ((word.length + 1) * PER_LETTER) / 2];
+    if (word === "" || place - half < end) return "";
+    end = place + half;
+    return word;
+  });
+}
+
 /** The name of an axis with its unit. */
 export const titled = (axis: Axis): string => (axis.unit === "" ? axis.label : `${axis.label} (${axis.unit})`);
 

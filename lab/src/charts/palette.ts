@@ -13,3 +13,5 @@ export function curveColour(index: number, isDark: boolean): string {
 export const inkColour = (isDark: boolean): string => (isDark ? "#e6e6e6" : "#1a1a1a");
 /** The colour of grids. */
 export const gridColour = (isDark: boolean): string => (isDark ? "#3a3f45" : "#dddddd");
+/** The grey of what a paper states. */
+export const paperColour = (isDark: boolean): string => (isDark ? "#aaaaaa" : "#777777");
