@@ -91,6 +91,8 @@ pub struct Entry {
     pub parameters: &'static [Parameter],
     /// Effects of its code in Linux 2.6 in addition to setting the window.
     pub linux_2_6: Kernel26,
+    /// Whether it can be made during a run, on any thread: it is code of this crate's type alone.
+    pub anytime: bool,
     build: Option<&'static Build>,
     check: &'static Check,
 }
@@ -111,6 +113,7 @@ impl Entry {
             source,
             parameters: <C::Params as Parameters>::LIST,
             linux_2_6: Kernel26 { half_floor: false, counts_bytes: false },
+            anytime: true,
             build: Some(&|given, start| Ok(Box::new(C::new(read::<C::Params>(given)?, start)))),
             check: &|given| read::<C::Params>(given).map(|_| ()),
         }
@@ -120,6 +123,7 @@ impl Entry {
     #[must_use]
     pub const fn of_library<C: Controller, K: Catch>(name: &'static str, source: &'static str) -> Self {
         Entry {
+            anytime: false,
             build: Some(&|given, start| {
                 let read = || read::<C::Params>(given);
                 let params = guarded_check::<K, _, _>(read, |rule| (0, ParameterError::Together(rule)))?;
@@ -142,6 +146,7 @@ impl Entry {
             source,
             parameters: P::LIST,
             linux_2_6: Kernel26 { half_floor: false, counts_bytes: false },
+            anytime: true,
             build: None,
             check: &|given| read::<P>(given).map(|_| ()),
         }
@@ -157,7 +162,8 @@ impl Entry {
         check: &'static Check,
     ) -> Self {
         let linux_2_6 = Kernel26 { half_floor: false, counts_bytes: false };
-        Entry { name, kind: Kind::Window, source, parameters, linux_2_6, build: Some(build), check }
+        let (kind, build) = (Kind::Window, Some(build));
+        Entry { name, kind, source, parameters, linux_2_6, anytime: false, build, check }
     }
 
     /// The same control, whose code in Linux 2.6 lets the window fall to half of ssthresh.

@@ -18,6 +18,9 @@ use crate::{complete, event, fill, flow, paths, traffic};
 /// Most samples of a run: a mistyped unit must not fill the memory.
 const MOST_SAMPLES: u64 = 10_000_000;
 
+/// Most flows that arrive in a run, for the same reason.
+const MOST_ARRIVALS: f64 = 1e7;
+
 /// Checks a whole scenario, and returns it with its tree in which nothing is left to a default.
 pub fn scenario(given: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(Scenario, Node)> {
     let mut given = given.clone();
@@ -49,9 +52,9 @@ pub fn scenario(given: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(Sc
         if let Some(mut some) = traffic::arrivals(table, &flow, run.duration, slowest)? {
             expected += some.expected();
             // Six standard deviations: a run never has more.
-            if flows.len() as f64 + expected + 6.0 * expected.sqrt() > MOST_FLOWS as f64 {
+            if expected + 6.0 * expected.sqrt() > MOST_ARRIVALS {
                 let problem = format!(
-                    "about {expected:.0} flows would arrive, and there must be at most {MOST_FLOWS} in total: lower the \
+                    "about {expected:.0} flows would arrive, and there must be at most {MOST_ARRIVALS} in total: lower the \
                      load, or raise the sizes"
                 );
                 return Err(table.refuse("arrivals", problem));

@@ -114,7 +114,6 @@ pub fn flow(table: &Table<'_>, defaults: &FlowDefaults<'_>) -> Read<Flow> {
         },
         rtt_noise: table.get("rtt_noise")?.unwrap_or(Span::ZERO),
         tcp: tcp.into(),
-        arrival_of: None,
     })
 }
 

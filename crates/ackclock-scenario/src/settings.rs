@@ -36,12 +36,9 @@ impl Flow {
     }
 
     /// Whether [`Flow::settings`] are those of `other`, as they are within a `[[flow]]`: all but the name and, of E-MulTCP,
-    /// the place in the group is the same. Flows that arrive have those of their `[[flow]]`.
+    /// the place in the group is the same.
     #[must_use]
     pub fn has_settings_of(&self, other: &Flow) -> bool {
-        if self.arrival_of.is_some() || other.arrival_of.is_some() {
-            return self.arrival_of == other.arrival_of;
-        }
         let own = Flow { name: other.name.clone(), traffic: other.traffic.clone(), ..self.clone() };
         own == *other
     }

@@ -83,12 +83,16 @@ fn arrivals() {
         &format!("{some}, start = {{ uniform = [\"0 s\", \"1 s\"] }}"),
         "flow.0.start: must be one time with arrivals, which are random themselves",
     );
-    // 10 Mbit/s in packets of 1000 B, which a byte needs as well, for 10 s: 12 500 flows at 100 %, 125 000 at 1000 %.
-    arrivals(
-        "arrivals = { load = 10, sizes = \"1 B\" }, packet = \"1000 B\"",
-        "flow.0.arrivals: about 125000 flows would arrive, and there must be at most 100000 in total: lower the load, or \
-         raise the sizes",
-    );
+    // 10 Mbit/s in packets of 100 B, which a byte needs as well, for 1000 s at 1000 %: 10^11 bits in flows of 800.
+    let many = [
+        "flow.0={ controller = \"reno\", arrivals = { load = 10, sizes = \"1 B\" }, packet = \"100 B\" }",
+        "run.duration=1000 s",
+    ]
+    .map(str::to_owned);
+    let refused = read_toml(VALID, "a.toml", &many, &BuiltIn).unwrap_err().to_string();
+    let problem = "flow.0.arrivals: about 125000000 flows would arrive, and there must be at most 10000000 in total: lower \
+                   the load, or raise the sizes";
+    assert!(refused.ends_with(problem), "{refused}");
     ends(
         "flow=[{ controller = \"reno\", name = \"a-7\" }, { name = \"a\", controller = \"reno\", arrivals = { load = 0.1, \
          sizes = \"1 kB\" } }]",

@@ -85,12 +85,22 @@ impl<E: Endpoint> Actor for E {
 pub trait SendingEnd: Actor {
     /// Its progress.
     fn view(&self) -> SenderView<'_>;
+
+    /// Whether it does nothing more of itself: all of its transfer is acknowledged, and no timer runs.
+    fn is_over(&self) -> bool {
+        false
+    }
 }
 
 /// The end that receives data.
 pub trait ReceivingEnd: Actor {
     /// Its progress.
     fn view(&self) -> ReceiverView;
+
+    /// Whether it does nothing more of itself: it has all of the transfer and owes no acknowledgement.
+    fn is_over(&self) -> bool {
+        false
+    }
 
     /// The one-way delays that it measured, and the share of what came late; none for flows with round trips.
     fn delays(&self) -> Option<(&Delays, Option<f64>)> {

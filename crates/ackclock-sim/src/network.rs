@@ -6,7 +6,8 @@ use ackclock_units::Time;
 use crate::link::{Link, LinkChange};
 use crate::packet::{EndId, Packet, Slab};
 use crate::payload::Payload;
-use crate::schedule::Schedule;
+use crate::places::Places;
+use crate::schedule::{FIRST_SHARED, Schedule};
 
 /// One step of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +27,13 @@ pub struct Tally {
     pub delivered: u64,
     /// Lost at random or dropped.
     pub dropped: u64,
+}
+
+impl Tally {
+    /// Whether nothing is under way.
+    pub const fn is_through(&self) -> bool {
+        self.sent == self.delivered + self.dropped
+    }
 }
 
 /// Kinds of occurrences in the digest.
@@ -64,15 +72,18 @@ pub struct Network {
     pub hops: Vec<Hop>,
     /// Payloads of packets under way.
     pub payloads: Slab<Payload>,
-    /// Packets of each end, by its number.
-    pub tallies: Vec<Tally>,
+    /// Where flows are in the tables of their ends.
+    pub places: Places,
+    /// Packets of both ends of the flow at each place.
+    pub tallies: Vec<[Tally; 2]>,
     /// The fingerprint of the run.
     pub digest: Digest,
     /// Changes of links so far.
     pub changes: u64,
 }
 
-/// Components are numbered in the schedule: the far ends of all links, then the ends of all flows, then the director.
+/// Components are numbered: the far ends of all links, then the ends of all flows, whether they have begun or not, then the
+/// director. In the schedule the ends of flows that come and go share slots behind the others.
 impl Network {
     /// The component with this number.
     #[inline]
@@ -80,7 +91,7 @@ impl Network {
     pub fn component(&self, number: u32) -> Component {
         match number.checked_sub(self.links.len() as u32) {
             None => Component::Link(number),
-            Some(end) if (end as usize) < self.tallies.len() => Component::End(EndId::with_number(end)),
+            Some(end) if end < 2 * self.places.flows() => Component::End(EndId::with_number(end)),
             Some(_) => Component::Director,
         }
     }
@@ -95,7 +106,30 @@ impl Network {
     /// The number of the director as a component.
     #[must_use]
     pub fn director(&self) -> u32 {
-        (self.links.len() + self.tallies.len()) as u32
+        self.links.len() as u32 + 2 * self.places.flows()
+    }
+
+    /// Slots of the schedule for what stays and, behind it, the next flow that comes.
+    #[must_use]
+    pub fn slots(&self) -> usize {
+        self.director_slot() as usize + if self.places.flows() > self.places.fixed() { 2 } else { 1 }
+    }
+
+    /// The director's slot in the schedule; the one behind it is that of the next flow that comes.
+    #[must_use]
+    pub fn director_slot(&self) -> u32 {
+        (self.links.len() as u32 + 2 * self.places.fixed()).max(FIRST_SHARED)
+    }
+
+    /// The slot in the schedule of an end of the flow at `place`.
+    #[inline]
+    #[must_use]
+    pub fn slot(&self, place: u32, is_sender: bool) -> u32 {
+        let of_sender = match place.checked_sub(self.places.fixed()) {
+            None => self.links.len() as u32 + 2 * place,
+            Some(shared) => self.director_slot() + 2 + 2 * shared,
+        };
+        of_sender + u32::from(!is_sender)
     }
 
     #[inline]
@@ -112,7 +146,8 @@ impl Network {
 
     #[inline]
     fn tally(&mut self, packet: &Packet) -> &mut Tally {
-        &mut self.tallies[packet.sent_by().number() as usize]
+        let tallies = &mut self.tallies[self.places.of(packet.flow()) as usize];
+        &mut tallies[usize::from(!packet.sent_by().is_sender())]
     }
 
     /// An endpoint sends a packet. As every route begins with a link, nothing is delivered here.
@@ -197,12 +232,13 @@ impl Network {
             let _ = self.links[id as usize].counters(now);
             self.note_dropped(now, id);
         }
-        let mut under_way = vec![0_u64; self.tallies.len()];
+        let mut under_way = vec![[0_u64; 2]; self.tallies.len()];
         for (id, link) in self.links.iter_mut().enumerate() {
             let mut inside = 0;
             link.visit(&mut |packet| {
                 inside += 1;
-                under_way[packet.sent_by().number() as usize] += 1;
+                let end = packet.sent_by();
+                under_way[self.places.of(end.flow()) as usize][usize::from(!end.is_sender())] += 1;
             });
             let counters = link.counters(now);
             assert_eq!(
@@ -217,13 +253,14 @@ impl Network {
                 assert!(u128::from(counters.bits) <= most, "link {id} has sent more than its rate allows");
             }
         }
-        for (number, (tally, under_way)) in (0..).zip(self.tallies.iter().zip(under_way)) {
-            assert_eq!(
-                tally.sent,
-                tally.delivered + tally.dropped + under_way,
-                "packets of flow {} are unaccounted for",
-                EndId::with_number(number).flow()
-            );
+        for (place, (tallies, under_way)) in self.tallies.iter().zip(under_way).enumerate() {
+            for (tally, under_way) in tallies.iter().zip(under_way) {
+                assert_eq!(
+                    tally.sent,
+                    tally.delivered + tally.dropped + under_way,
+                    "packets of the flow at place {place} are unaccounted for"
+                );
+            }
         }
     }
 }

@@ -4,12 +4,12 @@ use ackclock_scenario::{Sample, Scenario};
 use ackclock_trace::{Column, Counters, Table};
 use ackclock_units::{Span, Time};
 
+use crate::arrivals::Arrivals;
 use crate::context::JournalEntry;
 use crate::endpoint::{Ends, ReceiverView};
 use crate::link::LinkCounters;
 use crate::memory::{Grow as _, collected, slots};
 use crate::network::Network;
-use crate::packet::EndId;
 
 /// A flow's counters at an instant.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,11 +27,19 @@ pub struct FlowMark {
 #[derive(Debug)]
 pub struct Observer {
     next: Time,
-    /// Ends of measured times, in order, with the flow and whether it is the beginning.
+    /// Ends of measured times of flows that are there before the run, in order, with the flow's place and whether it is the
+    /// beginning.
     edges: Vec<(Time, u32, bool)>,
     edges_done: usize,
-    /// Per flow: measured time, mark at its beginning, mark at its end.
+    /// By the place of the flow: measured time, mark at its beginning, mark at its end. Of those that begin during the run
+    /// the end is that of the run, and has no mark.
     pub flows: Vec<(Span, FlowMark, FlowMark)>,
+    /// How many are there before the run.
+    early: u32,
+    /// Places of flows that begin to be measured at [`Observer::next`].
+    beginning: Vec<u32>,
+    /// The end of the warm-up, and the same until it is there.
+    measured_from: Time,
     warmup: Option<Time>,
     /// Links as they were at the end of the warm-up.
     pub links: Vec<LinkCounters>,
@@ -39,8 +47,8 @@ pub struct Observer {
 }
 
 impl Observer {
-    /// An observer of flows that are measured over the times `measured`; with `record` it samples too.
-    pub fn new(scenario: &Scenario, measured: Vec<(Time, Time)>, record: bool) -> Self {
+    /// An observer of flows that are measured over the times `measured`, which may take samples too.
+    pub fn new(scenario: &Scenario, measured: Vec<(Time, Time)>, samples: Option<Samples>) -> Self {
         let mut edges: Vec<_> = (0_u32..)
             .zip(&measured)
             .filter(|(_, (from, to))| from < to)
@@ -51,13 +59,16 @@ impl Observer {
             next: Time::ZERO,
             edges,
             edges_done: 0,
+            early: measured.len() as u32,
+            beginning: Vec::new(),
             flows: measured
                 .iter()
                 .map(|(from, to)| (to.since(*from), FlowMark::default(), FlowMark::default()))
                 .collect(),
+            measured_from: Time::ZERO + scenario.run.warmup,
             warmup: Some(Time::ZERO + scenario.run.warmup),
             links: Vec::new(),
-            samples: record.then(|| Samples::new(scenario)),
+            samples,
         };
         observer.set_next();
         observer
@@ -67,6 +78,42 @@ impl Observer {
     #[inline]
     pub fn next(&self) -> Time {
         self.next
+    }
+
+    /// A flow begins at `start`, which is now, at `place`, and is measured until `end`.
+    pub fn begin(&mut self, place: u32, start: Time, end: Time) {
+        if place as usize == self.flows.len() {
+            self.flows.add(<_>::default());
+        }
+        let from = start.max(self.measured_from);
+        self.flows[place as usize] = (end.since(from), FlowMark::default(), FlowMark::default());
+        // Others are marked at the end of the warm-up.
+        if start > self.measured_from {
+            self.beginning.add(place);
+            self.next = start;
+        }
+    }
+
+    /// The measured time of the flow at `place`, which began during the run and is over, and its marks at the beginning and
+    /// the end `end` of that time, as it has them at `now` or will have had them.
+    pub fn measure(
+        &self,
+        place: u32,
+        now: Time,
+        end: Time,
+        network: &Network,
+        ends: &[Ends],
+    ) -> (Span, FlowMark, FlowMark) {
+        let (span, from, _) = self.flows[place as usize];
+        let will_be_marked = self.warmup.is_some() || self.beginning.contains(&place);
+        let from =
+            if will_be_marked { mark(now.max(self.measured_from), place, network, ends) } else { from };
+        (span, from, mark(end, place, network, ends))
+    }
+
+    /// Places of flows that are there before the run.
+    pub const fn early(&self) -> u32 {
+        self.early
     }
 
     fn set_next(&mut self) {
@@ -83,6 +130,11 @@ impl Observer {
                 self.warmup = None;
                 self.links = network.links.iter_mut().map(|link| link.counters(now)).collect();
                 network.links.iter_mut().for_each(crate::link::Link::start_measuring);
+                let live = network.places.taken().filter(|place| *place >= self.early);
+                self.beginning.extend(live);
+            }
+            for place in self.beginning.drain(..) {
+                self.flows[place as usize].1 = mark(now, place, network, ends);
             }
             while let Some((time, flow, begins)) = self.edges.get(self.edges_done).copied()
                 && time == now
@@ -135,12 +187,12 @@ impl Observer {
     }
 }
 
-/// A flow as it is at `now`.
-pub fn mark(now: Time, flow: u32, network: &Network, ends: &[Ends]) -> FlowMark {
-    let Ends { sender, receiver, .. } = &ends[flow as usize];
+/// The flow at `place` as it is at `now`.
+pub fn mark(now: Time, place: u32, network: &Network, ends: &[Ends]) -> FlowMark {
+    let Ends { sender, receiver, .. } = &ends[place as usize];
     let sender = sender.view();
     let ReceiverView { arrived, delivered, .. } = receiver.view();
-    let dropped_packets = network.tallies[EndId::sender_of(flow).number() as usize].dropped;
+    let dropped_packets = network.tallies[place as usize][0].dropped;
     FlowMark {
         counters: Counters { dropped_packets, ..sender.meter.counters },
         arrived,
@@ -151,7 +203,7 @@ pub fn mark(now: Time, flow: u32, network: &Network, ends: &[Ends]) -> FlowMark 
 
 /// The sampled tables.
 #[derive(Debug)]
-struct Samples {
+pub struct Samples {
     next: Time,
     every: Span,
     by_round_trip: bool,
@@ -178,7 +230,9 @@ struct Last {
 const QUEUES_BESIDE_ROUND_TRIPS: Span = Span::from_millis(100);
 
 impl Samples {
-    fn new(scenario: &Scenario) -> Self {
+    /// Samples of all flows, which all have their places before the run, in the order of their numbers.
+    pub fn new(scenario: &Scenario, arrivals: &Arrivals) -> Self {
+        let count = scenario.flows.len() + arrivals.len();
         let (every, by_round_trip) = match scenario.run.sample {
             Sample::Every(every) => (every, false),
             Sample::RoundTrip => (QUEUES_BESIDE_ROUND_TRIPS, true),
@@ -188,8 +242,8 @@ impl Samples {
             every,
             by_round_trip,
             end: Time::ZERO + scenario.run.duration,
-            packet_bytes: scenario.flows.iter().map(|flow| flow.tcp.packet.0).collect(),
-            last: slots(scenario.flows.len()),
+            packet_bytes: collected((0..count).map(|flow| arrivals.like(scenario, flow as u32).tcp.packet.0)),
+            last: slots(count),
             last_links: vec![LinkCounters::default(); scenario.links.len()],
             last_time: Time::ZERO,
             windows: Windows::default(),

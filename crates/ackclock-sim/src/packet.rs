@@ -311,12 +311,6 @@ impl EndId {
     pub const fn is_sender(self) -> bool {
         self.0 & 1 == 0
     }
-
-    /// Number of ends of `flows` flows.
-    #[must_use]
-    pub const fn count(flows: usize) -> usize {
-        2 * flows
-    }
 }
 
 #[cfg(test)]

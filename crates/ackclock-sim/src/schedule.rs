@@ -2,7 +2,8 @@
 //!
 //! Every component (a link's far end, an endpoint) has at most one pending event, its
 //! next. So the queue is a table of times, one per component. The order of events is total, by time
-//! and then by component number, whatever the order of the changes. Nothing is ever allocated, inserted or removed.
+//! and then by component number, whatever the order of the changes. Nothing is allocated, inserted or removed, except that
+//! flows which come and go share the slots of the table: there a component is not its slot.
 //!
 //! The first few components, which are links and act most often, are
 //! compared one by one. Above the others stands a tournament: each node holds
@@ -13,6 +14,8 @@
 //! tournament: it is written down next to it, while there is room, and keeps its bound in it.
 
 use ackclock_units::Time;
+
+use crate::memory::or_unwind;
 
 /// Components that are compared one by one: the links of a dumbbell and the paths to it and from it. With eight of
 /// them, a run of one flow costs as much more as one with many links costs less.
@@ -26,7 +29,7 @@ const EARLY: usize = 2;
 pub struct Schedule {
     /// Times of the first components.
     compared: [Time; COMPARED],
-    /// Times of the others.
+    /// Times of the others, by slot.
     others: Vec<Time>,
     /// Heap-ordered tournament of lower bounds of them: node `n` has the children `2n` and `2n + 1`; leaves are the last
     /// half. Its root is not a bound but the time itself, or that of a component in `early`.
@@ -38,35 +41,61 @@ pub struct Schedule {
     next: u128,
 }
 
-/// A time and, in the lowest 32 bits, a component.
-const fn node(time: Time, component: u32) -> u128 {
-    (time.0 as u128) << 32 | component as u128
+/// A time, a component, and in the lowest 32 bits its place among the others.
+const fn node(time: Time, component: u32, other: u32) -> u128 {
+    (time.0 as u128) << 64 | (component as u128) << 32 | other as u128
 }
 
 /// No component.
-const FREE: u128 = node(Time::NEVER, u32::MAX);
+const FREE: u128 = node(Time::NEVER, u32::MAX, u32::MAX);
+
+/// The first slot that a component which comes and goes may have: those before are compared in the order of components.
+pub const FIRST_SHARED: u32 = COMPARED as u32;
 
 impl Schedule {
-    /// A schedule of `components` components, none of which has an event.
+    /// A schedule of `slots` slots, none of which has an event. The components of the first ones are the same as their slots.
     #[must_use]
-    pub fn new(components: usize) -> Self {
-        let others = vec![Time::NEVER; components.saturating_sub(COMPARED)];
-        let leaves = others.len().next_power_of_two().max(2);
-        let mut nodes = vec![FREE; 2 * leaves];
-        for (component, leaf) in (COMPARED..components).zip(&mut nodes[leaves..]) {
-            *leaf = node(Time::NEVER, component as u32);
-        }
-        for index in (1..leaves).rev() {
-            nodes[index] = nodes[2 * index];
-        }
-        Schedule {
+    pub fn new(slots: usize) -> Self {
+        let others = slots.saturating_sub(COMPARED);
+        let leaves = others.next_power_of_two().max(2);
+        let mut schedule = Schedule {
             compared: [Time::NEVER; COMPARED],
-            next: nodes[1],
-            others,
-            nodes,
+            next: FREE,
+            others: vec![Time::NEVER; others],
+            nodes: Vec::new(),
             leaves,
             early: [FREE; EARLY],
+        };
+        schedule.plant(leaves);
+        schedule
+    }
+
+    /// Makes room for `slots` slots.
+    pub fn extend(&mut self, slots: usize) {
+        let others = slots.saturating_sub(COMPARED);
+        if others > self.others.len() {
+            or_unwind(self.others.try_reserve(others - self.others.len()));
+            self.others.resize(others, Time::NEVER);
         }
+        if others > self.leaves {
+            self.plant(others.next_power_of_two());
+        }
+    }
+
+    /// Puts the tournament's leaves into one with this many.
+    fn plant(&mut self, leaves: usize) {
+        let mut nodes = Vec::new();
+        or_unwind(nodes.try_reserve_exact(2 * leaves));
+        nodes.resize(leaves, FREE);
+        nodes.extend((0..leaves as u32).map(|other| node(Time::NEVER, u32::MAX, other)));
+        if let Some(known) = self.nodes.get(self.leaves..) {
+            nodes[leaves..leaves + known.len()].copy_from_slice(known);
+        }
+        for index in (1..leaves).rev() {
+            nodes[index] = nodes[2 * index].min(nodes[2 * index + 1]);
+        }
+        (self.nodes, self.leaves) = (nodes, leaves);
+        self.find_next();
     }
 
     /// The component that acts next and when; [`Time::NEVER`] when none does.
@@ -79,26 +108,47 @@ impl Schedule {
                 next = (time, component);
             }
         }
-        let time = Time((self.next >> 32) as u64);
-        if time < next.0 { (time, self.next as u32) } else { next }
+        let time = Time((self.next >> 64) as u64);
+        if time < next.0 { (time, (self.next >> 32) as u32) } else { next }
     }
 
-    /// Sets the time of a component's next event; [`Time::NEVER`] for none.
+    /// Sets the time of the next event of a component that is its own slot; [`Time::NEVER`] for none.
     #[inline]
     pub fn set(&mut self, component: u32, time: Time) {
-        if let Some(compared) = self.compared.get_mut(component as usize) {
+        self.set_at(component, component, time);
+    }
+
+    /// Sets the time of the next event of a component in a slot; [`Time::NEVER`] for none.
+    #[inline]
+    pub fn set_at(&mut self, slot: u32, component: u32, time: Time) {
+        if let Some(compared) = self.compared.get_mut(slot as usize) {
             *compared = time;
         } else {
-            let other = &mut self.others[component as usize - COMPARED];
+            let place = slot - COMPARED as u32;
+            let other = &mut self.others[place as usize];
             if *other != time {
                 *other = time;
-                self.set_other(node(time, component));
+                self.set_other(node(time, component, place));
             }
         }
     }
 
+    /// Forgets the component in a shared slot, which another may have now.
+    pub fn forget(&mut self, slot: u32) {
+        let place = slot - FIRST_SHARED;
+        self.others[place as usize] = Time::NEVER;
+        for early in &mut self.early {
+            if *early as u32 == place {
+                *early = FREE;
+            }
+        }
+        self.walk(place as usize, node(Time::NEVER, u32::MAX, place));
+        self.settle();
+        self.find_next();
+    }
+
     fn set_other(&mut self, set: u128) {
-        let is = |early: u128, component: u128| early as u32 == component as u32;
+        let is = |early: u128, other: u128| early as u32 == other as u32;
         let own = self.early.iter().position(|early| is(*early, set));
         let place = own.or_else(|| self.early.iter().position(|early| is(*early, FREE)));
         match place {
@@ -110,12 +160,17 @@ impl Schedule {
                 self.bound(set);
             }
         }
+        self.find_next();
+    }
+
+    #[inline]
+    fn find_next(&mut self) {
         self.next = self.early.iter().fold(self.nodes[1], |next, early| next.min(*early));
     }
 
     /// Sees to it that the tournament has a bound of the time that was set, and the truth at its root.
     fn bound(&mut self, set: u128) {
-        let other = set as u32 as usize - COMPARED;
+        let other = set as u32 as usize;
         if set < self.nodes[self.leaves + other] {
             self.walk(other, set);
         } else if self.nodes[1] as u32 == set as u32 {
@@ -127,8 +182,8 @@ impl Schedule {
     fn settle(&mut self) {
         loop {
             let root = self.nodes[1];
-            let first = root as u32 as usize - COMPARED;
-            let known = node(self.others[first], root as u32);
+            let first = root as u32 as usize;
+            let known = node(self.others[first], (root >> 32) as u32, root as u32);
             if known <= root {
                 return;
             }
@@ -169,6 +224,46 @@ mod tests {
                 let time = if time == 0 { Time::NEVER } else { Time(time) };
                 schedule.set(component, time);
                 times[component as usize] = time;
+                let earliest = *times.iter().min().unwrap();
+                prop_assert_eq!(schedule.next().0, earliest);
+                if earliest < Time::NEVER {
+                    let first = times.iter().position(|time| *time == earliest).unwrap();
+                    prop_assert_eq!(schedule.next().1 as usize, first);
+                }
+            }
+        }
+
+        /// The same with 6 components that stay and many that take a slot when they have their first event and leave it with
+        /// their last: the earliest is the same, and the tournament grows only when none is free.
+        #[test]
+        fn slots_are_used_again(
+            changes in prop::collection::vec((0_u32..40, prop_oneof![0_u64..6, 0_u64..1000]), 1..300)
+        ) {
+            let mut schedule = Schedule::new(6);
+            let mut times = [Time::NEVER; 40];
+            let mut slots: Vec<Option<u32>> = vec![None; 6];
+            for (component, time) in changes {
+                let time = if time == 0 { Time::NEVER } else { Time(time) };
+                times[component as usize] = time;
+                let taken = slots.iter().position(|owner| *owner == Some(component));
+                match (component < 6, taken, time) {
+                    (true, ..) => schedule.set(component, time),
+                    (_, Some(slot), Time::NEVER) => {
+                        slots[slot] = None;
+                        schedule.forget(slot as u32);
+                    }
+                    (_, None, Time::NEVER) => {}
+                    (_, taken, _) => {
+                        let free = || (6..slots.len()).find(|slot| slots[*slot].is_none());
+                        let slot = taken.or_else(free).unwrap_or(slots.len());
+                        if slot == slots.len() {
+                            slots.push(None);
+                            schedule.extend(slots.len());
+                        }
+                        slots[slot] = Some(component);
+                        schedule.set_at(slot as u32, component, time);
+                    }
+                }
                 let earliest = *times.iter().min().unwrap();
                 prop_assert_eq!(schedule.next().0, earliest);
                 if earliest < Time::NEVER {

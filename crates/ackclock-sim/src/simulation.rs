@@ -4,20 +4,22 @@ use std::io;
 
 use ackclock_cc::registry::Catalogue;
 use ackclock_scenario::Scenario;
-use ackclock_trace::{Summary, Table};
+use ackclock_trace::{FlowSummary, Summary, Table};
 use ackclock_units::{Span, Time};
 
-use crate::arrivals::expand;
+use crate::arrivals::Arrivals;
 use crate::assemble::{Makers, Parts, assemble};
 use crate::director::Director;
 use crate::endpoint::{Ends, SenderView};
-use crate::memory::look_for;
-use crate::network::{Component, Occurrence};
-use crate::observe::Observer;
+use crate::memory::{Grow as _, look_for, or_unwind, unwind_if_short};
+use crate::network::{Component, Occurrence, Tally};
+use crate::numbers::{Numbers, Record};
+use crate::observe::{Observer, Samples};
 use crate::packet::{EndId, Kind, Packet, Slab};
+use crate::places::Stay;
 use crate::schedule::Schedule;
 use crate::stage::{PacketCapture, Stage};
-use crate::summary::{requests, summarise};
+use crate::summary::{Over, requests};
 
 /// About what a flow takes before a run begins, bytes.
 const BYTES_PER_FLOW: usize = 16_000;
@@ -28,11 +30,17 @@ pub struct Simulation {
     run: u64,
     end: Time,
     stage: Stage,
+    /// By the places of flows.
     ends: Vec<Ends>,
+    arrivals: Arrivals,
+    /// Of flows that have ended.
+    records: Vec<Record>,
     director: Director,
     observer: Observer,
     /// Whether events or samples wait for round trips of a flow.
     counts_round_trips: bool,
+    /// Whether there is more to do after an end has acted: those wait, or the flow may have ended.
+    follows: bool,
 }
 
 impl Simulation {
@@ -54,22 +62,27 @@ impl Simulation {
     ///
     /// # Errors
     /// As [`Simulation::new`].
-    pub fn with(mut scenario: Scenario, makers: Makers<'_>, run: u64, record: bool) -> Result<Self, String> {
-        expand(&mut scenario, run)?;
-        look_for(scenario.flows.len() * BYTES_PER_FLOW);
-        let Parts { network, ends, measured } = assemble(&scenario, makers, run)?;
-        let mut schedule = Schedule::new(network.director() as usize + 1);
-        let director = Director::new(
-            scenario.events.clone(),
-            &scenario.links,
-            scenario.flows.len() as u32,
-            scenario.run.seed,
-            run,
-        );
-        schedule.set(network.director(), director.wakeup());
-        for (flow, Ends { sender, receiver, .. }) in (0..).zip(&ends) {
-            schedule.set(network.number_of(EndId::sender_of(flow)), sender.first_wakeup());
-            schedule.set(network.number_of(EndId::receiver_of(flow)), receiver.first_wakeup());
+    pub fn with(scenario: Scenario, makers: Makers<'_>, run: u64, record: bool) -> Result<Self, String> {
+        let mut arrivals = Arrivals::draw(&scenario, run)?;
+        let count = scenario.flows.len() + arrivals.len();
+        // Samples are taken of all flows, whether they have begun or not.
+        let early = if record { count } else { scenario.flows.len() };
+        look_for(early * BYTES_PER_FLOW);
+        let Parts { network, ends, measured } = assemble(&scenario, &mut arrivals, makers, run, record)?;
+        let mut schedule = Schedule::new(network.slots());
+        schedule.extend(network.slot(ends.len() as u32, true) as usize);
+        let director =
+            Director::new(scenario.events.clone(), &scenario.links, count as u32, scenario.run.seed, run);
+        schedule.set_at(network.director_slot(), network.director(), director.wakeup());
+        for flow in 0..count as u32 {
+            let Stay::At(place) = network.places.stay(flow) else { continue };
+            let Ends { sender, receiver, .. } = &ends[place as usize];
+            for (end, wakeup) in [
+                (EndId::sender_of(flow), sender.first_wakeup()),
+                (EndId::receiver_of(flow), receiver.first_wakeup()),
+            ] {
+                schedule.set_at(network.slot(place, end.is_sender()), network.number_of(end), wakeup);
+            }
         }
         let end = Time::ZERO + scenario.run.duration;
         let stage = Stage {
@@ -80,9 +93,27 @@ impl Simulation {
             packets: 0,
             capture: None,
         };
-        let observer = Observer::new(&scenario, measured, record);
+        let samples = record.then(|| Samples::new(&scenario, &arrivals));
+        let observer = Observer::new(&scenario, measured, samples);
         let counts_round_trips = director.waits_for_round_trips() || observer.waits_for_round_trips();
-        Ok(Simulation { scenario, run, end, stage, ends, director, observer, counts_round_trips })
+        let follows = counts_round_trips || arrivals.len() > 0;
+        let mut records = Vec::new();
+        or_unwind(records.try_reserve_exact(count - early));
+        let mut simulation = Simulation {
+            scenario,
+            run,
+            end,
+            stage,
+            ends,
+            arrivals,
+            records,
+            director,
+            observer,
+            counts_round_trips,
+            follows,
+        };
+        simulation.await_next();
+        Ok(simulation)
     }
 
     /// Writes a packet capture to `output`: what the sender's host of each flow would see. Call it before the
@@ -91,10 +122,16 @@ impl Simulation {
     /// # Errors
     /// When the capture's header cannot be written.
     pub fn capture(&mut self, output: Box<dyn io::Write + Send>) -> io::Result<()> {
-        let packet_bytes = |(ends, flow): (&Ends, &ackclock_scenario::Flow)| {
-            if ends.is_tcp { flow.tcp.packet.0 as u16 } else { 0 }
+        let places = &self.stage.network.places;
+        let packet_bytes = |flow: u32| {
+            let is_tcp = match places.stay(flow) {
+                Stay::At(place) => self.ends[place as usize].is_tcp,
+                // Others do not begin during a run.
+                Stay::Waits | Stay::Ended(_) => true,
+            };
+            if is_tcp { self.arrivals.like(&self.scenario, flow).tcp.packet.0 as u16 } else { 0 }
         };
-        let packet_bytes = self.ends.iter().zip(self.scenario.flows.iter()).map(packet_bytes).collect();
+        let packet_bytes = (0..places.flows()).map(packet_bytes).collect();
         self.stage.capture = Some(PacketCapture::new(output, packet_bytes)?);
         Ok(())
     }
@@ -179,10 +216,10 @@ impl Simulation {
     /// The progress of the sender of a flow.
     ///
     /// # Panics
-    /// When the scenario does not have that many flows.
+    /// When the scenario does not have that many flows; one that arrives, before it begins and when it has ended.
     #[must_use]
     pub fn view(&self, flow: usize) -> SenderView<'_> {
-        self.ends[flow].sender.view()
+        self.ends[self.stage.network.places.of(flow as u32) as usize].sender.view()
     }
 
     fn observe(&mut self, before: Time) {
@@ -192,15 +229,90 @@ impl Simulation {
     /// An end takes in a packet, or the time that it wanted to be woken at.
     #[inline]
     fn act(&mut self, end: EndId, packet: Option<&Packet>) {
-        let ends = &mut self.ends[end.flow() as usize];
+        let flow = end.flow();
+        let place = if flow < self.stage.network.places.fixed() { flow } else { self.arrived(flow) };
+        let ends = &mut self.ends[place as usize];
         let wakeup = if end.is_sender() {
             ends.sender.act(end, packet, &mut self.stage)
         } else {
             ends.receiver.act(end, packet, &mut self.stage)
         };
-        self.stage.schedule.set(self.stage.network.number_of(end), wakeup);
+        let Stage { network, schedule, .. } = &mut self.stage;
+        schedule.set_at(network.slot(place, end.is_sender()), network.number_of(end), wakeup);
+        if self.follows {
+            self.follow(end, place);
+        }
+    }
+
+    /// What there is to do after `end` of the flow at `place` has acted.
+    #[cold]
+    #[inline(never)]
+    fn follow(&mut self, end: EndId, place: u32) {
         if self.counts_round_trips && end.is_sender() {
-            self.after_sender(end.flow());
+            self.after_sender(end.flow(), place);
+        }
+        let is_through = self.stage.network.tallies[place as usize].iter().all(Tally::is_through);
+        if place >= self.observer.early() && is_through {
+            let Ends { sender, receiver, .. } = &self.ends[place as usize];
+            if sender.is_over() && receiver.is_over() {
+                self.retire(end.flow(), place);
+            }
+        }
+    }
+
+    /// The place of a flow that arrives; it begins if that is what it waits for.
+    #[cold]
+    #[inline(never)]
+    fn arrived(&mut self, flow: u32) -> u32 {
+        match self.stage.network.places.stay(flow) {
+            Stay::At(place) => place,
+            Stay::Waits => self.begin(flow),
+            Stay::Ended(_) => unreachable!("nothing of it was under way"),
+        }
+    }
+
+    /// `flow` begins, in a place that is free.
+    fn begin(&mut self, flow: u32) -> u32 {
+        unwind_if_short();
+        let ends = self.arrivals.begin(flow);
+        let Stage { now, network, schedule, .. } = &mut self.stage;
+        let (place, is_new) = network.places.take(flow);
+        if is_new {
+            self.ends.add(ends);
+            network.tallies.add(<_>::default());
+            schedule.extend(network.slot(place + 1, true) as usize);
+        } else {
+            self.ends[place as usize] = ends;
+            network.tallies[place as usize] = <_>::default();
+        }
+        self.observer.begin(place, *now, Time::ZERO + self.scenario.run.duration);
+        self.await_next();
+        place
+    }
+
+    /// The next flow that arrives is the component in the slot for it.
+    fn await_next(&mut self) {
+        let Stage { network, schedule, .. } = &mut self.stage;
+        if self.arrivals.len() > 0 {
+            let slot = network.director_slot() + 1;
+            schedule.forget(slot);
+            if let Some((time, flow)) = self.arrivals.next() {
+                schedule.set_at(slot, network.number_of(EndId::sender_of(flow)), time);
+            }
+        }
+    }
+
+    /// `flow` has ended: its numbers are kept, if they fit into a record, and its place is free for another.
+    fn retire(&mut self, flow: u32, place: u32) {
+        let end = Time::ZERO + self.scenario.run.duration;
+        let Stage { now, network, schedule, .. } = &mut self.stage;
+        let measure = self.observer.measure(place, *now, end, network, &self.ends);
+        let numbers = Numbers::of(&self.ends[place as usize], &measure, measure.2.counters);
+        if let Some(record) = Record::of(&numbers) {
+            schedule.forget(network.slot(place, true));
+            schedule.forget(network.slot(place, false));
+            network.places.leave(flow, self.records.len() as u32);
+            self.records.add(record);
         }
     }
 
@@ -210,13 +322,14 @@ impl Simulation {
             self.stage.change(link, change);
         }
         self.stage.network.digest.note(self.stage.now.0, component, Occurrence::Changed as u8, 0, 0, 0);
-        self.stage.schedule.set(component, self.director.wakeup());
+        let slot = self.stage.network.director_slot();
+        self.stage.schedule.set_at(slot, component, self.director.wakeup());
     }
 
     /// Applies events and takes samples that wait for round trips of `flow`.
-    fn after_sender(&mut self, flow: u32) {
+    fn after_sender(&mut self, flow: u32, place: u32) {
         if self.director.waits_for_round_trips() {
-            let round = self.ends[flow as usize].sender.view().round;
+            let round = self.ends[place as usize].sender.view().round;
             while let Some((link, change)) = self.director.due_at_round(flow, round) {
                 self.stage.change(link, change);
             }
@@ -240,7 +353,27 @@ impl Simulation {
     ///
     /// # Panics
     /// When packets are unaccounted for or a link has sent more than it can.
-    pub fn finish(mut self, catalogue: &dyn Catalogue) -> io::Result<(Summary, Vec<(&'static str, Table)>)> {
+    pub fn finish(self, catalogue: &dyn Catalogue) -> io::Result<(Summary, Vec<(&'static str, Table)>)> {
+        let count = self.stage.network.places.flows() as usize;
+        look_for(count * size_of::<FlowSummary>());
+        let mut flows = Vec::with_capacity(count);
+        let (summary, tables) = self.finish_into(catalogue, &mut |flow| flows.push(flow))?;
+        Ok((Summary { flows, ..summary }, tables))
+    }
+
+    /// As [`Simulation::finish`], but each flow's summary is given to `visit` in turn and is not in the summary of the run:
+    /// those of a million flows take 600 MB.
+    ///
+    /// # Errors
+    /// As [`Simulation::finish`].
+    ///
+    /// # Panics
+    /// As [`Simulation::finish`].
+    pub fn finish_into(
+        mut self,
+        catalogue: &dyn Catalogue,
+        visit: &mut dyn FnMut(FlowSummary),
+    ) -> io::Result<(Summary, Vec<(&'static str, Table)>)> {
         let Stage { now, mut network, journal, capture, .. } = self.stage;
         if let Some(capture) = capture {
             capture.finish()?;
@@ -248,16 +381,22 @@ impl Simulation {
         network.check_conservation(now);
         // What is under way has been counted, and its room is needed for the summaries of many flows.
         network.payloads = Slab::default();
-        let summary =
-            summarise(&self.scenario, self.run, &mut network, &self.ends, &self.observer, catalogue);
         let tables = match journal {
             Some(journal) => {
                 let mut tables = self.observer.take_tables(journal);
-                tables.push(("requests", requests(&self.scenario, &self.ends)));
+                tables.push(("requests", requests(&self.scenario, &self.arrivals, &self.ends)));
                 tables
             }
             None => Vec::new(),
         };
-        Ok((summary, tables))
+        let over = Over {
+            scenario: &self.scenario,
+            arrivals: &self.arrivals,
+            ends: &self.ends,
+            records: &self.records,
+            observer: &self.observer,
+            catalogue,
+        };
+        Ok((over.summarise(self.run, &mut network, visit), tables))
     }
 }

@@ -1,188 +1,253 @@
 //! The summary of a finished run.
 
+use std::sync::Arc;
+
 use ackclock_cc::registry::{Catalogue, Kind};
 use ackclock_scenario::{Flow, Scenario, Traffic};
 use ackclock_trace::{
     Column, DualPi2Summary, FlowKind, FlowSummary, Histogram, LinkSummary, SideSummary, Summary, Table, jain,
 };
 use ackclock_units::{Bytes, Span, Time};
+use serde_json::Value;
 
+use crate::arrivals::Arrivals;
 use crate::endpoint::Ends;
+use crate::link::Link;
 use crate::memory::{look_for, unwind_if_short};
 use crate::network::Network;
+use crate::numbers::{Numbers, Record};
 use crate::observe::{Observer, mark};
+use crate::places::Stay;
 
 /// About what the summary of a flow takes with its text, bytes.
 const BYTES_PER_FLOW: usize = 12_000;
 
-/// Summarises a run that has ended.
-pub fn summarise(
-    scenario: &Scenario,
-    run: u64,
-    network: &mut Network,
-    ends: &[Ends],
-    observer: &Observer,
-    catalogue: &dyn Catalogue,
-) -> Summary {
-    let end = Time::ZERO + scenario.run.duration;
-    look_for(scenario.flows.len() * BYTES_PER_FLOW);
-    let mut flows: Vec<FlowSummary> = Vec::with_capacity(scenario.flows.len());
-    for _ in 0..scenario.flows.len() {
-        unwind_if_short();
-        flows.push(summarise_flow(scenario, &flows, network, ends, observer, catalogue));
+/// A run that has ended, without its network.
+pub struct Over<'a> {
+    /// The scenario.
+    pub scenario: &'a Scenario,
+    /// The flows that arrived.
+    pub arrivals: &'a Arrivals,
+    /// The ends of flows that have places.
+    pub ends: &'a [Ends],
+    /// Of those that have ended and have none.
+    pub records: &'a [Record],
+    /// The observer.
+    pub observer: &'a Observer,
+    /// The controls.
+    pub catalogue: &'a dyn Catalogue,
+}
+
+impl Over<'_> {
+    /// The summary of run `run` without its flows, of which each is summarised by `visit`.
+    pub fn summarise(&self, run: u64, network: &mut Network, visit: &mut dyn FnMut(FlowSummary)) -> Summary {
+        let scenario = self.scenario;
+        let end = Time::ZERO + scenario.run.duration;
+        look_for(scenario.flows.len() * BYTES_PER_FLOW);
+        let measured = scenario.run.duration - scenario.run.warmup;
+        let limits = self.limits(network);
+        let mut warnings = Warnings::default();
+        let mut goodputs = Vec::new();
+        let mut packets_simulated = 0;
+        // The flows of one `[[flow]]` follow each other, and have their settings once.
+        let mut last: Option<(&Flow, Arc<Value>)> = None;
+        for id in 0..network.places.flows() {
+            unwind_if_short();
+            let flow = self.arrivals.like(scenario, id);
+            let is_same = |other: &Flow| std::ptr::eq(flow, other) || flow.has_settings_of(other);
+            let settings = match last.take().filter(|(other, _)| is_same(other)) {
+                Some((_, settings)) => settings,
+                None => flow.settings(self.catalogue).into(),
+            };
+            last = Some((flow, settings.clone()));
+            let (summary, span) = self.summarise_flow(id, flow, settings, network);
+            warnings.of_window(scenario, flow, &summary);
+            warnings.of_goodput(
+                flow,
+                &summary,
+                if span == measured { &limits.of_run } else { &limits.rates },
+            );
+            goodputs.extend(summary.goodput_mbps);
+            packets_simulated += summary.whole_run.sent_packets;
+            visit(summary);
+        }
+        let links = scenario
+            .links
+            .iter()
+            .enumerate()
+            .map(|(id, link)| summarise_link(id, &link.name, end, measured, network, self.observer))
+            .collect();
+        Summary {
+            version: env!("CARGO_PKG_VERSION"),
+            digest: network.digest.hex(),
+            seed: scenario.run.seed,
+            run,
+            duration_s: scenario.run.duration.as_seconds(),
+            measured_from_s: scenario.run.warmup.as_seconds(),
+            packets_simulated,
+            flows: Vec::new(),
+            links,
+            jain: jain(&goodputs),
+            warnings: warnings.said(),
+        }
     }
-    let warnings = warn_of_windows(scenario, &flows)
-        .into_iter()
-        .chain(warn_of_goodput(scenario, &flows, network, observer));
-    let warnings = warnings.collect();
-    let goodputs: Vec<_> = flows.iter().filter_map(|flow| flow.goodput_mbps).collect();
-    let measured = scenario.run.duration - scenario.run.warmup;
-    let links = scenario
-        .links
-        .iter()
-        .enumerate()
-        .map(|(id, link)| summarise_link(id, &link.name, end, measured, network, observer))
-        .collect();
-    Summary {
-        version: env!("CARGO_PKG_VERSION"),
-        digest: network.digest.hex(),
-        seed: scenario.run.seed,
-        run,
-        duration_s: scenario.run.duration.as_seconds(),
-        measured_from_s: scenario.run.warmup.as_seconds(),
-        packets_simulated: flows.iter().map(|flow| flow.whole_run.sent_packets).sum(),
-        flows,
-        links,
-        jain: jain(&goodputs),
-        warnings,
+
+    /// What each link could carry.
+    fn limits(&self, network: &mut Network) -> Limits {
+        let scenario = self.scenario;
+        let end = Time::ZERO + scenario.run.duration;
+        let measured = (scenario.run.duration - scenario.run.warmup).as_seconds();
+        // Rates may change: what a link could carry is known of the measured time as a whole.
+        let carried = |(id, link): (usize, &mut Link)| {
+            let before = self.observer.links.get(id).map_or(0, |before| before.capacity);
+            let capacity = link.counters(end).capacity - before;
+            (capacity > 0).then(|| capacity as f64 * 1e-6 / measured)
+        };
+        let links = network.links.iter_mut().take(scenario.links.len()).enumerate();
+        Limits {
+            of_run: links.map(carried).collect(),
+            rates: scenario.links.iter().map(|link| Some(link.rate.0 as f64 * 1e-6)).collect(),
+        }
     }
+
+    /// The summary of `flow`, and for how long it was measured. It has these settings.
+    fn summarise_flow(
+        &self,
+        id: u32,
+        flow: &Flow,
+        settings: Arc<Value>,
+        network: &Network,
+    ) -> (FlowSummary, Span) {
+        let warmup = Time::ZERO + self.scenario.run.warmup;
+        let end = Time::ZERO + self.scenario.run.duration;
+        let arrival = self.arrivals.find(id);
+        let drawn = arrival.map_or(Time::ZERO, |(_, _, start, _)| start);
+        let (place, numbers, span) = match network.places.stay(id) {
+            Stay::At(place) => {
+                let whole_run = mark(end, place, network, self.ends).counters;
+                let measured = if place < self.observer.early() {
+                    self.observer.flows[place as usize]
+                } else {
+                    self.observer.measure(place, end, end, network, self.ends)
+                };
+                (Some(place), Numbers::of(&self.ends[place as usize], &measured, whole_run), measured.0)
+            }
+            Stay::Ended(record) => {
+                (None, self.records[record as usize].numbers(), end.since(drawn.max(warmup)))
+            }
+            Stay::Waits => (None, Numbers::default(), end.since(drawn.max(warmup))),
+        };
+        let ends = place.map(|place| &self.ends[place as usize]);
+        let start = ends.map_or(drawn, |ends| ends.sender.view().meter.start());
+        let receiver = ends.map(|ends| &ends.receiver);
+        let mut waited: Vec<_> = receiver
+            .map(|receiver| receiver.requests())
+            .unwrap_or_default()
+            .iter()
+            .filter(|request| request.start >= warmup)
+            .filter_map(|request| request.completed.map(|completed| completed.since(request.start)))
+            .collect();
+        waited.sort_unstable();
+        let kind = kind_of(flow, self.catalogue);
+        let (delays, late) = receiver.and_then(|receiver| receiver.delays()).unzip();
+        let delay = |share| delays.and_then(|delays| delays.percentile(share)).map(Span::as_millis);
+        let seconds = (span > Span::ZERO).then(|| span.as_seconds());
+        let packet_megabits = flow.tcp.packet.0 as f64 * 8e-6;
+        let mbps = |packets: u64| seconds.map(|seconds| packets as f64 * packet_megabits / seconds);
+        let [mean_rtt_ms, rtt_p50_ms, rtt_p95_ms, rtt_p99_ms] = numbers.rtt;
+        let summary = FlowSummary {
+            id,
+            name: arrival
+                .map_or_else(|| flow.name.clone(), |(_, number, ..)| format!("{}-{number}", flow.name)),
+            controller: flow.label.to_string(),
+            kind,
+            rtt_ms: flow.rtt.as_millis(),
+            goodput_mbps: mbps(numbers.delivered),
+            arrived_mbps: mbps(numbers.arrived),
+            mean_window: numbers.mean_window,
+            max_window: numbers.max_window,
+            mean_rtt_ms,
+            rtt_p50_ms,
+            rtt_p95_ms,
+            rtt_p99_ms,
+            counters: numbers.counters,
+            completion_s: numbers.completed.map(|completed| completed.since(start).as_seconds()),
+            requests_completed: (kind == FlowKind::Web).then_some(waited.len() as u64),
+            request_p50_s: quantile(&waited, 0.50).map(Span::as_seconds),
+            request_p95_s: quantile(&waited, 0.95).map(Span::as_seconds),
+            request_p99_s: quantile(&waited, 0.99).map(Span::as_seconds),
+            delay_p50_ms: delay(0.50),
+            delay_p95_ms: delay(0.95),
+            delay_p99_ms: delay(0.99),
+            late: late.flatten(),
+            start_s: start.as_seconds(),
+            bytes: arrival.map_or(flow.bytes, |(.., bytes)| Some(bytes)).map(|bytes| bytes.0),
+            whole_run: numbers.whole_run,
+            settings,
+        };
+        (summary, span)
+    }
+}
+
+/// What each link could carry, Mbit/s: on average over the measured time, and by its rate at the start.
+struct Limits {
+    of_run: Vec<Option<f64>>,
+    rates: Vec<Option<f64>>,
 }
 
 /// Bandwidth-delay products above which a window is none that a host would allow.
 const MOST_PRODUCTS: f64 = 100.0;
 
-/// Warns of the flow with the largest window, in products of the rate of its slowest link and its round trip, if that is
-/// beyond all measure.
-fn warn_of_windows(scenario: &Scenario, flows: &[FlowSummary]) -> Option<String> {
-    let product = |flow: &FlowSummary| {
-        let of = &scenario.flows[flow.id as usize];
-        let slowest = of.path.iter().map(|link| scenario.links[*link].rate.0).min()?;
-        Some((slowest as f64 * of.rtt.as_seconds() / (8.0 * of.tcp.packet.0 as f64)).max(1.0))
-    };
-    let windows = flows.iter().filter_map(|flow| Some((flow.max_window? / product(flow)?, flow)));
-    let (times, flow) = windows.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (times > MOST_PRODUCTS).then(|| {
-        let (name, window) = (&flow.name, flow.max_window.unwrap_or_default());
-        format!(
-            "the window of {name} reached {window:.0} packets, {times:.0} times the bandwidth-delay product; \
-             only tcp.receive_window limits what it sends"
-        )
-    })
+/// The flows to be warned of, as far as they are known.
+#[derive(Default)]
+struct Warnings {
+    /// That with the largest window: in products of the rate of its slowest link and its round trip; its name; in packets.
+    window: Option<(f64, String, f64)>,
+    /// That whose goodput exceeds what it could be by the most: how many times; its name; goodput, what arrived, the limit.
+    goodput: Option<(f64, String, [f64; 3])>,
 }
 
-/// Warns of the flow whose goodput exceeds the rate of a link on its path by the most: data that had arrived before the
-/// measured time, and waited for a lost packet, was delivered within it.
-fn warn_of_goodput(
-    scenario: &Scenario,
-    flows: &[FlowSummary],
-    network: &mut Network,
-    observer: &Observer,
-) -> Option<String> {
-    let end = Time::ZERO + scenario.run.duration;
-    let measured = scenario.run.duration - scenario.run.warmup;
-    // Rates may change: what a link could carry is known of the measured time as a whole.
-    let mut carried = |link: usize| {
-        let before = observer.links.get(link).map_or(0, |before| before.capacity);
-        let capacity = network.links[link].counters(end).capacity - before;
-        (capacity > 0).then(|| capacity as f64 * 1e-6 / measured.as_seconds())
-    };
-    let excess = flows.iter().filter_map(|flow| {
-        let of = &scenario.flows[flow.id as usize];
-        let is_whole = observer.flows[flow.id as usize].0 == measured;
-        let mut rate = |link: usize| {
-            if is_whole { carried(link) } else { Some(scenario.links[link].rate.0 as f64 * 1e-6) }
-        };
-        let limit = of.path.iter().filter_map(|link| rate(*link)).reduce(f64::min)?;
-        let (goodput, arrived) = (flow.goodput_mbps?, flow.arrived_mbps?);
-        (goodput > limit && goodput > arrived).then_some((
-            goodput / limit,
-            flow.name.as_str(),
-            goodput,
-            arrived,
-            limit,
-        ))
-    });
-    let (_, name, goodput, arrived, limit) = excess.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    Some(format!(
-        "the goodput of {name}, {goodput:.4} Mbit/s in order, exceeds the link's {limit:.4} Mbit/s: data that had arrived \
-         before the measured time waited for a lost packet until then; {arrived:.4} Mbit/s arrived within it"
-    ))
-}
+impl Warnings {
+    /// Notes `flow` if its window is larger than those before.
+    fn of_window(&mut self, scenario: &Scenario, flow: &Flow, summary: &FlowSummary) {
+        let Some(window) = summary.max_window else { return };
+        let Some(slowest) = flow.path.iter().map(|link| scenario.links[*link].rate.0).min() else { return };
+        let product = slowest as f64 * flow.rtt.as_seconds() / (8.0 * flow.tcp.packet.0 as f64);
+        let times = window / product.max(1.0);
+        if self.window.as_ref().is_none_or(|most| times.total_cmp(&most.0).is_ge()) {
+            self.window = Some((times, summary.name.clone(), window));
+        }
+    }
 
-/// The flow after those that are `done`.
-fn summarise_flow(
-    scenario: &Scenario,
-    done: &[FlowSummary],
-    network: &Network,
-    ends: &[Ends],
-    observer: &Observer,
-    catalogue: &dyn Catalogue,
-) -> FlowSummary {
-    let id = done.len();
-    let flow = &scenario.flows[id];
-    // The flows of one `[[flow]]` follow each other, and have their settings once.
-    let same = done.last().filter(|_| flow.has_settings_of(&scenario.flows[id - 1]));
-    let settings = || match flow.arrival_of {
-        Some(place) => scenario.arrivals[place as usize].flow.settings(catalogue),
-        None => flow.settings(catalogue),
-    };
-    let whole_run = mark(Time::ZERO + scenario.run.duration, id as u32, network, ends).counters;
-    let (span, from, to) = &observer.flows[id];
-    let seconds = (*span > Span::ZERO).then(|| span.as_seconds());
-    let Ends { sender, receiver, .. } = &ends[id];
-    let meter = sender.view().meter;
-    let mut waited: Vec<_> = receiver
-        .requests()
-        .iter()
-        .filter(|request| request.start >= Time::ZERO + scenario.run.warmup)
-        .filter_map(|request| request.completed.map(|completed| completed.since(request.start)))
-        .collect();
-    waited.sort_unstable();
-    let kind = kind_of(flow, catalogue);
-    let (delays, late) = receiver.delays().map_or((None, None), |(delays, late)| (Some(delays), late));
-    let delay = |share| delays.and_then(|delays| delays.percentile(share)).map(Span::as_millis);
-    let packet_megabits = flow.tcp.packet.0 as f64 * 8e-6;
-    let mbps = |packets: u64| seconds.map(|seconds| packets as f64 * packet_megabits / seconds);
-    FlowSummary {
-        id: id as u32,
-        name: flow.name.clone(),
-        controller: flow.label.to_string(),
-        kind,
-        rtt_ms: flow.rtt.as_millis(),
-        goodput_mbps: mbps(to.delivered - from.delivered),
-        arrived_mbps: mbps(to.arrived - from.arrived),
-        mean_window: seconds
-            .map(|seconds| (to.window_integral - from.window_integral) / seconds)
-            .filter(|window| !window.is_nan()),
-        max_window: meter.largest_window().map(f64::floor),
-        mean_rtt_ms: meter.mean_rtt_ms(),
-        rtt_p50_ms: meter.rtt_percentile_ms(0.50),
-        rtt_p95_ms: meter.rtt_percentile_ms(0.95),
-        rtt_p99_ms: meter.rtt_percentile_ms(0.99),
-        counters: to.counters.since(&from.counters),
-        completion_s: receiver.view().completed.map(|completed| completed.since(meter.start()).as_seconds()),
-        requests_completed: (kind == FlowKind::Web).then_some(waited.len() as u64),
-        request_p50_s: quantile(&waited, 0.50).map(Span::as_seconds),
-        request_p95_s: quantile(&waited, 0.95).map(Span::as_seconds),
-        request_p99_s: quantile(&waited, 0.99).map(Span::as_seconds),
-        delay_p50_ms: delay(0.50),
-        delay_p95_ms: delay(0.95),
-        delay_p99_ms: delay(0.99),
-        late,
-        start_s: meter.start().as_seconds(),
-        bytes: flow.bytes.map(|bytes| bytes.0),
-        whole_run,
-        settings: same.map_or_else(|| settings().into(), |same| same.settings.clone()),
+    /// Notes `flow` if its goodput exceeds the rate of a link on its path, and by more than those before: data that had
+    /// arrived before the measured time, and waited for a lost packet, was delivered within it.
+    fn of_goodput(&mut self, flow: &Flow, summary: &FlowSummary, limits: &[Option<f64>]) {
+        let Some(limit) = flow.path.iter().filter_map(|link| limits[*link]).reduce(f64::min) else { return };
+        let (Some(goodput), Some(arrived)) = (summary.goodput_mbps, summary.arrived_mbps) else { return };
+        let times = goodput / limit;
+        if goodput > limit
+            && goodput > arrived
+            && self.goodput.as_ref().is_none_or(|most| times.total_cmp(&most.0).is_ge())
+        {
+            self.goodput = Some((times, summary.name.clone(), [goodput, arrived, limit]));
+        }
+    }
+
+    /// The text of the warnings.
+    fn said(self) -> Vec<String> {
+        let window = self.window.filter(|(times, ..)| *times > MOST_PRODUCTS).map(|(times, name, window)| {
+            format!(
+                "the window of {name} reached {window:.0} packets, {times:.0} times the bandwidth-delay product; \
+                 only tcp.receive_window limits what it sends"
+            )
+        });
+        let goodput = self.goodput.map(|(_, name, [goodput, arrived, limit])| {
+            format!(
+                "the goodput of {name}, {goodput:.4} Mbit/s in order, exceeds the link's {limit:.4} Mbit/s: data that had \
+                 arrived before the measured time waited for a lost packet until then; {arrived:.4} Mbit/s arrived within it"
+            )
+        });
+        window.into_iter().chain(goodput).collect()
     }
 }
 
@@ -258,7 +323,7 @@ fn summarise_side(delays: &Histogram) -> SideSummary {
 }
 
 /// Every request, page and finite transfer that began before the end of the run, by flow and then by time.
-pub fn requests(scenario: &Scenario, ends: &[Ends]) -> Table {
+pub fn requests(scenario: &Scenario, arrivals: &Arrivals, ends: &[Ends]) -> Table {
     let (mut flows, mut starts, mut sizes, mut completions) = (vec![], vec![], vec![], vec![]);
     let mut row = |flow: u32, start: Time, bytes: Bytes, completed: Option<Time>| {
         flows.push(flow);
@@ -266,12 +331,16 @@ pub fn requests(scenario: &Scenario, ends: &[Ends]) -> Table {
         sizes.push(bytes.0);
         completions.push(completed.map_or(f64::NAN, |completed| completed.since(start).as_seconds()));
     };
-    for (id, (flow, Ends { sender, receiver, .. })) in (0..).zip(scenario.flows.iter().zip(ends)) {
+    for (id, Ends { sender, receiver, .. }) in (0..).zip(ends) {
         for request in receiver.requests() {
             row(id, request.start, request.bytes, request.completed);
         }
         let start = sender.view().meter.start();
-        if let Some(bytes) = flow.bytes
+        let bytes = match arrivals.find(id) {
+            Some((.., bytes)) => Some(bytes),
+            None => scenario.flows[id as usize].bytes,
+        };
+        if let Some(bytes) = bytes
             && start < Time::ZERO + scenario.run.duration
         {
             row(id, start, bytes, receiver.view().completed);

@@ -185,6 +185,20 @@ fn a_short_flow_takes_its_rounds() {
     near(summary.flows[1].completion_s.unwrap(), 2.0 * round + 0.01 + 4.0 * 0.8e-3, 1e-9);
 }
 
+/// Recorded flows are there all the time; without that their ends are made when they start, and go when they have ended. The
+/// summary is the same, and the digest in it, whether all is measured or only the second half, to which some belong in part.
+#[test]
+fn flows_that_have_ended_leave_their_numbers() {
+    for warmup in ["run.warmup=0 s", "run.warmup=20 s", "run.warmup=39.9 s"] {
+        let settings = ["run.duration=40 s", warmup, "dumbbell.queue.limit=20 packets", "flow.1.stop=30 s"]
+            .map(str::to_owned);
+        let scenario = read_toml(ARRIVALS, "test", &settings, &BuiltIn).unwrap().scenario;
+        let plain = common::run_with(&scenario, 0, false, 1000).0;
+        assert_eq!(plain, common::run_with(&scenario, 0, true, u64::MAX).0);
+        assert!(plain.flows.iter().any(|flow| flow.whole_run.retransmitted_packets > 0), "not all is simple");
+    }
+}
+
 /// Which flows arrive depends on seed and run and on nothing else: not on the control.
 #[test]
 fn arrivals_are_those_of_seed_and_run() {

@@ -50,8 +50,6 @@ pub struct Flow {
     pub rtt_noise: Span,
     /// Settings of its sender and receiver.
     pub tcp: Shared<Tcp>,
-    /// The scenario's [`Arrivals`] to which it belongs; `None` for a flow of its own.
-    pub arrival_of: Option<u32>,
 }
 
 /// Short flows that arrive as a Poisson process. Which ones do is drawn in each run anew.

@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use ackclock_scenario::{self as scenario, Moment, Scenario};
+use ackclock_scenario::{self as scenario, Flow, Moment, Scenario};
 use ackclock_trace::Digest;
 use ackclock_units::{Span, Time};
 
+use crate::arrivals::{Arrivals, flow_of, may_begin_later};
 use crate::endpoint::Ends;
 use crate::link::Link;
 use crate::loss::LossModel;
 use crate::memory::{Grow as _, slots, unwind_if_short};
 use crate::network::Network;
 use crate::pace::Pace;
-use crate::packet::{EndId, Slab};
+use crate::packet::Slab;
+use crate::places::Places;
 use crate::queue::Discipline;
 use crate::random::{Purpose, Stream};
 use crate::wire::{NoiseModel, Wire};
@@ -20,26 +22,33 @@ use crate::wire::{NoiseModel, Wire};
 mod ends;
 mod topology;
 
-use self::ends::make_ends;
-pub use self::ends::{Makers, Placement, Transport};
+use self::ends::Groups;
+pub use self::ends::{Makers, Placement, Transport, make_ends};
 use self::topology::Topology;
 
 /// The parts of a simulation.
 pub struct Parts {
     /// Links and routes; the first links are those of the scenario.
     pub network: Network,
-    /// The ends of each flow.
+    /// The ends of each flow that is there before the run, by its place.
     pub ends: Vec<Ends>,
-    /// The time over which each flow is measured.
+    /// The time over which each of them is measured.
     pub measured: Vec<(Time, Time)>,
 }
 
-/// Assembles run `run` of `scenario`.
+/// Assembles run `run` of `scenario`, in which `arrivals` arrive; with `all` their ends are made now, as the others are.
 ///
 /// # Errors
 /// When a flow names an unknown control or parameters that it refuses.
-pub fn assemble(scenario: &Scenario, makers: Makers<'_>, run: u64) -> Result<Parts, String> {
-    let flows = scenario.flows.len() as u32;
+pub fn assemble(
+    scenario: &Scenario,
+    arrivals: &mut Arrivals,
+    makers: Makers<'_>,
+    run: u64,
+    all: bool,
+) -> Result<Parts, String> {
+    let fixed = scenario.flows.len() as u32;
+    let flows = fixed + arrivals.len() as u32;
     let seed = scenario.run.seed;
     let links = scenario
         .links
@@ -47,13 +56,65 @@ pub fn assemble(scenario: &Scenario, makers: Makers<'_>, run: u64) -> Result<Par
         .enumerate()
         .map(|(id, link)| make_link(link, id as u32, flows, seed, run))
         .collect();
-    let mut topology = Topology::new(links);
-    let mut ends = Vec::new();
-    let mut measured = Vec::new();
-    let mut groups = BTreeMap::new();
-    for (id, flow) in scenario.flows.iter().enumerate() {
-        unwind_if_short();
-        let id = id as u32;
+    let mut crew = Crew {
+        scenario,
+        makers,
+        run,
+        topology: Topology::new(links),
+        groups: BTreeMap::new(),
+        ends: Vec::new(),
+        measured: Vec::new(),
+    };
+    for (id, flow) in (0..).zip(scenario.flows.iter()) {
+        crew.add(id, flow)?;
+    }
+    let mut places = Places::new(fixed, arrivals.len() as u32);
+    for (index, of) in scenario.arrivals.iter().enumerate() {
+        let members = arrivals.members(index);
+        let is_early = all || !may_begin_later(&of.flow, makers.catalogue);
+        for id in members {
+            let Some((_, number, start, bytes)) = arrivals.find(id) else { break };
+            let flow = flow_of(of, number, start, bytes);
+            if is_early {
+                places.take(id);
+                crew.add(id, &flow)?;
+            } else {
+                let placement = crew.place(id, &flow);
+                let warmup = Time::ZERO + scenario.run.warmup;
+                arrivals.begin_later(index, flow, placement, warmup, makers.catalogue)?;
+                break;
+            }
+        }
+    }
+    let Crew { topology, ends, measured, .. } = crew;
+    let network = Network {
+        links: topology.links,
+        hops: topology.hops,
+        payloads: Slab::default(),
+        places,
+        tallies: slots(ends.len()),
+        digest: Digest::default(),
+        changes: 0,
+    };
+    Ok(Parts { network, ends, measured })
+}
+
+/// Flows while their ends are made.
+struct Crew<'a> {
+    scenario: &'a Scenario,
+    makers: Makers<'a>,
+    run: u64,
+    topology: Topology,
+    groups: Groups,
+    ends: Vec<Ends>,
+    measured: Vec<(Time, Time)>,
+}
+
+impl Crew<'_> {
+    /// The times of flow `id`, and its routes.
+    fn place(&mut self, id: u32, flow: &Flow) -> Placement {
+        let (scenario, run) = (self.scenario, self.run);
+        let seed = scenario.run.seed;
         let draw = |moment, earliest: Span, purpose| match moment {
             Moment::At(time) => time,
             Moment::Uniform(from, to) => {
@@ -65,9 +126,8 @@ pub fn assemble(scenario: &Scenario, makers: Makers<'_>, run: u64) -> Result<Par
         let stop = flow.stop.map_or(Time::NEVER, |stop| Time::ZERO + draw(stop, start, Purpose::Stop));
         let start = Time::ZERO + start;
         let end = Time::ZERO + scenario.run.duration;
-        let window = (start.max(Time::ZERO + scenario.run.warmup), stop.min(end));
-        measured.add(window);
-        let (data_route, ack_route) = topology.routes(
+        let measured = (start.max(Time::ZERO + scenario.run.warmup), stop.min(end));
+        let (data_route, ack_route) = self.topology.routes(
             flow,
             &scenario.links,
             [
@@ -75,18 +135,17 @@ pub fn assemble(scenario: &Scenario, makers: Makers<'_>, run: u64) -> Result<Par
                 flow.reverse_noise.map(|noise| NoiseModel::of_flow(noise, id, true, seed, run)),
             ],
         );
-        let placement = Placement { id, seed, run, data_route, ack_route, start, stop, measured: window };
-        ends.add(make_ends(flow, &placement, makers, &mut groups)?);
+        Placement { id, seed, run, data_route, ack_route, start, stop, measured }
     }
-    let network = Network {
-        links: topology.links,
-        hops: topology.hops,
-        payloads: Slab::default(),
-        tallies: slots(EndId::count(scenario.flows.len())),
-        digest: Digest::default(),
-        changes: 0,
-    };
-    Ok(Parts { network, ends, measured })
+
+    /// Makes the ends of flow `id`.
+    fn add(&mut self, id: u32, flow: &Flow) -> Result<(), String> {
+        unwind_if_short();
+        let placement = self.place(id, flow);
+        self.measured.add(placement.measured);
+        self.ends.add(make_ends(flow, &placement, self.makers, &mut self.groups)?);
+        Ok(())
+    }
 }
 
 /// The link `link` of a scenario, its `id`-th, for `flows` flows in run `run` of `seed`.

@@ -258,6 +258,10 @@ impl ReceivingEnd for TcpReceiver {
         ReceiverView { delivered, arrived: delivered + self.early.len(), completed: self.completed }
     }
 
+    fn is_over(&self) -> bool {
+        self.completed.is_some() && !self.answers && self.deadline == Time::NEVER
+    }
+
     fn requests(&self) -> Vec<Request> {
         self.requests.as_ref().map_or_else(Vec::new, RequestLog::requests)
     }

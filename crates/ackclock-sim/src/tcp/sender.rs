@@ -507,4 +507,8 @@ impl<R: Recovery> SendingEnd for TcpSender<R> {
             control: Some(self.control.internals()),
         }
     }
+
+    fn is_over(&self) -> bool {
+        self.phase == Phase::Stopped && self.flight.outstanding() == 0 && self.wakeup() == Time::NEVER
+    }
 }

@@ -60,7 +60,6 @@ pub fn flow(controller: &str, rtt: Span) -> Flow {
         lies: Lies::NONE,
         rtt_noise: Span::ZERO,
         tcp: tcp().into(),
-        arrival_of: None,
     }
 }
 
