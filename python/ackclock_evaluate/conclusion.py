@@ -105,7 +105,8 @@ def paragraph(evaluation: Evaluation, date: str) -> str:
     request = evaluation.request
     candidate = request.candidate
     settings = ", ".join(f"{key} = {value}" for key, value in candidate.params.items())
-    suites = ", ".join(dict.fromkeys(criterion.suite for criterion in request.criteria))
+    digests = {criterion.suite: criterion.digest for criterion in request.criteria}
+    suites = ", ".join(f"{suite} {digest}".strip() for suite, digest in digests.items())
     sentences = [
         f"{candidate.name}{f' ({settings})' if settings else ''} was evaluated on {date} with ackclock "
         f"{engine.__version__} (suite {suites}, {request.mode} mode, seed {request.seed}) against "

@@ -181,6 +181,7 @@ def write(
             name=name,
             follows=controls.follows([subject.name for subject in request.subjects]),
             params=dict(request.candidate.params),
+            date=date,
             headline=conclusion.headline(evaluation),
             paragraph=conclusion.paragraph(evaluation, date),
             not_asked=conclusion.not_asked(request),

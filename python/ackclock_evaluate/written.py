@@ -67,7 +67,8 @@ def evidence(judged: MarginResult | LimitResult) -> str:
     """Return the size of what a verdict rests on, in words: margins, or runs that break a limit."""
     if isinstance(judged, LimitResult):
         share = judged.share
-        return f"broken in {judged.broken} of {share.samples} runs, at most {share.high:.0%} of all"
+        end = f"at least {share.low:.0%}" if judged.broken else f"at most {share.high:.0%}"
+        return f"broken in {judged.broken} of {share.samples} runs, {end} of all"
     effect = judged.compared.effect
     if np.isnan(effect.value):
         return ""
