@@ -10,20 +10,22 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-Point = dict[str, Any]
+TomlValue = Any
+"""A value of a suite: what TOML has."""
+GridPoint = dict[str, TomlValue]
 LONGEST_FORMULA = 300
 MOST_POINTS = 2000
 """The largest number of points of a grid, of flows of a scenario, and of its events."""
 _BRACES = re.compile(r"\{([^{}:]*)(?::([^{}]*))?\}")
 _FORMAT = re.compile(r"(\.\d)?[efg%]|d")
-_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+_OPERATORS: dict[type[ast.operator], Callable[[TomlValue, TomlValue], TomlValue]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
     ast.Mod: operator.mod,
 }
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
+_FUNCTIONS: dict[str, Callable[..., TomlValue]] = {
     "min": min,
     "max": max,
     "round": round,
@@ -42,12 +44,14 @@ class ProblemError(ValueError):
 class Names:
     """The values that formulas may use: given ones, and defaults, which are formulas or functions."""
 
-    def __init__(self, given: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, given: Mapping[str, TomlValue], defaults: Mapping[str, TomlValue] | None = None
+    ) -> None:
         self.given = dict(given)
         self._defaults = dict(defaults or {})
         self._pending: set[str] = set()
 
-    def value(self, name: str) -> Any:
+    def value(self, name: str) -> TomlValue:
         """Return the value of a name; an unknown one and one that needs itself raise a ProblemError."""
         if name in self.given:
             return self.given[name]
@@ -62,12 +66,14 @@ class Names:
         self._pending.discard(name)
         return self.given[name]
 
-    def within(self, point: Mapping[str, Any], defaults: Mapping[str, Any] | None = None) -> Names:
+    def within(
+        self, point: Mapping[str, TomlValue], defaults: Mapping[str, TomlValue] | None = None
+    ) -> Names:
         """Return the same names with those of a point of a grid, and further defaults."""
         return Names({**self.given, **point}, {**self._defaults, **(defaults or {})})
 
 
-def calculate(formula: str, names: Names) -> Any:
+def calculate(formula: str, names: Names) -> TomlValue:
     """Return the value of a formula: numbers, names, + - * / %, min, max, round, floor and pick."""
 
     def number(node: ast.expr) -> float:
@@ -76,7 +82,7 @@ def calculate(formula: str, names: Names) -> Any:
             raise ProblemError("", f"{formula} calculates with {value!r:.40}, which is not a number")
         return value
 
-    def of(node: ast.expr) -> Any:
+    def of(node: ast.expr) -> TomlValue:
         match node:
             case ast.Constant(int() | float() as value):
                 return value
@@ -109,7 +115,7 @@ def calculate(formula: str, names: Names) -> Any:
         raise ProblemError("", f"{formula!r:.60} cannot be calculated: {text:.80}") from error
 
 
-def _shown(value: Any, style: str | None) -> str:
+def _shown(value: TomlValue, style: str | None) -> str:
     if style is not None:
         if not _FORMAT.fullmatch(style):
             raise ProblemError("", f"unknown format {style[:20]!r}; write g, d, .2f or .0%")
@@ -119,7 +125,7 @@ def _shown(value: Any, style: str | None) -> str:
     return str(value)
 
 
-def fill(value: Any, names: Names, where: str = "") -> Any:
+def fill(value: TomlValue, names: Names, where: str = "") -> TomlValue:
     """Return a value of a suite with its formulas replaced.
 
     A text that is a single formula becomes the value itself; otherwise the values are written into
@@ -142,7 +148,7 @@ def fill(value: Any, names: Names, where: str = "") -> Any:
         raise ProblemError(where, f"{value[:60]!r} cannot be written: {error}") from error
 
 
-def _values(axis: Any, names: Names, where: str) -> list[Any]:
+def _values(axis: TomlValue, names: Names, where: str) -> list[TomlValue]:
     if isinstance(axis, Mapping):
         if set(axis) != {"from", "to"}:
             raise ProblemError(where, "expected a list of values, or a range of from and to")
@@ -156,7 +162,7 @@ def _values(axis: Any, names: Names, where: str) -> list[Any]:
     return [fill(value, names, where) for value in values]
 
 
-def points(grid: Mapping[str, Any], names: Names, where: str = "grid") -> Iterator[Point]:
+def points(grid: Mapping[str, TomlValue], names: Names, where: str = "grid") -> Iterator[GridPoint]:
     """Yield all combinations of the values of a grid, the last name varying fastest.
 
     An axis is a value, a list of values, or a range ``{from = 0, to = 4}``; a value that is a table
@@ -166,13 +172,15 @@ def points(grid: Mapping[str, Any], names: Names, where: str = "grid") -> Iterat
     if math.prod(map(len, axes.values())) > MOST_POINTS:
         raise ProblemError(where, f"has more than {MOST_POINTS} points")
     for values in itertools.product(*axes.values()):
-        point: Point = {}
+        point: GridPoint = {}
         for name, value in zip(axes, values, strict=True):
             point |= value if isinstance(value, Mapping) else {name: value}
         yield point
 
 
-def each(items: Sequence[Any], names: Names, where: str) -> Iterator[tuple[str, dict[str, Any], Names]]:
+def each(
+    items: Sequence[TomlValue], names: Names, where: str
+) -> Iterator[tuple[str, dict[str, TomlValue], Names]]:
     """Yield place, keys and names of every item; an item with ``each`` comes once per point of that grid."""
     count = 0
     for index, item in enumerate(items):
@@ -185,7 +193,7 @@ def each(items: Sequence[Any], names: Names, where: str) -> Iterator[tuple[str, 
             yield place, keys, names.within(point, item.get("let"))
 
 
-def of_mode(value: Any, mode: str) -> Any:
+def of_mode(value: TomlValue, mode: str) -> TomlValue:
     """Return a value of a suite in a mode: tables ``{quick = ..., full = ...}`` are replaced."""
     if isinstance(value, Mapping):
         if set(value) == {"quick", "full"}:

@@ -5,6 +5,7 @@ Names of flows of the control under test begin with ``c``, those of its victims 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -215,6 +216,57 @@ def behind_two(run: Run) -> CellNumbers:
 def _lost(run: Run, name: str) -> float:
     flow = flows(run, name)[0]
     return flow["dropped_packets"] / max(1, flow["sent_packets"])
+
+
+def cross_traffic(run: Run) -> CellNumbers:
+    """Return `general` and ``cross_loss``, the share that the flow ``cross`` loses."""
+    return general(run) | {"cross_loss": _lost(run, "cross")}
+
+
+def burst(run: Run) -> CellNumbers:
+    """Return `general` and ``burst_p95``, the completion time of the flows ``burst`` (s)."""
+    return general(run) | {"burst_p95": completions(run, groups=("burst",))["fct_p95_burst"]}
+
+
+def unfairness(run: Run) -> CellNumbers:
+    """Return `general`, ``goodput_ratio`` of a near and a far flow, and its ``exponent`` in their RTTs."""
+    short, long = (max(1e-3, flow["goodput_mbps"] or 0.0) for flow in run.summary["flows"])
+    near_ms, far_ms = (flow["rtt_ms"] for flow in run.summary["flows"])
+    exponent = math.log(short / long) / math.log(far_ms / near_ms)
+    return general(run) | {"goodput_ratio": short / long, "exponent": exponent}
+
+
+def real_time(run: Run) -> CellNumbers:
+    """Return `victims`, and of the flows ``video`` and ``audio`` one-way delay, loss and lateness.
+
+    ``delay_p50``, ``delay_p95`` and ``delay_p99`` (ms) and ``late`` are those of the flow with more;
+    ``media_loss`` is the loss of all; ``tfrc_ratio`` is the goodput of TFRC relative to one flow of the
+    control.
+    """
+    media = [flow for flow in run.summary["flows"] if flow["name"] in ("video", "audio")]
+    sent = sum(flow["sent_packets"] for flow in media)
+    lost = sum(flow["dropped_packets"] for flow in media)
+    rates = _goodputs(flows(run, "c"))
+    mine = sum(rates) / len(rates)
+    tfrc = flows(run, "v-tfrc")[0]["goodput_mbps"] or 0.0
+    return victims(run) | {
+        "delay_p50": max(flow["delay_p50_ms"] or 0.0 for flow in media),
+        "delay_p95": max(flow["delay_p95_ms"] or 0.0 for flow in media),
+        "delay_p99": max(flow["delay_p99_ms"] or 0.0 for flow in media),
+        "late": max(flow["late"] or 0.0 for flow in media),
+        "media_loss": lost / sent,
+        "tfrc_ratio": tfrc / mine if mine else float("nan"),
+    }
+
+
+def sessions(run: Run, *, groups: tuple[str, ...]) -> CellNumbers:
+    """Return `completions`, ``delay_p95`` of the bottleneck (ms) and the ``loss`` of all flows."""
+    sent = sum(flow["sent_packets"] for flow in run.summary["flows"])
+    lost = sum(flow["dropped_packets"] for flow in run.summary["flows"])
+    return completions(run, groups=groups) | {
+        "delay_p95": bottleneck(run)["queue_delay_p95_ms"] or 0.0,
+        "loss": lost / max(1, sent),
+    }
 
 
 def policed(run: Run, *, tokens_mbps: float) -> CellNumbers:

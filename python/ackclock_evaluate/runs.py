@@ -11,7 +11,7 @@ from ackclock.runs import rows, sources
 from ackclock_evaluate import timelines
 from ackclock_evaluate.cell import CellMeasure
 
-MEASURING = tuple(f"ackclock_evaluate.{name}" for name in ("runs", "criteria", "suites"))
+MEASURING = tuple(f"ackclock_evaluate.{name}" for name in ("runs", "suites"))
 """The modules whose code, with everything that they import, determines the numbers."""
 
 

@@ -32,7 +32,7 @@ from ackclock_evaluate.cell import (
     Parts,
     harm_margin,
 )
-from ackclock_evaluate.criteria.sharing import harm_of
+from ackclock_evaluate.joins import harm_of
 from ackclock_evaluate.setting import Mode, Subject
 
 MARK = "# objective: "

@@ -5,11 +5,10 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping
-from typing import Any
 
-from ackclock_evaluate.formulas import ProblemError
+from ackclock_evaluate.formulas import ProblemError, TomlValue
 
-Schema = Mapping[str, Any]
+Schema = Mapping[str, TomlValue]
 _KINDS: dict[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
@@ -28,7 +27,7 @@ _NAMES = {
 }
 
 
-def check(value: Any, schema: Schema, whole: Schema, where: str = "") -> None:
+def check(value: TomlValue, schema: Schema, whole: Schema, where: str = "") -> None:
     """Raise a ProblemError if a value does not have the shape that a schema describes.
 
     Of JSON schema only what `suites` need is known: ``$ref``, ``type``, ``enum``, ``pattern``,
@@ -54,7 +53,7 @@ def check(value: Any, schema: Schema, whole: Schema, where: str = "") -> None:
             check(item, schema.get("items", {}), whole, f"{where}.{index}".lstrip("."))
 
 
-def _check_table(value: dict[str, Any], schema: Schema, whole: Schema, where: str) -> None:
+def _check_table(value: dict[str, TomlValue], schema: Schema, whole: Schema, where: str) -> None:
     known, others = schema.get("properties", {}), schema.get("additionalProperties", True)
     for name in schema.get("required", ()):
         if name not in value:
@@ -71,7 +70,7 @@ def _check_table(value: dict[str, Any], schema: Schema, whole: Schema, where: st
             check(item, others, whole, place)
 
 
-def _check_any(value: Any, choices: list[Schema], whole: Schema, where: str) -> None:
+def _check_any(value: TomlValue, choices: list[Schema], whole: Schema, where: str) -> None:
     """Report the problem with the first choice whose type is that of the value."""
     fitting = [choice for choice in choices if _is(value, _resolved(choice, whole))]
     if not fitting:
@@ -88,7 +87,7 @@ def _check_any(value: Any, choices: list[Schema], whole: Schema, where: str) -> 
     raise problems[0]
 
 
-def _is(value: Any, schema: Schema) -> bool:
+def _is(value: TomlValue, schema: Schema) -> bool:
     if "type" not in schema:
         return True
     kinds = _KINDS[schema["type"]]
@@ -101,5 +100,5 @@ def _resolved(schema: Schema, whole: Schema) -> Schema:
     return schema
 
 
-def _listed(names: Any) -> str:
+def _listed(names: TomlValue) -> str:
     return ", ".join(str(name) or '""' for name in names)

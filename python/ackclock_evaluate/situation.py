@@ -8,7 +8,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from ackclock import engine
 from ackclock.decision.paired import Limit, Margin
@@ -16,11 +15,11 @@ from ackclock.engine import build
 from ackclock.engine.build import Table
 from ackclock.engine.names import NAME
 from ackclock_evaluate.cell import Cell, CellMeasure, CellNumbers, Part, Parts
-from ackclock_evaluate.formulas import Names, Point, ProblemError, each, fill
+from ackclock_evaluate.formulas import GridPoint, Names, ProblemError, TomlValue, each, fill
 from ackclock_evaluate.setting import Bottleneck, Subject
 from ackclock_evaluate.vocabulary import CHOICES, JOINS, MARGINS, MEASURES, RECORDED
 
-Keys = Mapping[str, Any]
+Keys = Mapping[str, TomlValue]
 MERGED = ("grid", "let", "path", "tcp")
 """Keys of which a cell replaces single entries of its templates."""
 CANDIDATE = "candidate"
@@ -31,9 +30,9 @@ _OF_PATH = ("rate_mbps", "rtt_ms", "buffer_bdp", "queue_packets", "packet_bytes"
 _DERIVED = ("packets_per_second", "bdp_packets", "buffer_packets")
 
 
-def merged(*levels: Keys) -> dict[str, Any]:
+def merged(*levels: Keys) -> dict[str, TomlValue]:
     """Return the keys of several levels, the later ones replacing those of the former."""
-    result: dict[str, Any] = {}
+    result: dict[str, TomlValue] = {}
     for level in levels:
         result |= {
             key: {**result.get(key, {}), **value} if key in MERGED else value for key, value in level.items()
@@ -41,7 +40,7 @@ def merged(*levels: Keys) -> dict[str, Any]:
     return result
 
 
-def _number(value: Any, where: str, least: float | None = None) -> Any:
+def _number(value: TomlValue, where: str, least: float | None = None) -> TomlValue:
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e15:
         raise ProblemError(where, f"expected a number, got {value!r:.40}")
     if least is not None and not value >= least:
@@ -49,7 +48,7 @@ def _number(value: Any, where: str, least: float | None = None) -> Any:
     return value
 
 
-def _text(value: Any, where: str) -> str:
+def _text(value: TomlValue, where: str) -> str:
     if not isinstance(value, str):
         raise ProblemError(where, f"expected a text, got {value!r:.40}")
     return value
@@ -60,7 +59,7 @@ class Situation:
     """The keys of a cell at one point of its grid."""
 
     keys: Keys
-    point: Point
+    point: GridPoint
     where: str
     """The place in the file, for errors."""
 
@@ -70,9 +69,6 @@ class Situation:
         if "name" not in keys:
             raise ProblemError(self.where, "name is missing")
         name = _text(self._filled("name", names), f"{self.where}.name")
-        parameters = {
-            parameter: self._parameter(parameter, names) for parameter in keys.get("parameters", ())
-        }
         cell = Cell(
             name,
             self.parts,
@@ -80,7 +76,7 @@ class Situation:
             limits=tuple(
                 _limit(entry, f"{self.where}.limits") for entry in self._filled("limits", names, [])
             ),
-            parameters=parameters,
+            parameters=self._parameters(names),
             drawn=keys.get("drawn", False),
             shown=tuple(keys.get("extra", {}).items()),
             id=_text(self._filled("id", names, ""), f"{self.where}.id"),
@@ -125,23 +121,26 @@ class Situation:
 
     def _names(self, keys: Keys, before: Mapping[str, float] | None = None) -> Names:
         path = keys.get("path", {})
-        defaults: dict[str, Any] = {name: getattr(Bottleneck(), name) for name in _OF_PATH[:3]}
+        defaults: dict[str, TomlValue] = {name: getattr(Bottleneck(), name) for name in _OF_PATH[:3]}
         defaults |= {name: path[name] for name in _OF_PATH if name in path}
         defaults |= {name: keys[name] for name in ("length_s", "from_s", "sample_s") if name in keys}
         defaults |= {name: partial(self._of_path, keys, name) for name in _DERIVED}
         return Names({**self.point, **(before or {})}, defaults | keys.get("let", {}))
 
-    def _of_path(self, keys: Keys, name: str, names: Names) -> Any:
+    def _of_path(self, keys: Keys, name: str, names: Names) -> TomlValue:
         return getattr(self._path(keys, names), name)
 
-    def _filled(self, key: str, names: Names, default: Any = None) -> Any:
+    def _filled(self, key: str, names: Names, default: TomlValue = None) -> TomlValue:
         return fill(self.keys.get(key, default), names, f"{self.where}.{key}")
 
-    def _parameter(self, name: str, names: Names) -> float | str:
-        value = fill(f"{{{name}}}", names, f"{self.where}.parameters")
-        if isinstance(value, bool) or not isinstance(value, int | float | str):
-            raise ProblemError(f"{self.where}.parameters", f"{name[:40]} is neither a number nor a text")
-        return value
+    def _parameters(self, names: Names) -> dict[str, float | str]:
+        place, given = f"{self.where}.parameters", self.keys.get("parameters", {})
+        formulas = given if isinstance(given, Mapping) else {name: f"{{{name}}}" for name in given}
+        values: dict[str, float | str] = fill(formulas, names, place)
+        for name, value in values.items():
+            if isinstance(value, bool) or not isinstance(value, int | float | str):
+                raise ProblemError(place, f"{name[:40]} is neither a number nor a text")
+        return values
 
     def _path(self, keys: Keys, names: Names) -> Bottleneck:
         place = f"{self.where}.path"
@@ -231,7 +230,7 @@ def _measured(part: Part, metric: str, where: str) -> float:
     return numbers[metric]
 
 
-def _call(known: Mapping[str, Any], wanted: Any, where: str) -> Any:
+def _call(known: Mapping[str, TomlValue], wanted: TomlValue, where: str) -> TomlValue:
     """Return a function of the vocabulary, with the arguments that stand next to its name, if any."""
     arguments = dict(wanted) if isinstance(wanted, Mapping) else {"name": wanted}
     name = _text(arguments.pop("name"), where)
@@ -253,7 +252,7 @@ def _call(known: Mapping[str, Any], wanted: Any, where: str) -> Any:
     return partial(function, **frozen) if frozen else function
 
 
-def _margin(entry: Any, where: str) -> Margin:
+def _margin(entry: TomlValue, where: str) -> Margin:
     """Return the margin that ``"loss"``, ``"loss of media_loss"`` or a table describes."""
     if isinstance(entry, str):
         like, _, metric = entry.partition(" of ")

@@ -11,13 +11,12 @@ from dataclasses import replace
 from functools import partial
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from ackclock import engine
 from ackclock.engine.scenario import shown, text_of
 from ackclock_evaluate import shape
 from ackclock_evaluate.cell import Cell, Criterion
-from ackclock_evaluate.formulas import MOST_POINTS, Names, ProblemError, of_mode, points
+from ackclock_evaluate.formulas import MOST_POINTS, Names, ProblemError, TomlValue, of_mode, points
 from ackclock_evaluate.setting import Mode, Subject
 from ackclock_evaluate.situation import Keys, Situation, merged
 
@@ -27,9 +26,9 @@ HOME = resources.files("ackclock_suites")
 TEXTS = ("section", "level", "title", "about", "axis", "shown", "not_tested")
 
 
-def schema() -> dict[str, Any]:
+def schema() -> dict[str, TomlValue]:
     """Return the JSON schema (draft 2020-12) of suites."""
-    content: dict[str, Any] = json.loads((HOME / "schema.json").read_text("utf-8"))
+    content: dict[str, TomlValue] = json.loads((HOME / "schema.json").read_text("utf-8"))
     return content
 
 
@@ -108,17 +107,18 @@ def _criterion(document: Keys, index: int) -> Criterion:
             raise ProblemError(where, f"{name} is missing")
     if ("cell" in keys) == ("not_tested" in keys):
         raise ProblemError(where, "needs either cell or not_tested")
-    section, level, title, about = (keys.get(name, "") for name in TEXTS[:4])
-    criterion = Criterion(
-        keys["id"],
-        section,
-        level,
-        title,
-        about,
+    return Criterion(
+        id=keys["id"],
+        section=keys["section"],
+        level=keys.get("level", ""),
+        title=keys["title"],
+        about=keys.get("about", ""),
         cells=partial(_cells, document, index) if "cell" in keys else None,
         further=partial(_further, document, index) if "further" in keys else None,
+        axis=keys.get("axis", ""),
+        shown=keys.get("shown", ""),
+        not_tested=keys.get("not_tested", ""),
     )
-    return replace(criterion, **{name: keys.get(name, "") for name in TEXTS[4:]})
 
 
 def _cells(document: Keys, index: int, mode: Mode) -> list[Cell]:

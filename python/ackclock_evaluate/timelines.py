@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ackclock import metrics
 from ackclock.engine import Run
 from ackclock_evaluate.cell import CellCurves, CellNumbers
-from ackclock_evaluate.measures import STARVED, flows, general, packet_bytes
+from ackclock_evaluate.measures import STARVED, flows, general, packet_bytes, victims
 
 CURVE_POINTS = 240
 WINDOW_S = 1.0
@@ -121,6 +121,28 @@ def starvation(run: Run, *, prefix: str = "v") -> CellNumbers:
         always = mine.sum() < STARVED * fair.sum()
         starved_s = max(starved_s, end_s - from_s if always else scale_s * (mine < STARVED * fair).sum())
     return {"starved": float(starved_s)}
+
+
+def shared(run: Run) -> CellNumbers:
+    """Return `victims` and ``starved`` of the victims."""
+    return victims(run) | starvation(run)
+
+
+def ramp_up(run: Run, *, start_s: float, powers: tuple[int, ...]) -> CellNumbers:
+    """Return ``ramp_N``: seconds from `start_s` until the newcomer's 10^N packets have arrived.
+
+    The newcomer is the second flow, and its packets count as 1500 bytes. The rest of the run if they
+    never arrive.
+    """
+    table = run.windows.filter(pl.col("flow") == run.summary["flows"][1]["id"])
+    time_s = table["time_s"].to_numpy()
+    arrived = np.cumsum(table["delivered_bytes"].to_numpy())
+    times_s = {}
+    for power in powers:
+        reached = arrived >= 1500 * 10**power
+        at_s = time_s[np.argmax(reached)] if reached.any() else run.summary["duration_s"]
+        times_s[f"ramp_{power}"] = float(at_s - start_s)
+    return times_s
 
 
 def shares(run: Run) -> CellNumbers:

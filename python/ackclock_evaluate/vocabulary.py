@@ -16,7 +16,9 @@ _OVER_TIME: dict[str, Callable[..., CellNumbers]] = {
     "jittered": timelines.jittered,
     "joining": timelines.joining,
     "passes": states.passes,
+    "ramp_up": timelines.ramp_up,
     "recovery": timelines.recovery,
+    "shared": timelines.shared,
     "shares": timelines.shares,
     "silence": timelines.silence,
 }
@@ -26,24 +28,35 @@ MEASURES: dict[str, Callable[..., CellNumbers]] = {
     **_OVER_TIME,
     "audio": measures.audio,
     "behind_two": measures.behind_two,
+    "burst": measures.burst,
     "completion": measures.completion,
     "completions": measures.completions,
+    "cross_traffic": measures.cross_traffic,
     "datagrams": measures.datagrams,
     "general": measures.general,
     "marked": measures.marked,
     "overload": measures.overload,
     "page_times": measures.page_times,
     "policed": measures.policed,
+    "real_time": measures.real_time,
     "requests": measures.requests,
     "sent_per_round_trip": measures.sent_per_round_trip,
+    "sessions": measures.sessions,
+    "unfairness": measures.unfairness,
     "victims": measures.victims,
 }
 """Functions of a run; their keyword arguments are those of a suite."""
 CHOICES: Mapping[str, Mapping[str, object]] = {"check": states.CHECKS}
 """The allowed values of arguments that are names."""
 JOINS: dict[str, Callable[..., CellNumbers]] = {
+    "falls": joins.falls,
+    "gain": joins.gain,
+    "harm": joins.harm_of,
     "harm_to_goodput": joins.harm_to_goodput,
     "in_ranges": joins.in_ranges,
+    "kept": joins.kept,
+    "marks_per_loss": joins.marks_per_loss,
+    "slowdowns": joins.slowdowns,
 }
 """Functions from the numbers of each part to those of the cell."""
 MARGINS: Mapping[str, Margin] = {

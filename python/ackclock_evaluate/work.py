@@ -161,7 +161,18 @@ class Work:
             measured.flows.append((run, name, answer.value["flows"]))
         if not measured.errors:
             measured.numbers = [self.cells[cell][1].numbers(parts) for parts in by_run.values()]
+            self._refuse_unmeasured(cell, measured.numbers)
         return measured
+
+    def _refuse_unmeasured(self, cell: int, numbers: list[CellNumbers]) -> None:
+        criterion, described = self.cells[cell]
+        wanted = [margin.metric for margin in described.judged]
+        wanted += [limit.metric for limit in described.limits if not limit.if_told]
+        for metric in (name for name in wanted for run in numbers if name not in run):
+            raise engine.ScenarioError(
+                f"{criterion.id}, {described.name}: {metric} is judged and not measured; "
+                f"choose from {', '.join(numbers[0])}"
+            )
 
     def result(self, cell: int, subject: int) -> CellResult:
         """Compare a control, as the candidate, with the baselines and the further controls in a cell."""

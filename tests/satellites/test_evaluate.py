@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 from ackclock.runs import Store
-from ackclock_evaluate.criteria import traffic
+from ackclock_evaluate import joins
 from ackclock_evaluate.evaluate import evaluate
 from ackclock_evaluate.results import Request
 from ackclock_evaluate.setting import STANDARD, Bottleneck, Subject
@@ -259,13 +259,13 @@ def test_the_ideal_of_slow_start_is_that_of_the_simulator() -> None:
     """
     from ackclock import engine
 
-    assert traffic.ideal_s(STANDARD, 45_000) == pytest.approx(0.0648)
+    assert joins.ideal_s(STANDARD, 45_000) == pytest.approx(0.0648)
     flow = Subject("reno").flow("c", 40, bytes="45 kB", start="0 s")
     summary = engine.summary(engine.read(STANDARD.scenario(flow, duration_s=2, tcp={"overhead": "0 s"})))
     assert summary["flows"][0]["completion_s"] == pytest.approx(0.0648, rel=0.02)
     # 1000 packets at 8 Mbit/s need 1.5 s whatever the rounds.
     thin = Bottleneck(8, 40)
-    assert traffic.ideal_s(thin, 1_500_000) >= 1.5
+    assert joins.ideal_s(thin, 1_500_000) >= 1.5
 
 
 def _criteria(place: Path) -> dict[str, str]:

@@ -18,10 +18,9 @@ from ackclock.engine.build import Table
 from ackclock_evaluate import evaluate as evaluation
 from ackclock_evaluate import measures, timelines, work
 from ackclock_evaluate.cell import GOODPUT, LOSS, SHARE, Cell, Criterion, one_part
-from ackclock_evaluate.criteria import collapse, queueing, sharing
 from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, Request
 from ackclock_evaluate.setting import Bottleneck, Mode, Subject
-from ackclock_evaluate.suites import SUITES
+from ackclock_evaluate.suites import criteria
 from wrong_base import wrong_base
 
 RUNS = 3
@@ -39,6 +38,11 @@ def evaluate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluate:
         return evaluation.evaluate(request, tmp_path, jobs=2, shown=False)
 
     return run
+
+
+def asked(suite: str, name: str) -> Criterion:
+    """Return a criterion of a suite by its id."""
+    return next(criterion for criterion in criteria(suite) if criterion.id == name)
 
 
 def only(criterion: Criterion, *names: str, mode: Mode = "quick") -> Criterion:
@@ -147,7 +151,7 @@ def test_a_late_comer_of_ledbat_starves_the_others(evaluate: Evaluate) -> None:
 # 4: RFC 9743, section 5.1.3, of BBR version 1: losses for several flows where the buffer is below
 # about 1.5 bandwidth-delay products, as Hock, Bless and Zitterbart measured (ICNP 2017).
 def test_bbr_loses_in_short_buffers(evaluate: Evaluate) -> None:
-    short = only(queueing.LOSSES, "6 flows, buffer 0.5 BDP", "6 flows, buffer 1 BDP", mode="full")
+    short = only(asked("rfc9743", "loss"), "6 flows, buffer 0.5 BDP", "6 flows, buffer 1 BDP", mode="full")
     # The loss of six flows varies threefold from run to run, and is a hundred times that of CUBIC.
     evaluated = evaluate(Subject("bbr"), short, runs=6)
     assert evaluated.results[0].verdict == "worse"
@@ -157,9 +161,12 @@ def test_bbr_loses_in_short_buffers(evaluate: Evaluate) -> None:
         assert mean(cell, "loss") > 0.03
         assert mean(cell, "loss") > 10 * mean(cell, "loss", "cubic-linux")
     # For 90 s, because the effects of six starts on each other last for half a minute.
-    long = Cell(
-        "2 BDP", one_part(queueing.alone(Bottleneck(buffer_bdp=2), 6, 90), measures.general), judged=(LOSS,)
-    )
+    path = Bottleneck(buffer_bdp=2)
+
+    def six(subject: Subject) -> Table:
+        return path.scenario(subject.flow("c", path.rtt_ms, count=6), duration_s=90)
+
+    long = Cell("2 BDP", one_part(six, measures.general), judged=(LOSS,))
     assert mean(cells(evaluate(Subject("bbr"), of([long])))[0], "loss") < 0.01
 
 
@@ -197,11 +204,11 @@ def test_virtual_renos_take_as_much(evaluate: Evaluate, n: int) -> None:
 def test_vegas_yields_and_bbr_does_not(evaluate: Evaluate) -> None:
     standard = "standard path, next to cubic-linux"
     long = ("buffer 4 BDP, next to cubic-linux", "buffer 4 BDP, next to reno")
-    for cell in cells(evaluate(Subject("vegas"), only(sharing.MIXED, standard, *long))):
+    for cell in cells(evaluate(Subject("vegas"), only(asked("rfc9743", "mixed"), standard, *long))):
         assert verdict(cell, "harm_goodput") == "better"
         assert mean(cell, "share") < (0.01 if cell.cell.name in long else 0.035)
     short = "buffer 0.25 BDP, next to cubic-linux"
-    evaluated = evaluate(Subject("bbr"), only(sharing.MIXED, standard, short))
+    evaluated = evaluate(Subject("bbr"), only(asked("rfc9743", "mixed"), standard, short))
     assert evaluated.results[0].verdict in {"worse", "fails"}
     assert all(verdict(cell, "harm_goodput") == "worse" for cell in cells(evaluated))
 
@@ -210,7 +217,7 @@ def test_vegas_yields_and_bbr_does_not(evaluate: Evaluate) -> None:
 # the response function: 4^2 = 16 for Reno (0.5), 4^5.6 for HSTCP (0.82), without bound for Scalable
 # (1); CUBIC's window does not depend on the RTT, so about 4 (Xu, Harfoush, Rhee, INFOCOM 2004).
 def test_unfairness_grows_with_the_exponent(evaluate: Evaluate) -> None:
-    unequal = only(sharing.ROUND_TRIPS, "1:4, 50 Mbit/s")
+    unequal = only(asked("rfc9743", "rtt"), "1:4, 50 Mbit/s")
     (result,) = cells(evaluate(Subject("scalable"), unequal, against=("hstcp",)))
     names = ("cubic-linux", "reno", "hstcp", CANDIDATE)
     ratios = [mean(result, "goodput_ratio", name) for name in names]
@@ -276,7 +283,7 @@ def test_pulses_in_step_with_timeouts(evaluate: Evaluate) -> None:
     periods = (0.5, 1.0, 1.5, 2.0, 3.0, 5.0)
     expected = [0, 0, 1 / 3, 1 / 2, 2 / 3, 4 / 5]
     # Recovery as in 2003: RACK detects lost retransmissions without a timeout.
-    shrew = next(criterion for criterion in SUITES["adversaries"] if criterion.id == "shrew")
+    shrew = asked("adversaries", "shrew")
     assert shrew.cells is not None
     by_period = {cell.parameters["period_s"]: cell for cell in shrew.cells("full")}
 
@@ -300,7 +307,7 @@ def test_pulses_in_step_with_timeouts(evaluate: Evaluate) -> None:
 # for what comes in bunches. When ACKs come every A >= 2 RTT it waits at least half of the time, its
 # bandwidth estimate with it, again and again.
 def test_bunches_of_acks_break_bbr_and_not_cubic(evaluate: Evaluate) -> None:
-    aggregation = next(criterion for criterion in SUITES["adversaries"] if criterion.id == "aggregation")
+    aggregation = asked("adversaries", "aggregation")
     evaluated = evaluate(Subject("bbr"), only(aggregation, "ACKs every 40 ms"))
     (cell,) = cells(evaluated)
     assert mean(cell, "goodput", "cubic-linux") > 0.9 * 20
@@ -339,7 +346,7 @@ def test_reno_through_a_policer(evaluate: Evaluate) -> None:
 
 # 14: a control that cannot back off must be detected.
 def test_a_window_that_stays_is_too_much_for_a_thin_link(evaluate: Evaluate) -> None:
-    (overload,) = [criterion for criterion in collapse.CRITERIA if criterion.id == "collapse-overload"]
+    overload = asked("rfc9743", "collapse-overload")
     evaluated = evaluate(Subject("constant", {"window": 20.0}), only(overload, "60 flows"))
     assert evaluated.results[0].verdict == "worse"
     # 1200 packets in flight where the path and its queue hold 17.
@@ -347,9 +354,9 @@ def test_a_window_that_stays_is_too_much_for_a_thin_link(evaluate: Evaluate) -> 
 
 
 def test_controls_that_are_only_shown_decide_nothing(evaluate: Evaluate) -> None:
-    (overload,) = [criterion for criterion in collapse.CRITERIA if criterion.id == "collapse-overload"]
+    overload = asked("rfc9743", "collapse-overload")
     assert overload.cells is not None
-    bad, good = overload.cells("quick")[1], queueing.BLOAT.cells("quick")[0]  # type: ignore[misc]
+    bad, good = overload.cells("quick")[1], asked("rfc9743", "bufferbloat").cells("quick")[0]  # type: ignore[misc]
     criterion = replace(of([good]), further=lambda _, name: [replace(bad, name=f"next to {name}")])
     small = Subject("constant", {"window": 20.0})
     found = evaluate(small, criterion, against=("vegas", "cubic-linux"))
@@ -375,7 +382,7 @@ class Steady(ackclock.Control):
 
 def test_a_constant_rate_takes_capacity_that_it_cannot_use(evaluate: Evaluate) -> None:
     ackclock.register("steady", Steady)
-    (undelivered,) = [criterion for criterion in collapse.CRITERIA if criterion.id == "collapse-undelivered"]
+    undelivered = asked("rfc9743", "collapse-undelivered")
     evaluated = evaluate(Subject("steady"), undelivered)
     (cell,) = cells(evaluated)
     assert evaluated.results[0].verdict == "worse"
@@ -392,7 +399,7 @@ CHEAP = ("loss", "bufferbloat", "iot", "datacentre", "collapse-undelivered")
 
 @pytest.mark.parametrize("name", ["reno", "cubic-linux"])
 def test_no_false_alarm(evaluate: Evaluate, name: str) -> None:
-    cheap = [criterion for criterion in SUITES["rfc9743"] if criterion.id in CHEAP]
+    cheap = [criterion for criterion in criteria("rfc9743") if criterion.id in CHEAP]
     evaluated = evaluate(Subject(name), *cheap, paired=False)
     verdicts = {result.criterion.id: result.verdict for result in evaluated.results}
     assert len(verdicts) == len(CHEAP)
@@ -401,7 +408,7 @@ def test_no_false_alarm(evaluate: Evaluate, name: str) -> None:
 
 def test_a_control_is_like_itself(evaluate: Evaluate) -> None:
     # On the same random numbers every difference from one of the baselines is zero.
-    bloat = only(queueing.BLOAT, "1 flow, buffer 1 BDP", "8 flows, buffer 1 BDP")
+    bloat = only(asked("rfc9743", "bufferbloat"), "1 flow, buffer 1 BDP", "8 flows, buffer 1 BDP")
     result: CriterionResult = evaluate(Subject("reno"), bloat).results[0]
     assert result.verdict == "like"
     with_reno = [judged for cell in result.cells for judged in cell.judged if judged.baseline == "reno"]
@@ -421,7 +428,7 @@ PUBLISHED_CUBIC_S = {
 
 
 def test_published_completion_times(evaluate: Evaluate) -> None:
-    transfers = next(criterion for criterion in SUITES["c4"] if criterion.id == "c4-alone")
+    transfers = asked("c4", "c4-alone")
     names = ("alone", "alone_200", "alone_1_5M")
     results = {cell.cell.name: cell for cell in cells(evaluate(Subject("reno"), only(transfers, *names)))}
     took = [mean(results[name], "completion", "cubic-linux") for name in names]
@@ -436,7 +443,7 @@ def test_published_completion_times_with_outages(evaluate: Evaluate, name: str) 
     # As above: a link that sends nothing for 2 s, a link that does so for 200 ms in 2 s, and a link
     # whose jitter grows for 2 s.
     of_outage = "c4-blackhole" if name == "blackhole" else "c4-wifi"
-    outage = next(criterion for criterion in SUITES["c4"] if criterion.id == of_outage)
+    outage = asked("c4", of_outage)
     (cell,) = cells(evaluate(Subject("reno"), only(outage, name)))
     took = mean(cell, "completion", "cubic-linux")
     assert took == pytest.approx(PUBLISHED_CUBIC_S[name], rel=0.12)

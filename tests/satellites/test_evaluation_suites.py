@@ -12,9 +12,8 @@ from ackclock import engine
 from ackclock.engine import Run
 from ackclock_evaluate import measures, timelines
 from ackclock_evaluate.cell import _GROUP, _SCALE, _WORDS
-from ackclock_evaluate.criteria import changes, collapse, queueing
 from ackclock_evaluate.setting import BASELINES, STANDARD, Bottleneck, Mode, Subject, change
-from ackclock_evaluate.suites import SUITES, tcpeval
+from ackclock_evaluate.suites import SUITES
 from hand_made import made
 from wrong_base import wrong_base
 
@@ -78,7 +77,7 @@ def test_a_newcomer_is_timed_by_its_packets() -> None:
     # there after 1.5 s, 1.0 s after a start at 0.5 s; 1.5 MB never are in 5 s.
     packets = np.full((50, 2), 10)
     run = made(packets)
-    times_s = tcpeval.ramp_up(run, start_s=0.5, powers=(2, 3))
+    times_s = timelines.ramp_up(run, start_s=0.5, powers=(2, 3))
     assert times_s == {"ramp_2": pytest.approx(1.0), "ramp_3": pytest.approx(4.5)}
 
 
@@ -96,8 +95,9 @@ def test_a_transfer_that_does_not_end_takes_the_whole_run() -> None:
 
 
 def test_sessions_offer_their_load() -> None:
-    path = tcpeval.PATHS["access link"]
-    flows = tcpeval._sessions(Subject("reno"), path, 0.6)
+    (load,) = [criterion for criterion in SUITES["tcpeval"] if criterion.id == "tcpeval-load"]
+    assert load.cells is not None
+    flows = load.cells("quick")[0].parts(Subject("reno"))["run"].scenario["flow"]
     sizes = {"10000 B": 1e4, "100000 B": 1e5, "1000000 B": 1e6}
     offered = sum(flow["count"] * sizes[flow["bytes"]] for flow in flows)
     # 60 % of 100 Mbit/s over the nine tenths of 40 s in which sessions start; whole flows.
@@ -184,7 +184,9 @@ def test_a_smaller_cut_at_a_mark_takes_more_marks() -> None:
     For the same W it takes (1 + b)/(1 - b)/3 times the losses of b = 1/2: 3 times with b = 0.8
     (RFC 8511).
     """
-    cell = queueing._response_cell()
+    (aqm,) = [criterion for criterion in SUITES["rfc9743"] if criterion.id == "aqm"]
+    assert aqm.cells is not None
+    (cell,) = [cell for cell in aqm.cells("quick") if "marks" in cell.name]
 
     def marks_per_loss(subject: Subject) -> float:
         parts = {
@@ -204,12 +206,14 @@ def test_thirty_steps_leave_what_they_do_not_take() -> None:
     # Of 50 Mbit/s each step takes 1.25. Left are: all of it for 10 s, 50 - 1.25 k in the k-th of 30
     # seconds, 12.5 for 10 s, 12.5 + 1.25 k in 30 seconds, and all for 10 s: 500 + 918.75 + 125 +
     # 956.25 + 500 = 3000 Mbit in the 90 s. Reno with a buffer of one product uses all of that.
-    (cell,) = [cell for cell in changes.TRANSIENTS.cells("quick") if "30 steps" in cell.name]
+    (transients,) = [criterion for criterion in SUITES["rfc9743"] if criterion.id == "transients"]
+    assert transients.cells is not None
+    (cell,) = [cell for cell in transients.cells("quick") if "30 steps" in cell.name]
     part = cell.parts(Subject("reno"))["run"]
     run = engine.simulate(engine.read(part.scenario), record=part.records)
     assert part.measure(run)["goodput"] == pytest.approx(3000 / 90, rel=0.01)
     steps = [flow for flow in run.summary["flows"] if flow["name"].startswith("step")]
-    assert len(steps) == changes.STEPS
+    assert len(steps) == 30
     assert sum(flow["sent_packets"] for flow in steps) == pytest.approx(30 * 40 * 1.25e6 / 12_000, rel=0.01)
 
 
@@ -224,7 +228,7 @@ def test_thirty_steps_leave_what_they_do_not_take() -> None:
     ],
 )
 def test_the_rate_need_not_fall_where_single_packets_decide(sent, falls) -> None:
-    (criterion,) = [criterion for criterion in collapse.CRITERIA if criterion.id == "collapse-loss"]
+    (criterion,) = [criterion for criterion in SUITES["rfc9743"] if criterion.id == "collapse-loss"]
     assert criterion.cells is not None
     (cell,) = criterion.cells("quick")
     numbers = {share: {"sent": packets} for share, packets in zip(("10", "50", "90"), sent, strict=True)}

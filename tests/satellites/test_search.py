@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from ackclock import engine
 from ackclock.metrics import Estimate
-from ackclock_evaluate.criteria.sharing import harm_of
 from ackclock_evaluate.evaluate import evaluate
+from ackclock_evaluate.joins import harm_of
 from ackclock_evaluate.results import CANDIDATE, CellResult, Measured, Request
 from ackclock_evaluate.saved import OBJECTIVES, read
 from ackclock_evaluate.setting import Subject

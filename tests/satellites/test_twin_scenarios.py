@@ -8,8 +8,8 @@ import os
 import re
 from typing import Any
 
-from ackclock_evaluate.criteria import RFC9743
 from ackclock_evaluate.setting import Subject
+from ackclock_evaluate.suites import SUITES
 from twins import SCENARIOS
 
 LONGEST_S = 20.0
@@ -46,7 +46,7 @@ def cut(scenario: dict[str, Any]) -> dict[str, Any]:
 def scenarios() -> dict[str, dict[str, Any]]:
     """Return a scenario per criterion of RFC 9743, and slow starts that HyStart++ ends."""
     chosen = {}
-    for criterion in RFC9743:
+    for criterion in SUITES["rfc9743"]:
         if criterion.cells is None:
             continue
         cells = criterion.cells("quick")

@@ -356,7 +356,8 @@ class Path:
     def topology(self) -> Table:
         """Return the path as a dumbbell."""
         queue = {"kind": "droptail", "limit": packets(self.buffer_packets), **self.discipline}
-        return dumbbell(mbps(self.rate_mbps), milliseconds(self.rtt_ms / 4), queue, **self.link)
+        usual = {"rate": mbps(self.rate_mbps), "delay": milliseconds(self.rtt_ms / 4), "queue": queue}
+        return {"dumbbell": usual | dict(self.link)}
 
     def sender(self, more: Mapping[str, object] | None = None) -> Table:
         """Return keys of ``[tcp]`` for senders as on Linux, with `more` replacing them.

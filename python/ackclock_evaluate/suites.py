@@ -8,20 +8,10 @@ from ackclock.engine import followed
 from ackclock.engine.names import hint
 from ackclock_evaluate import saved
 from ackclock_evaluate.cell import Criterion
-from ackclock_evaluate.criteria import RFC9743
-from ackclock_evaluate.suite import built_in, read
-from ackclock_evaluate.suites.tcpeval import TCPEVAL
+from ackclock_evaluate.suite import built_in, names, read
 
-SUITES: dict[str, tuple[Criterion, ...]] = {
-    "rfc9743": RFC9743,
-    "bbr-draft": built_in("bbr-draft"),
-    "tcpeval": TCPEVAL,
-    "rfc7928": built_in("rfc7928"),
-    "rfc8867": built_in("rfc8867"),
-    "c4": built_in("c4"),
-    "adversaries": built_in("adversaries"),
-}
-"""The criteria of every suite, by its name."""
+SUITES: dict[str, tuple[Criterion, ...]] = {name: built_in(name) for name in names()}
+"""The criteria of every built-in suite, by its name."""
 
 
 def criteria(name: str) -> tuple[Criterion, ...]:
@@ -31,7 +21,7 @@ def criteria(name: str) -> tuple[Criterion, ...]:
     a ScenarioError.
     """
     if name in SUITES:
-        return tuple(replace(criterion, suite=name) for criterion in SUITES[name])
+        return SUITES[name]
     if Path(name).is_dir():
         digest = followed.digest(sorted(Path(name).glob("*.toml")))
         return (replace(saved.read(Path(name)), suite=name, digest=digest),)
