@@ -14,6 +14,11 @@ TomlValue = Any
 """A value of a suite: what TOML has."""
 GridPoint = dict[str, TomlValue]
 LONGEST_FORMULA = 300
+LONGEST_TEXT = 10_000
+LARGEST_NUMBER = 1e30
+LARGEST_TABLE = 1000
+"""The largest number of values in a table or list that stands for a name."""
+MOST_DIGITS = 12
 MOST_POINTS = 2000
 """The largest number of points of a grid, of flows of a scenario, and of its events."""
 _BRACES = re.compile(r"\{([^{}:]*)(?::([^{}]*))?\}")
@@ -28,10 +33,17 @@ _OPERATORS: dict[type[ast.operator], Callable[[TomlValue, TomlValue], TomlValue]
 _FUNCTIONS: dict[str, Callable[..., TomlValue]] = {
     "min": min,
     "max": max,
-    "round": round,
+    "round": lambda value, *digits: round(value, *(_digits(number) for number in digits)),
     "floor": math.floor,
     "pick": lambda index, *values: values[index],
 }
+
+
+def _digits(number: int) -> int:
+    # Python calculates the power of ten.
+    if not 0 <= number <= MOST_DIGITS:
+        raise ValueError(f"round takes 0 to {MOST_DIGITS} digits")
+    return number
 
 
 class ProblemError(ValueError):
@@ -80,6 +92,8 @@ def calculate(formula: str, names: Names) -> TomlValue:
         value = of(node)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise ProblemError("", f"{formula} calculates with {value!r:.40}, which is not a number")
+        if abs(value) > LARGEST_NUMBER:
+            raise ProblemError("", f"{formula} calculates with a number beyond {LARGEST_NUMBER:g}")
         return value
 
     def of(node: ast.expr) -> TomlValue:
@@ -140,12 +154,28 @@ def fill(value: TomlValue, names: Names, where: str = "") -> TomlValue:
     try:
         alone = _BRACES.fullmatch(value)
         if alone and alone[2] is None:
-            return calculate(alone[1], names)
-        return _BRACES.sub(lambda braces: _shown(calculate(braces[1], names), braces[2]), value)
+            return _of_size(calculate(alone[1], names))
+        text = _BRACES.sub(lambda braces: _shown(calculate(braces[1], names), braces[2]), value)
+        if len(text) > LONGEST_TEXT:
+            raise ProblemError("", f"the text has more than {LONGEST_TEXT} characters")
+        return text
     except ProblemError as error:
         raise ProblemError(where, str(error)) from error
     except (ValueError, TypeError, OverflowError) as error:
         raise ProblemError(where, f"{value[:60]!r} cannot be written: {error}") from error
+
+
+def _of_size(value: TomlValue) -> TomlValue:
+    """Return a value; a table that refers to larger and larger ones raises a ProblemError."""
+    waiting, count = [value], 0
+    while waiting:
+        item = waiting.pop()
+        count += 1
+        if count > LARGEST_TABLE:
+            raise ProblemError("", f"the table has more than {LARGEST_TABLE} values")
+        if isinstance(item, Mapping | list):
+            waiting += item.values() if isinstance(item, Mapping) else item
+    return value
 
 
 def _values(axis: TomlValue, names: Names, where: str) -> list[TomlValue]:

@@ -257,6 +257,8 @@ def _margin(entry: TomlValue, where: str) -> Margin:
     if isinstance(entry, str):
         like, _, metric = entry.partition(" of ")
         entry = {"like": like} | ({"metric": metric} if metric else {})
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("metric", ""), str):
+        raise ProblemError(where, f"expected a margin and a metric, got {entry!r:.40}")
     fields = dict(entry)
     like = fields.pop("like", None)
     if like is None:
@@ -277,6 +279,7 @@ def _margin(entry: TomlValue, where: str) -> Margin:
 
 def _limit(entry: Keys, where: str) -> Limit:
     limit = Limit(**entry)
+    _text(limit.metric, where)
     if (limit.at_most is None) == (limit.at_least is None):
         raise ProblemError(where, f"{limit.metric[:40]} needs either at_most or at_least")
     _number(limit.at_least if limit.at_most is None else limit.at_most, where)

@@ -84,6 +84,8 @@ def of_document(
             replace(_criterion(document, index), suite=name, digest=digest) for index in range(len(ids))
         )
         for mode in MODES if rehearsed else ():
+            # What stands for a table in a mode has to be one.
+            shape.check(of_mode(document, mode), whole, whole)
             _rehearse(criteria, mode)
     except RecursionError:
         raise engine.ScenarioError(f"{file}: is nested too deeply") from None

@@ -134,6 +134,7 @@ def test_a_control_that_cannot_back_off_is_worse(ackclock_here: Run) -> None:
         (["no-such-control"], "no-such-control"),
         (["cubic", "--only", "nothing"], "choose from collapse-loss"),
         (["cubic", "--suite", "nothing"], "choose from rfc9743"),
+        (["cubic", "--suite", "nothing.toml"], "nothing.toml: cannot be read"),
         (["cubic", "--set", "c"], "KEY=VALUE"),
         (["cubic", "--set", "c=much", "--only", "iot"], "c"),
         (["cubic", "--limit", "soon"], "--limit"),

@@ -6,6 +6,7 @@ import json
 import re
 import textwrap
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import jsonschema
@@ -69,6 +70,10 @@ def test_a_grid_makes_a_cell_per_point(tmp_path: Path) -> None:
     assert part.measure.keywords == {"at_s": 0, "least_mbps": 18.0}  # type: ignore[attr-defined]
 
 
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+SQUARES = "let.a = 9\n" + "".join(f'let.{b} = "{{{a} * {a}}}"\n' for a, b in pairwise(LETTERS))
+DOUBLED = 'let.a = "x"\n' + "".join(f'let.{b} = "{{{a}}}{{{a}}}"\n' for a, b in pairwise(LETTERS))
+TABLES = 'let.a = "x"\n' + "".join(f'let.{b} = ["{{{a}}}", "{{{a}}}"]\n' for a, b in pairwise(LETTERS))
 MISTAKES = {
     "not TOML": ("title =", "mine.toml: "),
     "nothing": ("", "title is missing"),
@@ -137,6 +142,31 @@ MISTAKES = {
     "a huge format": (SMALL.replace("{rate_mbps:g}", "{rate_mbps:99999999999g}"), "name: unknown format"),
     "a power": (SMALL.replace("0.9 * rate_mbps", "9 ** 9 ** 9"), "is not a formula"),
     "a call": (SMALL.replace("0.9 * rate_mbps", "__import__(1)"), "is not a formula"),
+    "a number for a table in a mode": (
+        SMALL.replace("grid.rate_mbps = [10, 20]", "grid = { quick = 5, full = 5 }"),
+        "criterion.0.cell.0.grid: expected a table",
+    ),
+    "a number for a margin": (SMALL.replace('"goodput"', '"{rate_mbps}"'), "expected a margin"),
+    "a power of ten": (
+        SMALL.replace("0.9 * rate_mbps", "round(7, -999999999)"),
+        "round takes 0 to 12 digits",
+    ),
+    "squares of squares": (
+        SMALL.replace("0.9 * rate_mbps", "z").replace("grid.rate", f"{SQUARES}grid.rate"),
+        "beyond 1e+30",
+    ),
+    "a text that doubles": (
+        SMALL.replace("{rate_mbps:g}", "{z}").replace("grid.rate", f"{DOUBLED}grid.rate"),
+        "more than 10000 characters",
+    ),
+    "a table that doubles": (
+        SMALL.replace("path.rate", 'path.x = "{z}"\npath.rate').replace("grid.rate", f"{TABLES}grid.rate"),
+        "more than 1000 values",
+    ),
+    "a flow of a part without a name": (
+        SMALL.replace("length_s", "parts = { run = { flows = [{ count = 1 }] } }\nlength_s"),
+        "parts.run.flows.0: name is missing",
+    ),
     "not a criterion": (SMALL.replace('section = "1"', 'take = "c4/none"'), "unknown criterion c4/none"),
 }
 
@@ -230,7 +260,7 @@ def mutated(document, path, value):
 
 @settings(max_examples=300, deadline=None)
 @given(
-    st.sampled_from(["small", "c4.toml", "rfc7928.toml", "rfc8867.toml"]),
+    st.sampled_from(["small", "c4.toml", "rfc7928.toml", "rfc8867.toml", "bbr-draft.toml"]),
     st.lists(st.integers(0, 30), min_size=2, max_size=8),
     TREES,
 )
@@ -299,7 +329,5 @@ def test_a_judged_metric_that_nothing_measures_is_reported(tmp_path: Path) -> No
     file = tmp_path / "mine.toml"
     file.write_text(SMALL.replace("time of recovery", "time of revocery"))
     request = Request(Subject("reno"), criteria(str(file)))
-    with pytest.raises(
-        engine.ScenarioError, match="revocery is judged and not measured"
-    ):
+    with pytest.raises(engine.ScenarioError, match="revocery is judged and not measured"):
         evaluate(request, tmp_path, jobs=1, shown=False)
