@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import os
+import re
 import sys
 import tomllib
 from collections import defaultdict
@@ -169,6 +170,9 @@ class Laboratory:
         result = claim.judge(numbers)
         seeds = min(needed.runs for needed in cases.values())
         durations = {tomllib.loads(scenario.toml())["run"]["duration"] for scenario in scenarios.values()}
+        if re.search(r"\bnan\b", result.measured):
+            # Nothing follows from what did not happen.
+            return {"why": f"what it measures does not happen in every run: {result.measured}"}
         return {
             "measured": result.measured,
             "holds": "undecided" if result.undecided else "yes" if result.holds else "no",
