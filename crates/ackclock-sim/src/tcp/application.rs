@@ -28,10 +28,11 @@ pub struct Application {
 #[derive(Debug)]
 enum ApplicationKind {
     Bulk,
-    Limited(Trickle),
-    Web(WebSession),
-    Requests(Client),
-    Member(Member),
+    // In boxes: bulk data, which most senders have, reads one word of these and shares its cache line with what it needs.
+    Limited(Box<Trickle>),
+    Web(Box<WebSession>),
+    Requests(Box<Client>),
+    Member(Box<Member>),
 }
 
 impl Application {
@@ -45,7 +46,7 @@ impl Application {
     #[must_use]
     pub fn limited(total: u64, packet_bytes: u16, rate: Rate, start: Time) -> Self {
         let trickle = Trickle::new(Serialiser::new(rate), packet_bytes, total, start);
-        Application { total: 0, kind: ApplicationKind::Limited(trickle) }
+        Application { total: 0, kind: ApplicationKind::Limited(Box::new(trickle)) }
     }
 
     /// A web session in packets of `packet_bytes` bytes, from `start` on, whose pages are written into `log`.
@@ -53,21 +54,21 @@ impl Application {
     pub fn web(web: Web, packet_bytes: u64, stream: Stream, start: Time, log: RequestLog) -> Self {
         Application {
             total: 0,
-            kind: ApplicationKind::Web(WebSession { web, packet_bytes, stream, next: start, log }),
+            kind: ApplicationKind::Web(Box::new(WebSession { web, packet_bytes, stream, next: start, log })),
         }
     }
 
     /// The requests of `client`.
     #[must_use]
-    pub const fn requests(client: Client) -> Self {
-        Application { total: 0, kind: ApplicationKind::Requests(client) }
+    pub fn requests(client: Client) -> Self {
+        Application { total: 0, kind: ApplicationKind::Requests(Box::new(client)) }
     }
 
     /// Connection number `place` of `group`, from `start` on.
     #[must_use]
     pub fn member(group: Arc<Group>, place: u32, start: Time) -> Self {
         let member = Member { group, place, next: start + GROUP_CHANGES_EVERY, open: place == 0 };
-        Application { total: u64::MAX, kind: ApplicationKind::Member(member) }
+        Application { total: u64::MAX, kind: ApplicationKind::Member(Box::new(member)) }
     }
 
     /// Packets that it has handed over so far.
@@ -80,7 +81,7 @@ impl Application {
     /// Whether it allows new data to be sent.
     #[inline]
     #[must_use]
-    pub const fn is_open(&self) -> bool {
+    pub fn is_open(&self) -> bool {
         match &self.kind {
             ApplicationKind::Member(member) => member.open,
             _ => true,
@@ -90,7 +91,7 @@ impl Application {
     /// When it wants to be woken.
     #[inline]
     #[must_use]
-    pub const fn wakeup(&self) -> Time {
+    pub fn wakeup(&self) -> Time {
         match &self.kind {
             ApplicationKind::Bulk => Time::NEVER,
             ApplicationKind::Limited(trickle) => trickle.next,
@@ -114,11 +115,12 @@ impl Application {
         }
         match &mut self.kind {
             ApplicationKind::Bulk => false,
-            ApplicationKind::Limited(Trickle { next, .. })
-            | ApplicationKind::Requests(Client { next, .. })
-                if !sending =>
-            {
-                *next = Time::NEVER;
+            ApplicationKind::Limited(trickle) if !sending => {
+                trickle.next = Time::NEVER;
+                false
+            }
+            ApplicationKind::Requests(client) if !sending => {
+                client.next = Time::NEVER;
                 false
             }
             ApplicationKind::Limited(trickle) => {

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use ackclock_cc::RateSample;
 use ackclock_units::{Packets, Time};
 
+use super::stamps::Stamp;
 use crate::memory::Grow as _;
 
 /// The state remembered for a packet that was sent.
@@ -14,9 +15,7 @@ struct Sent {
     delivered: u64,
     delivered_at: Time,
     first_at: Time,
-    application_limited: bool,
-    tx_in_flight: u64,
-    lost: u64,
+    stamp: Stamp,
 }
 
 /// Measures the delivery rate as draft-cheng-iccrg-delivery-rate-estimation does. An acknowledgement returns
@@ -79,9 +78,7 @@ impl DeliveryRate {
             delivered: self.delivered,
             delivered_at: self.delivered_at,
             first_at: self.first_at,
-            application_limited,
-            tx_in_flight,
-            lost,
+            stamp: Stamp::new(tx_in_flight, lost, application_limited),
         });
     }
 
@@ -102,10 +99,10 @@ impl DeliveryRate {
         Some(RateSample {
             delivered: Packets(self.delivered - sent.delivered),
             interval,
-            application_limited: sent.application_limited,
+            application_limited: sent.stamp.application_limited(),
             prior_delivered: Packets(sent.delivered),
-            tx_in_flight: Packets(sent.tx_in_flight),
-            lost: Packets(lost - sent.lost),
+            tx_in_flight: sent.stamp.tx_in_flight(),
+            lost: sent.stamp.lost_since(lost),
         })
     }
 }

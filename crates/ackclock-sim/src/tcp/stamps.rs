@@ -5,11 +5,49 @@ use ackclock_units::Packets;
 
 use crate::memory::slots;
 
+/// How things stood when a packet was sent, in 8 bytes: there is one for each packet under way, and its cache line is met
+/// again when a thousand other flows have had theirs.
 #[derive(Clone, Copy, Debug, Default)]
-struct Stamp {
-    tx_in_flight: u64,
-    lost: u64,
-    application_limited: bool,
+pub struct Stamp {
+    /// Packets in flight, this one included, and in the highest bit whether the application was the limit. A window has at
+    /// most 2^24 packets.
+    tx_in_flight: u32,
+    /// The number of losses so far, modulo 2^32.
+    lost: u32,
+}
+
+const APPLICATION_LIMITED: u32 = 1 << 31;
+
+impl Stamp {
+    /// With the packet `tx_in_flight` packets are in flight, and `lost` were considered lost so far.
+    #[inline]
+    #[must_use]
+    pub const fn new(tx_in_flight: u64, lost: u64, application_limited: bool) -> Self {
+        debug_assert!(tx_in_flight < APPLICATION_LIMITED as u64, "a window is smaller");
+        let limited = if application_limited { APPLICATION_LIMITED } else { 0 };
+        Stamp { tx_in_flight: tx_in_flight as u32 | limited, lost: lost as u32 }
+    }
+
+    /// Packets in flight then, this one included.
+    #[inline]
+    #[must_use]
+    pub const fn tx_in_flight(self) -> Packets {
+        Packets((self.tx_in_flight & !APPLICATION_LIMITED) as u64)
+    }
+
+    /// Packets considered lost since, when by now `lost` are.
+    #[inline]
+    #[must_use]
+    pub const fn lost_since(self, lost: u64) -> Packets {
+        Packets((lost as u32).wrapping_sub(self.lost) as u64)
+    }
+
+    /// Whether the application was the limit.
+    #[inline]
+    #[must_use]
+    pub const fn application_limited(self) -> bool {
+        self.tx_in_flight & APPLICATION_LIMITED != 0
+    }
 }
 
 /// The stamps of the packets between the oldest unacknowledged one and the next new one, in a ring, and the number of
@@ -34,7 +72,7 @@ impl Stamps {
             self.grow(oldest);
         }
         let mask = self.ring.len() - 1;
-        self.ring[sequence as usize & mask] = Stamp { tx_in_flight, lost: self.lost, application_limited };
+        self.ring[sequence as usize & mask] = Stamp::new(tx_in_flight, self.lost, application_limited);
     }
 
     /// `sequence` is considered lost: what is reported to a control.
@@ -43,9 +81,9 @@ impl Stamps {
         self.uncounted += 1;
         let stamp = self.ring[sequence as usize & (self.ring.len() - 1)];
         Lost {
-            tx_in_flight: Packets(stamp.tx_in_flight),
-            lost_since_sent: Packets(self.lost - stamp.lost),
-            application_limited: stamp.application_limited,
+            tx_in_flight: stamp.tx_in_flight(),
+            lost_since_sent: stamp.lost_since(self.lost),
+            application_limited: stamp.application_limited(),
         }
     }
 
