@@ -91,7 +91,7 @@ pub struct Entry {
     pub parameters: &'static [Parameter],
     /// Effects of its code in Linux 2.6 in addition to setting the window.
     pub linux_2_6: Kernel26,
-    /// Whether it can be made during a run, on any thread: it is code of this crate's type alone.
+    /// Whether it can be made during a run and on any thread, unlike a class of Python or JavaScript.
     pub anytime: bool,
     build: Option<&'static Build>,
     check: &'static Check,

@@ -76,6 +76,8 @@ pub struct Network {
     pub places: Places,
     /// Packets of both ends of the flow at each place.
     pub tallies: Vec<[Tally; 2]>,
+    /// The place of the flow that acts.
+    pub acting: u32,
     /// The fingerprint of the run.
     pub digest: Digest,
     /// Changes of links so far.
@@ -144,16 +146,20 @@ impl Network {
         );
     }
 
+    /// The flow at `place` acts now; `end` of it takes a packet in if that is `delivered`.
     #[inline]
-    fn tally(&mut self, packet: &Packet) -> &mut Tally {
-        let tallies = &mut self.tallies[self.places.of(packet.flow()) as usize];
-        &mut tallies[usize::from(!packet.sent_by().is_sender())]
+    pub fn begin_act(&mut self, place: u32, end: EndId, delivered: bool) {
+        self.acting = place;
+        if delivered {
+            // The other end has sent it.
+            self.tallies[place as usize][usize::from(end.is_sender())].delivered += 1;
+        }
     }
 
-    /// An endpoint sends a packet. As every route begins with a link, nothing is delivered here.
+    /// An endpoint of the flow that acts sends a packet. As every route begins with a link, nothing is delivered here.
     #[inline(always)]
     pub fn send(&mut self, now: Time, packet: &mut Packet, schedule: &mut Schedule) {
-        self.tally(packet).sent += 1;
+        self.tallies[self.acting as usize][usize::from(!packet.sent_by().is_sender())].sent += 1;
         self.note(now, self.number_of(packet.sent_by()), Occurrence::Sent, packet);
         let hop = self.hops[packet.hop() as usize];
         debug_assert_ne!(hop, Hop::Deliver, "a route begins with a link");
@@ -183,7 +189,8 @@ impl Network {
     fn note_all_dropped(&mut self, now: Time, id: u32) {
         while let Some(lost) = self.links[id as usize].take_dropped() {
             self.payloads.remove(lost.handle());
-            self.tally(&lost).dropped += 1;
+            let place = self.places.of(lost.flow());
+            self.tallies[place as usize][usize::from(!lost.sent_by().is_sender())].dropped += 1;
             self.note(now, id, Occurrence::Lost, &lost);
         }
     }
@@ -210,10 +217,7 @@ impl Network {
     #[inline]
     pub fn pass_on(&mut self, now: Time, packet: &mut Packet, schedule: &mut Schedule) -> bool {
         match self.hops[packet.hop() as usize] {
-            Hop::Deliver => {
-                self.tally(packet).delivered += 1;
-                true
-            }
+            Hop::Deliver => true,
             Hop::Link(next) => {
                 self.arrive(now, next, packet, schedule);
                 false

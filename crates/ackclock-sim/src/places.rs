@@ -26,6 +26,8 @@ pub enum Stay {
 pub struct Places {
     /// Flows that are at the places with their numbers.
     fixed: u32,
+    /// All flows.
+    all: u32,
     /// Of each of the others its place, [`WAITS`], or the number of its record with [`ENDED`].
     others: Vec<u32>,
     /// Of each place of the others the flow.
@@ -38,6 +40,7 @@ impl Places {
     pub fn new(fixed: u32, others: u32) -> Self {
         Places {
             fixed,
+            all: fixed + others,
             others: collected((0..others as usize).map(|_| WAITS)),
             owners: Vec::new(),
             free: Vec::new(),
@@ -51,8 +54,9 @@ impl Places {
     }
 
     /// All flows, whether they have begun or not.
-    pub fn flows(&self) -> u32 {
-        self.fixed + self.others.len() as u32
+    #[inline]
+    pub const fn flows(&self) -> u32 {
+        self.all
     }
 
     /// The place of a flow that has begun and not ended.

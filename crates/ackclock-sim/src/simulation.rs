@@ -11,15 +11,17 @@ use crate::arrivals::Arrivals;
 use crate::assemble::{Makers, Parts, assemble};
 use crate::director::Director;
 use crate::endpoint::{Ends, SenderView};
-use crate::memory::{Grow as _, look_for, or_unwind, unwind_if_short};
-use crate::network::{Component, Occurrence, Tally};
-use crate::numbers::{Numbers, Record};
+use crate::memory::{look_for, or_unwind};
+use crate::network::{Component, Occurrence};
+use crate::numbers::Record;
 use crate::observe::{Observer, Samples};
 use crate::packet::{EndId, Kind, Packet, Slab};
 use crate::places::Stay;
 use crate::schedule::Schedule;
 use crate::stage::{PacketCapture, Stage};
 use crate::summary::{Over, requests};
+
+mod turnover;
 
 /// About what a flow takes before a run begins, bytes.
 const BYTES_PER_FLOW: usize = 16_000;
@@ -230,89 +232,19 @@ impl Simulation {
     #[inline]
     fn act(&mut self, end: EndId, packet: Option<&Packet>) {
         let flow = end.flow();
-        let place = if flow < self.stage.network.places.fixed() { flow } else { self.arrived(flow) };
+        let component = self.stage.network.number_of(end);
+        let (place, slot) =
+            if flow < self.stage.network.places.fixed() { (flow, component) } else { self.arrived(end) };
+        self.stage.network.begin_act(place, end, packet.is_some());
         let ends = &mut self.ends[place as usize];
         let wakeup = if end.is_sender() {
             ends.sender.act(end, packet, &mut self.stage)
         } else {
             ends.receiver.act(end, packet, &mut self.stage)
         };
-        let Stage { network, schedule, .. } = &mut self.stage;
-        schedule.set_at(network.slot(place, end.is_sender()), network.number_of(end), wakeup);
+        self.stage.schedule.set_at(slot, component, wakeup);
         if self.follows {
             self.follow(end, place);
-        }
-    }
-
-    /// What there is to do after `end` of the flow at `place` has acted.
-    #[cold]
-    #[inline(never)]
-    fn follow(&mut self, end: EndId, place: u32) {
-        if self.counts_round_trips && end.is_sender() {
-            self.after_sender(end.flow(), place);
-        }
-        let is_through = self.stage.network.tallies[place as usize].iter().all(Tally::is_through);
-        if place >= self.observer.early() && is_through {
-            let Ends { sender, receiver, .. } = &self.ends[place as usize];
-            if sender.is_over() && receiver.is_over() {
-                self.retire(end.flow(), place);
-            }
-        }
-    }
-
-    /// The place of a flow that arrives; it begins if that is what it waits for.
-    #[cold]
-    #[inline(never)]
-    fn arrived(&mut self, flow: u32) -> u32 {
-        match self.stage.network.places.stay(flow) {
-            Stay::At(place) => place,
-            Stay::Waits => self.begin(flow),
-            Stay::Ended(_) => unreachable!("nothing of it was under way"),
-        }
-    }
-
-    /// `flow` begins, in a place that is free.
-    fn begin(&mut self, flow: u32) -> u32 {
-        unwind_if_short();
-        let ends = self.arrivals.begin(flow);
-        let Stage { now, network, schedule, .. } = &mut self.stage;
-        let (place, is_new) = network.places.take(flow);
-        if is_new {
-            self.ends.add(ends);
-            network.tallies.add(<_>::default());
-            schedule.extend(network.slot(place + 1, true) as usize);
-        } else {
-            self.ends[place as usize] = ends;
-            network.tallies[place as usize] = <_>::default();
-        }
-        self.observer.begin(place, *now, Time::ZERO + self.scenario.run.duration);
-        self.await_next();
-        place
-    }
-
-    /// The next flow that arrives is the component in the slot for it.
-    fn await_next(&mut self) {
-        let Stage { network, schedule, .. } = &mut self.stage;
-        if self.arrivals.len() > 0 {
-            let slot = network.director_slot() + 1;
-            schedule.forget(slot);
-            if let Some((time, flow)) = self.arrivals.next() {
-                schedule.set_at(slot, network.number_of(EndId::sender_of(flow)), time);
-            }
-        }
-    }
-
-    /// `flow` has ended: its numbers are kept, if they fit into a record, and its place is free for another.
-    fn retire(&mut self, flow: u32, place: u32) {
-        let end = Time::ZERO + self.scenario.run.duration;
-        let Stage { now, network, schedule, .. } = &mut self.stage;
-        let measure = self.observer.measure(place, *now, end, network, &self.ends);
-        let numbers = Numbers::of(&self.ends[place as usize], &measure, measure.2.counters);
-        if let Some(record) = Record::of(&numbers) {
-            schedule.forget(network.slot(place, true));
-            schedule.forget(network.slot(place, false));
-            network.places.leave(flow, self.records.len() as u32);
-            self.records.add(record);
         }
     }
 

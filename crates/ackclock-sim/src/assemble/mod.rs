@@ -93,6 +93,7 @@ pub fn assemble(
         payloads: Slab::default(),
         places,
         tallies: slots(ends.len()),
+        acting: 0,
         digest: Digest::default(),
         changes: 0,
     };

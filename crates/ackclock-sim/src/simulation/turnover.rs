@@ -1,0 +1,87 @@
+//! Flows that come and go during a run.
+
+use ackclock_units::Time;
+
+use super::Simulation;
+use crate::endpoint::Ends;
+use crate::memory::{Grow as _, unwind_if_short};
+use crate::network::Tally;
+use crate::numbers::{Numbers, Record};
+use crate::packet::EndId;
+use crate::places::Stay;
+use crate::stage::Stage;
+
+impl Simulation {
+    /// What there is to do after `end` of the flow at `place` has acted.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn follow(&mut self, end: EndId, place: u32) {
+        if self.counts_round_trips && end.is_sender() {
+            self.after_sender(end.flow(), place);
+        }
+        let is_through = self.stage.network.tallies[place as usize].iter().all(Tally::is_through);
+        if place >= self.observer.early() && is_through {
+            let Ends { sender, receiver, .. } = &self.ends[place as usize];
+            if sender.is_over() && receiver.is_over() {
+                self.retire(end.flow(), place);
+            }
+        }
+    }
+
+    /// The place of the flow of `end`, which arrives, and the slot of `end`; the flow begins if that is what it waits for.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn arrived(&mut self, end: EndId) -> (u32, u32) {
+        let place = match self.stage.network.places.stay(end.flow()) {
+            Stay::At(place) => place,
+            Stay::Waits => self.begin(end.flow()),
+            Stay::Ended(_) => unreachable!("nothing of it was under way"),
+        };
+        (place, self.stage.network.slot(place, end.is_sender()))
+    }
+
+    /// `flow` begins, in a place that is free.
+    fn begin(&mut self, flow: u32) -> u32 {
+        unwind_if_short();
+        let ends = self.arrivals.begin(flow);
+        let Stage { now, network, schedule, .. } = &mut self.stage;
+        let (place, is_new) = network.places.take(flow);
+        if is_new {
+            self.ends.add(ends);
+            network.tallies.add(<_>::default());
+            schedule.extend(network.slot(place + 1, true) as usize);
+        } else {
+            self.ends[place as usize] = ends;
+            network.tallies[place as usize] = <_>::default();
+        }
+        self.observer.begin(place, *now, Time::ZERO + self.scenario.run.duration);
+        self.await_next();
+        place
+    }
+
+    /// The next flow that arrives is the component in the slot for it.
+    pub(super) fn await_next(&mut self) {
+        let Stage { network, schedule, .. } = &mut self.stage;
+        if self.arrivals.len() > 0 {
+            let slot = network.director_slot() + 1;
+            schedule.forget(slot);
+            if let Some((time, flow)) = self.arrivals.next() {
+                schedule.set_at(slot, network.number_of(EndId::sender_of(flow)), time);
+            }
+        }
+    }
+
+    /// `flow` has ended: its numbers are kept, if they fit into a record, and its place is free for another.
+    fn retire(&mut self, flow: u32, place: u32) {
+        let end = Time::ZERO + self.scenario.run.duration;
+        let Stage { now, network, schedule, .. } = &mut self.stage;
+        let measure = self.observer.measure(place, *now, end, network, &self.ends);
+        let numbers = Numbers::of(&self.ends[place as usize], &measure, measure.2.counters);
+        if let Some(record) = Record::of(&numbers) {
+            schedule.forget(network.slot(place, true));
+            schedule.forget(network.slot(place, false));
+            network.places.leave(flow, self.records.len() as u32);
+            self.records.add(record);
+        }
+    }
+}
