@@ -6,7 +6,7 @@
 //! flows which come and go share the slots of the table: there a component is not its slot.
 //!
 //! The first few components, which are links and act most often, are
-//! compared one by one. Above the others stands a tournament: each node holds
+//! compared one by one. Further links have a small tournament of their own. Above the others stands a larger one: each node holds
 //! the earlier of its two children. Changing a time there costs one walk towards the
 //! root, which ends where nothing changes. Two kinds of change, which are most, need no walk. A time that becomes later, as
 //! that of a retransmission timer does with every ACK, stays in the tournament as it was, a lower bound; a bound that has
@@ -16,6 +16,10 @@
 use ackclock_units::Time;
 
 use crate::memory::or_unwind;
+
+mod links;
+
+use self::links::Tournament;
 
 /// Components that are compared one by one: the links of a dumbbell and the paths to it and from it. With eight of
 /// them, a run of one flow costs as much more as one with many links costs less.
@@ -29,7 +33,10 @@ const EARLY: usize = 2;
 pub struct Schedule {
     /// Times of the first components.
     compared: [Time; COMPARED],
-    /// Times of the others, by slot.
+    /// The links that are not compared.
+    links: Tournament,
+    /// The first slot of the others, and their times.
+    first: u32,
     others: Vec<Time>,
     /// Heap-ordered tournament of lower bounds of them: node `n` has the children `2n` and `2n + 1`; leaves are the last
     /// half. Its root is not a bound but the time itself, or that of a component in `early`.
@@ -37,7 +44,8 @@ pub struct Schedule {
     leaves: usize,
     /// Nodes of components that were earlier than all of the tournament when their time was set; [`FREE`] otherwise.
     early: [u128; EARLY],
-    /// The earliest of all but the first components.
+    /// The earliest of the others, and the earliest of all but those that are compared.
+    next_other: u128,
     next: u128,
 }
 
@@ -53,14 +61,19 @@ const FREE: u128 = node(Time::NEVER, u32::MAX, u32::MAX);
 pub const FIRST_SHARED: u32 = COMPARED as u32;
 
 impl Schedule {
-    /// A schedule of `slots` slots, none of which has an event. The components of the first ones are the same as their slots.
+    /// A schedule of `slots` slots, none of which has an event. Those of `links` links come first; what stays is the component
+    /// with the number of its slot.
     #[must_use]
-    pub fn new(slots: usize) -> Self {
-        let others = slots.saturating_sub(COMPARED);
+    pub fn new(links: u32, slots: usize) -> Self {
+        let first = links.max(FIRST_SHARED);
+        let others = slots.saturating_sub(first as usize);
         let leaves = others.next_power_of_two().max(2);
         let mut schedule = Schedule {
             compared: [Time::NEVER; COMPARED],
+            next_other: FREE,
             next: FREE,
+            links: Tournament::new(FIRST_SHARED, links),
+            first,
             others: vec![Time::NEVER; others],
             nodes: Vec::new(),
             leaves,
@@ -72,7 +85,7 @@ impl Schedule {
 
     /// Makes room for `slots` slots.
     pub fn extend(&mut self, slots: usize) {
-        let others = slots.saturating_sub(COMPARED);
+        let others = slots.saturating_sub(self.first as usize);
         if others > self.others.len() {
             or_unwind(self.others.try_reserve(others - self.others.len()));
             self.others.resize(others, Time::NEVER);
@@ -112,19 +125,24 @@ impl Schedule {
         if time < next.0 { (time, (self.next >> 32) as u32) } else { next }
     }
 
-    /// Sets the time of the next event of a component that is its own slot; [`Time::NEVER`] for none.
+    /// Sets the time of the next event of a link; [`Time::NEVER`] for none.
     #[inline]
-    pub fn set(&mut self, component: u32, time: Time) {
-        self.set_at(component, component, time);
+    pub fn set(&mut self, link: u32, time: Time) {
+        if let Some(compared) = self.compared.get_mut(link as usize) {
+            *compared = time;
+        } else {
+            self.links.set(link, time);
+            self.next = self.links.next().min(self.next_other);
+        }
     }
 
-    /// Sets the time of the next event of a component in a slot; [`Time::NEVER`] for none.
+    /// Sets the time of the next event of a component in a slot behind the links; [`Time::NEVER`] for none.
     #[inline]
     pub fn set_at(&mut self, slot: u32, component: u32, time: Time) {
         if let Some(compared) = self.compared.get_mut(slot as usize) {
             *compared = time;
         } else {
-            let place = slot - COMPARED as u32;
+            let place = slot - self.first;
             let other = &mut self.others[place as usize];
             if *other != time {
                 *other = time;
@@ -135,7 +153,7 @@ impl Schedule {
 
     /// Forgets the component in a shared slot, which another may have now.
     pub fn forget(&mut self, slot: u32) {
-        let place = slot - FIRST_SHARED;
+        let place = slot - self.first;
         self.others[place as usize] = Time::NEVER;
         for early in &mut self.early {
             if *early as u32 == place {
@@ -165,7 +183,8 @@ impl Schedule {
 
     #[inline]
     fn find_next(&mut self) {
-        self.next = self.early.iter().fold(self.nodes[1], |next, early| next.min(*early));
+        self.next_other = self.early.iter().fold(self.nodes[1], |next, early| next.min(*early));
+        self.next = self.next_other.min(self.links.next());
     }
 
     /// Sees to it that the tournament has a bound of the time that was set, and the truth at its root.
@@ -216,13 +235,18 @@ mod tests {
         /// Against the obvious implementation: look at all components.
         #[test]
         fn next_is_the_earliest_and_then_the_first(
-            changes in prop::collection::vec((0_u32..25, prop_oneof![0_u64..6, 0_u64..1000]), 1..300)
+            changes in prop::collection::vec((0_u32..25, prop_oneof![0_u64..6, 0_u64..1000]), 1..300),
+            links in 0_u32..25,
         ) {
-            let mut schedule = Schedule::new(25);
+            let mut schedule = Schedule::new(links, 25);
             let mut times = [Time::NEVER; 25];
             for (component, time) in changes {
                 let time = if time == 0 { Time::NEVER } else { Time(time) };
-                schedule.set(component, time);
+                if component < links {
+                    schedule.set(component, time);
+                } else {
+                    schedule.set_at(component, component, time);
+                }
                 times[component as usize] = time;
                 let earliest = *times.iter().min().unwrap();
                 prop_assert_eq!(schedule.next().0, earliest);
@@ -239,7 +263,7 @@ mod tests {
         fn slots_are_used_again(
             changes in prop::collection::vec((0_u32..40, prop_oneof![0_u64..6, 0_u64..1000]), 1..300)
         ) {
-            let mut schedule = Schedule::new(6);
+            let mut schedule = Schedule::new(6, 6);
             let mut times = [Time::NEVER; 40];
             let mut slots: Vec<Option<u32>> = vec![None; 6];
             for (component, time) in changes {

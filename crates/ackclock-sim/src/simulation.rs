@@ -71,7 +71,7 @@ impl Simulation {
         let early = if record { count } else { scenario.flows.len() };
         look_for(early * BYTES_PER_FLOW);
         let Parts { network, ends, measured } = assemble(&scenario, &mut arrivals, makers, run, record)?;
-        let mut schedule = Schedule::new(network.slots());
+        let mut schedule = Schedule::new(network.links.len() as u32, network.slots());
         schedule.extend(network.slot(ends.len() as u32, true) as usize);
         let director =
             Director::new(scenario.events.clone(), &scenario.links, count as u32, scenario.run.seed, run);
