@@ -41,8 +41,6 @@ pub struct Simulation {
     observer: Observer,
     /// Whether events or samples wait for round trips of a flow.
     counts_round_trips: bool,
-    /// Whether there is more to do after an end has acted: those wait, or the flow may have ended.
-    follows: bool,
 }
 
 impl Simulation {
@@ -98,7 +96,6 @@ impl Simulation {
         let samples = record.then(|| Samples::new(&scenario, &arrivals));
         let observer = Observer::new(&scenario, measured, samples);
         let counts_round_trips = director.waits_for_round_trips() || observer.waits_for_round_trips();
-        let follows = counts_round_trips || arrivals.len() > 0;
         let mut records = Vec::new();
         or_unwind(records.try_reserve_exact(count - early));
         let mut simulation = Simulation {
@@ -112,7 +109,6 @@ impl Simulation {
             director,
             observer,
             counts_round_trips,
-            follows,
         };
         simulation.await_next();
         Ok(simulation)
@@ -232,9 +228,16 @@ impl Simulation {
     #[inline]
     fn act(&mut self, end: EndId, packet: Option<&Packet>) {
         let flow = end.flow();
-        let component = self.stage.network.number_of(end);
-        let (place, slot) =
-            if flow < self.stage.network.places.fixed() { (flow, component) } else { self.arrived(end) };
+        if flow < self.stage.network.places.fixed() {
+            self.act_at(flow, self.stage.network.number_of(end), end, packet);
+        } else {
+            self.act_shared(end, packet);
+        }
+    }
+
+    /// The same for an end of the flow at `place`, in its slot of the schedule.
+    #[inline(always)]
+    fn act_at(&mut self, place: u32, slot: u32, end: EndId, packet: Option<&Packet>) {
         self.stage.network.begin_act(place, end, packet.is_some());
         let ends = &mut self.ends[place as usize];
         let wakeup = if end.is_sender() {
@@ -242,9 +245,9 @@ impl Simulation {
         } else {
             ends.receiver.act(end, packet, &mut self.stage)
         };
-        self.stage.schedule.set_at(slot, component, wakeup);
-        if self.follows {
-            self.follow(end, place);
+        self.stage.schedule.set_at(slot, self.stage.network.number_of(end), wakeup);
+        if self.counts_round_trips && end.is_sender() {
+            self.after_sender(end.flow(), place);
         }
     }
 

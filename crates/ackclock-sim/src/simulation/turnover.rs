@@ -7,18 +7,21 @@ use crate::endpoint::Ends;
 use crate::memory::{Grow as _, unwind_if_short};
 use crate::network::Tally;
 use crate::numbers::{Numbers, Record};
-use crate::packet::EndId;
+use crate::packet::{EndId, Packet};
 use crate::places::Stay;
 use crate::stage::Stage;
 
 impl Simulation {
-    /// What there is to do after `end` of the flow at `place` has acted.
+    /// An end of a flow that arrives acts; the flow begins if that is what it waits for, and may have ended then.
     #[cold]
     #[inline(never)]
-    pub(super) fn follow(&mut self, end: EndId, place: u32) {
-        if self.counts_round_trips && end.is_sender() {
-            self.after_sender(end.flow(), place);
-        }
+    pub(super) fn act_shared(&mut self, end: EndId, packet: Option<&Packet>) {
+        let place = match self.stage.network.places.stay(end.flow()) {
+            Stay::At(place) => place,
+            Stay::Waits => self.begin(end.flow()),
+            Stay::Ended(_) => unreachable!("nothing of it was under way"),
+        };
+        self.act_at(place, self.stage.network.slot(place, end.is_sender()), end, packet);
         let is_through = self.stage.network.tallies[place as usize].iter().all(Tally::is_through);
         if place >= self.observer.early() && is_through {
             let Ends { sender, receiver, .. } = &self.ends[place as usize];
@@ -26,18 +29,6 @@ impl Simulation {
                 self.retire(end.flow(), place);
             }
         }
-    }
-
-    /// The place of the flow of `end`, which arrives, and the slot of `end`; the flow begins if that is what it waits for.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn arrived(&mut self, end: EndId) -> (u32, u32) {
-        let place = match self.stage.network.places.stay(end.flow()) {
-            Stay::At(place) => place,
-            Stay::Waits => self.begin(end.flow()),
-            Stay::Ended(_) => unreachable!("nothing of it was under way"),
-        };
-        (place, self.stage.network.slot(place, end.is_sender()))
     }
 
     /// `flow` begins, in a place that is free.
