@@ -16,6 +16,7 @@ from PIL import Image
 
 from ackclock import predictions
 from ackclock.draw import markdown, plots, printed
+from ackclock.engine import glossary
 from ackclock.predictions import Prediction, Simulation
 from ackclock.reproduction import classes, in_lab, outcome, published, readings, tried
 from ackclock.reproduction.classes import Classified
@@ -331,10 +332,12 @@ def draw_adversary(image: Path) -> None:
 
 
 def main() -> None:
-    """Make what the arguments name, or everything: papers, curves of the controls, all studies."""
-    wanted = sys.argv[1:] or ["papers", "controls", "adversaries", *STUDIES]
+    """Make what the arguments name, or everything: papers, glossary, curves of the controls, all studies."""
+    wanted = sys.argv[1:] or ["papers", "glossary", "controls", "adversaries", *STUDIES]
     if "papers" in wanted:
         write_papers()
+    if "glossary" in wanted:
+        (DOCS / "glossary.md").write_text(glossary.page(), encoding="utf-8")
     # The same picture gives the same file.
     with mpl.rc_context(plots.STYLE | {"svg.hashsalt": "ackclock", "svg.fonttype": "path"}):
         if "controls" in wanted:

@@ -1,4 +1,4 @@
-"""The verbs that describe what exists: controllers, explain, example, schema."""
+"""The verbs that describe what exists: controllers, explain, example, schema, cite."""
 
 from __future__ import annotations
 
@@ -56,21 +56,24 @@ def _cells(entry: engine.ControlEntry) -> tuple[str, str, str, str]:
 
 @click.command()
 @click.argument(
-    "controller",
+    "name",
     metavar="NAME",
-    shell_complete=completion.names(completion.controls),
-    help="Name of a control; see `ackclock controllers`.",
+    shell_complete=completion.names(completion.explained),
+    help="Name of a control (`ackclock controllers`) or a term of the field (docs/glossary.md).",
 )
-def explain(controller: str) -> None:
-    """Explain a congestion control: equations, sources, deviations, parameters.
+def explain(name: str) -> None:
+    """Explain a congestion control or a term of the field.
+
+    Of a control it prints equations, sources, deviations and parameters.
 
     \b
     Examples:
       ackclock explain illinois
+      ackclock explain slow-start
       ackclock explain bic > bic.md
     """
     try:
-        text = engine.explain(controller)
+        text = engine.explain(name)
     except LookupError as error:
         raise click.ClickException(str(error.args[0])) from error
     if sys.stdout.isatty():
@@ -80,6 +83,25 @@ def explain(controller: str) -> None:
         Console().print(Markdown(text))
     else:
         print(text, end="")
+
+
+@click.command()
+def cite() -> None:
+    """Print how to cite ackclock, as BibTeX.
+
+    The version belongs to every citation, and the digest of a run to every number.
+
+    \b
+    Example:
+      ackclock cite >> references.bib
+    """
+    print(
+        "@software{ackclock,\n"
+        "  author = {{The ackclock authors}},\n"
+        "  title = {ackclock: a congestion-control laboratory},\n"
+        f"  version = {{{engine.__version__}}},\n"
+        "}"
+    )
 
 
 @click.command()

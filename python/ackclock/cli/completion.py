@@ -71,6 +71,13 @@ def controls() -> list[str]:
     return [entry["name"] for entry in engine.controllers()]
 
 
+def explained() -> list[str]:
+    """List the congestion controls and the terms of the glossary."""
+    from ackclock.engine import glossary
+
+    return [*controls(), *glossary.terms()]
+
+
 def paths() -> list[str]:
     """List the named paths."""
     from ackclock.engine import catalogue

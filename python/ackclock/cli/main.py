@@ -39,12 +39,8 @@ VERBS = (
     Entry(
         START, "controllers", "ackclock.cli.catalogue", "List the congestion controls and their parameters."
     ),
-    Entry(
-        START,
-        "explain",
-        "ackclock.cli.catalogue",
-        "Explain a congestion control: equations, sources, deviations, parameters.",
-    ),
+    Entry(START, "explain", "ackclock.cli.catalogue", "Explain a congestion control or a term of the field."),
+    Entry(START, "cite", "ackclock.cli.catalogue", "Print how to cite ackclock, as BibTeX."),
     Entry(START, "schema", "ackclock.cli.catalogue", "Print the JSON schema of scenarios."),
     Entry(
         START,
