@@ -2,7 +2,10 @@
 
 import re
 import runpy
+import subprocess
+import tarfile
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -37,3 +40,78 @@ def test_notes_are_the_part_of_the_changelog() -> None:
     with pytest.raises(LookupError, match=r"has no 0.3.0; it has 0.2.0, 0.1.0"):
         notes("0.3.0", text)
     assert notes(VERSION, (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")).startswith("- ")
+
+
+@pytest.fixture
+def candidate(monkeypatch):
+    """Return what the script that checks a candidate defines."""
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    return runpy.run_path(str(ROOT / "docs" / "candidate.py"))
+
+
+def wheel(file: Path, names: tuple[str, ...]) -> None:
+    with zipfile.ZipFile(file, "w") as archive:
+        for name in (*names, "ackclock-0.1.0.dist-info/licenses/LICENSE-MIT"):
+            archive.writestr(name, "")
+
+
+def test_a_candidate_that_lacks_something_is_refused(candidate, tmp_path) -> None:
+    problems = candidate["problems_of_files"]
+    needed = candidate["IN_A_WHEEL"]
+    assert len(list(problems("0.1.0", tmp_path))) == 5
+    here, arm = (tmp_path / f"ackclock-0.1.0-cp311-abi3-linux_{name}.whl" for name in ("x86_64", "aarch64"))
+    wheel(here, needed)
+    wheel(arm, needed)
+    for part in ("python", "sim"):
+        (tmp_path / f"ackclock-{part}.cdx.json").write_text("{}")
+    with tarfile.open(tmp_path / "ackclock-0.1.0.tar.gz", "w:gz") as archive:
+        archive.addfile(tarfile.TarInfo("ackclock-0.1.0/Cargo.lock"))
+    assert list(problems("0.1.0", tmp_path)) == []
+    wheel(arm, needed[1:])
+    assert list(problems("0.1.0", tmp_path)) == [f"{arm.name} lacks ackclock/templates/lab.html"]
+    wheel(tmp_path / "ackclock-0.0.9-cp311-abi3-linux_x86_64.whl", ())
+    assert any("is of another version" in problem for problem in problems("0.1.0", tmp_path))
+
+
+def test_checksums_are_what_sha256sum_reads(candidate, tmp_path) -> None:
+    (tmp_path / "a.whl").write_bytes(b"abc")
+    candidate["write_checksums"](tmp_path)
+    # The example of FIPS 180-2, appendix B.1.
+    expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert (tmp_path / "SHA256SUMS").read_text() == f"{expected}  a.whl\n"
+
+
+def test_a_checkout_of_another_version_is_refused(candidate, tmp_path) -> None:
+    for name in ("Cargo.toml", "CITATION.cff", "CHANGELOG.md"):
+        (tmp_path / name).write_text((ROOT / name).read_text(encoding="utf-8"))
+    problems = candidate["problems_of_sources"]
+    assert len(list(problems("9.9.9", tmp_path))) == 3
+    changelog = tmp_path / "CHANGELOG.md"
+    changelog.write_text(f"# Changelog\n## {VERSION}, unreleased\n- first\n")
+    assert [problem for problem in problems(VERSION, tmp_path) if "unreleased" in problem]
+    changelog.write_text(f"# Changelog\n## {VERSION}, 2026-12-01\n- first\n")
+    assert list(problems(VERSION, tmp_path)) == []
+
+
+def test_what_a_candidate_must_have_is_in_the_package(candidate) -> None:
+    # The laboratory and the programs are built; the others must be where they are looked for.
+    built = ("lab.html", "programs/")
+    kept = [name for name in candidate["IN_A_WHEEL"] if not any(part in name for part in built)]
+    assert kept
+    assert [name for name in kept if not (ROOT / "python" / name).exists()] == []
+
+
+def test_hosted_ci_runs_the_same_script_on_both_architectures() -> None:
+    text = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    assert "- run: .ci/run\n" in text
+    assert "machine: [ubuntu-24.04, ubuntu-24.04-arm]" in text
+    toolchain = tomllib.loads((ROOT / "rust-toolchain.toml").read_text(encoding="utf-8"))["toolchain"]
+    assert f"image: rust:{toolchain['channel']}-" in text
+
+
+def test_the_release_stops_before_it_builds_anything_without_a_version() -> None:
+    done = subprocess.run(
+        [ROOT / "scripts" / "release"], capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"}
+    )
+    assert done.returncode == 2
+    assert "make release VERSION=" in done.stderr
