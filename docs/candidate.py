@@ -23,7 +23,7 @@ DIST = ROOT / "dist"
 IN_A_WHEEL = (
     "ackclock/templates/lab.html",
     "ackclock/draw/charts.js",
-    "ackclock/engine/glossary.toml",
+    "ackclock/draw/glossary.toml",
     "ackclock_paths/programs/ackclock-link",
     "ackclock_paths/programs/ackclock-measure",
 )

@@ -15,8 +15,7 @@ import polars as pl
 from PIL import Image
 
 from ackclock import predictions
-from ackclock.draw import markdown, plots, printed
-from ackclock.engine import glossary
+from ackclock.draw import glossary, markdown, plots, printed
 from ackclock.predictions import Prediction, Simulation
 from ackclock.reproduction import classes, in_lab, outcome, published, readings, tried
 from ackclock.reproduction.classes import Classified

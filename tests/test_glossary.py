@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import ackclock
-from ackclock.engine import glossary
+from ackclock.draw import glossary
 from conftest import COMMAND
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -19,6 +19,10 @@ OTHERS = "\n".join(
     if page != PAGE
 )
 CONTROLS = {entry["name"] for entry in ackclock.controllers()}
+
+
+def text(name):
+    return glossary.terms()[name]["text"]
 
 
 def test_the_page_is_what_is_made():
@@ -48,21 +52,21 @@ def test_a_term_is_short_and_used_and_leads_to_others(name):
 )
 def test_a_term_is_explained_by_any_of_its_names(asked):
     name = glossary.find(asked)
-    assert glossary.terms()[name]["text"] in ackclock.explain(asked)
+    assert glossary.terms()[name]["text"] in glossary.explained(name)
 
 
 def test_the_numbers_in_the_texts_are_right():
     # 100 Mbit/s times 50 ms, in bytes, and in packets of 1000 bytes.
     assert 100e6 * 50e-3 / 8 == 625_000
-    assert "625 000 bytes, which is 625 packets of 1000 bytes" in ackclock.explain("bdp")
+    assert "625 000 bytes, which is 625 packets of 1000 bytes" in text("bdp")
     # 1000 and 100 packets of 12 000 bits at 10 Mbit/s.
     assert 1000 * 12_000 / 10e6 == 1.2
-    assert "adds 1.2 s" in ackclock.explain("bufferbloat")
+    assert "adds 1.2 s" in text("bufferbloat")
     assert 100 * 12_000 / 10e6 == 0.12
-    assert "wait 120 ms" in ackclock.explain("queueing delay")
+    assert "wait 120 ms" in text("queueing-delay")
     # Six doublings.
     assert 10 * 2**6 == 640
-    assert "640 takes 6 round trips" in ackclock.explain("slow start")
+    assert "640 takes 6 round trips" in text("slow-start")
     assert float(ackclock.metrics.jain([1.0, 3.0])) == pytest.approx(0.8)
 
 

@@ -10,6 +10,8 @@ import click
 
 from ackclock import engine
 from ackclock.cli import completion, options
+from ackclock.draw import glossary
+from ackclock.engine import names
 
 
 @click.command()
@@ -73,9 +75,12 @@ def explain(name: str) -> None:
       ackclock explain bic > bic.md
     """
     try:
-        text = engine.explain(name)
+        term = glossary.find(name)
+        text = glossary.explained(term) if term else engine.explain(name)
     except LookupError as error:
-        raise click.ClickException(str(error.args[0])) from error
+        hint = names.hint(name, completion.explained())
+        hint = hint if "?" in hint else "see ackclock controllers and docs/glossary.md"
+        raise click.ClickException(f"no control or term is named {name!r}; {hint}") from error
     if sys.stdout.isatty():
         from rich.console import Console
         from rich.markdown import Markdown

@@ -73,7 +73,7 @@ def controls() -> list[str]:
 
 def explained() -> list[str]:
     """List the congestion controls and the terms of the glossary."""
-    from ackclock.engine import glossary
+    from ackclock.draw import glossary
 
     return [*controls(), *glossary.terms()]
 

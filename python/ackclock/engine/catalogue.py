@@ -6,7 +6,6 @@ import json
 from typing import Literal, NotRequired, TypedDict
 
 from ackclock import _native
-from ackclock.engine import glossary
 
 
 class ParameterEntry(TypedDict):
@@ -41,15 +40,13 @@ def controllers() -> list[ControlEntry]:
     return listed
 
 
-def explain(name: str) -> str:
-    """Return the page of a control, or the meaning of a term of the field.
-
-    The page of a control has its behaviour, equations, deviations and parameters.
+def explain(controller: str) -> str:
+    """Return the page of a control: its behaviour, equations, deviations and parameters.
 
     Parameters
     ----------
-    name : str
-        Name of a control, or a term of the glossary such as ``slow-start``.
+    controller : str
+        Name of the control.
 
     Returns
     -------
@@ -59,19 +56,14 @@ def explain(name: str) -> str:
     Raises
     ------
     LookupError
-        If there is neither a control nor a term of that name; the message lists the nearest names.
+        If there is no control of that name; the message lists the nearest names.
     """
     entries = {entry["name"]: entry for entry in controllers()}
-    if name not in entries:
-        term = glossary.find(name)
-        if term is not None:
-            return glossary.explained(term)
-        hint = _native.did_you_mean(name, [*entries, *glossary.terms()])
-        raise LookupError(
-            f"no control or term is named {name!r}; {hint or 'see ackclock controllers and docs/glossary.md'}"
-        )
-    entry = entries[name]
-    lines = [_native.page(name) or "", f"Source: {entry['source']}", "", "## Parameters"]
+    if controller not in entries:
+        hint = _native.did_you_mean(controller, list(entries)) or "see ackclock controllers"
+        raise LookupError(f"no control is named {controller!r}; {hint}")
+    entry = entries[controller]
+    lines = [_native.page(controller) or "", f"Source: {entry['source']}", "", "## Parameters"]
     if not entry["parameters"]:
         lines.append("None.")
     else:

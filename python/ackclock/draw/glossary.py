@@ -53,7 +53,7 @@ def page() -> str:
         "The terms of congestion control that this documentation uses, in a few sentences each. "
         "`ackclock explain slow-start` prints one of them.",
         "",
-        "<!-- made by docs/make.py glossary from python/ackclock/engine/glossary.toml -->",
+        "<!-- made by docs/make.py glossary from python/ackclock/draw/glossary.toml -->",
     ]
     for name, term in sorted(terms().items(), key=lambda item: item[1]["title"].lower()):
         see = ", ".join(f"[{terms()[other]['title']}](#{other})" for other in term.get("see", []))
