@@ -23,13 +23,15 @@ from ackclock.reproduction.paper import Paper
 from ackclock_papers import PAPERS
 
 DOCS = Path(__file__).resolve().parent
+CURVES = DOCS.parent / "target" / "site" / "pages" / "images" / "controllers"
+"""Only the site shows the window curves as pictures."""
 SAMPLE_S = 0.5
 """Spacing of the window curves: `run.sample` of scenarios/reference-path.toml."""
 PACKETS_FILLING_PATH = 625
 """100 Mbit/s times 50 ms in packets of 8000 bits."""
 
 
-def draw_curve(name: str) -> None:
+def draw_curve(name: str, folder: Path = CURVES) -> None:
     """Draw the window curve of one control from its file of whole packets."""
     text = (DOCS / "curves" / f"{name}.txt").read_text(encoding="ascii")
     window = np.array(text.split(), float)
@@ -37,7 +39,7 @@ def draw_curve(name: str) -> None:
     panel.axhline(PACKETS_FILLING_PATH, color="#999999", linewidth=0.6)
     panel.plot(SAMPLE_S * np.arange(1, len(window) + 1), window, **plots.style(0))
     panel.set(xlabel="time (s)", ylabel="window (packets)", xlim=(0, None), ylim=(0, 1300))
-    figure.savefig(DOCS / "images" / "controllers" / f"{name}.svg", metadata={"Date": None})
+    figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
 
 
 RESPONSES = (
@@ -331,8 +333,8 @@ def draw_adversary(image: Path) -> None:
 
 
 def main() -> None:
-    """Make what the arguments name, or everything: papers, glossary, curves of the controls, all studies."""
-    wanted = sys.argv[1:] or ["papers", "glossary", "controls", "adversaries", *STUDIES]
+    """Make what the arguments name, or everything: papers, glossary, adversaries, all studies."""
+    wanted = sys.argv[1:] or ["papers", "glossary", "adversaries", *STUDIES]
     if "papers" in wanted:
         write_papers()
     if "glossary" in wanted:
@@ -340,6 +342,7 @@ def main() -> None:
     # The same picture gives the same file.
     with mpl.rc_context(plots.STYLE | {"svg.hashsalt": "ackclock", "svg.fonttype": "path"}):
         if "controls" in wanted:
+            CURVES.mkdir(parents=True, exist_ok=True)
             for file in sorted((DOCS / "curves").glob("*.txt")):
                 draw_curve(file.stem)
         if "adversaries" in wanted:

@@ -86,9 +86,13 @@ def linked(text: str, page: Path, target: Path) -> str:
         if not path or "://" in path or path.startswith("mailto:"):
             return match[0]
         goal = (page.parent / path).resolve()
-        if goal.is_dir():
+        there: Path | None
+        if goal.parent == ROOT / "docs" / "curves":
+            # The site shows the picture of a window curve, and the repository has its numbers.
+            mark, there = "!", PAGES / "images" / "controllers" / f"{goal.stem}.svg"
+        elif goal.is_dir():
             goal = next((goal / name for name in ("index.md", "README.md")), goal)
-            there: Path | None = PAGES / "controllers" / "index.md"
+            there = PAGES / "controllers" / "index.md"
             if goal.parent.name != "controllers":
                 there = None
         else:
@@ -165,6 +169,7 @@ if __name__ == "__main__":
     shutil.rmtree(PAGES, ignore_errors=True)
     artefacts.write(PAGES)
     copy()
+    subprocess.run([sys.executable, ROOT / "docs" / "make.py", "controls"], check=True)
     controls()
     schema()
     reference()

@@ -8,8 +8,9 @@ import { LAB, browser, done, open, rerun } from "./browser.ts";
 
 browser();
 
-const folder = process.env.UPDATE_DOCS ? join(dirname(LAB), "docs/images") : join(LAB, "tests/built");
-mkdirSync(folder, { recursive: true });
+const built = join(LAB, "tests/built");
+const folder = process.env.UPDATE_DOCS ? join(dirname(LAB), "docs/images") : built;
+mkdirSync(built, { recursive: true });
 
 for (const [name, width, scheme] of [
   ["lab", 1400, "light"],
@@ -23,7 +24,7 @@ for (const [name, width, scheme] of [
     const height = width < 500 ? 1500 : 980;
     await page.setViewportSize({ width, height });
     await page.waitForTimeout(300);
-    await page.screenshot({ path: join(folder, `${name}.png`) });
+    await page.screenshot({ path: join(name === "lab" ? folder : built, `${name}.png`) });
     await page.close();
   });
 }

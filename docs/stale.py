@@ -1,0 +1,114 @@
+"""List generated files that are older than what they are made from; `make stale` runs it.
+
+A file is as old as the last commit that changed it, because a clone gives all files the same time. Being
+listed is a question and no error: the same command may give the same file again.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Generated:
+    """Files that a command writes; ``{name}`` is a part of a path that files and sources share."""
+
+    files: str
+    sources: tuple[str, ...]
+    command: str
+    noticed_by: str = ""
+    """The test that fails when they are not what would be made."""
+
+
+GENERATED = (
+    Generated(
+        "docs/glossary.md",
+        ("python/ackclock/draw/glossary.toml",),
+        "docs/make.py glossary",
+        "test_glossary.py",
+    ),
+    Generated("docs/curves", ("crates/ackclock-cc/src", "crates/ackclock-sim/src"), "make docs", "curves.rs"),
+    Generated("docs/scenario.md", ("crates/ackclock-scenario/src",), "make docs", "reading.rs"),
+    Generated("docs/images/theory", ("python/ackclock/predictions", "python/ackclock/models"), "make docs"),
+    Generated(
+        "docs/images/adversaries/{name}.png", ("scenarios/found/{name}.toml",), "docs/make.py adversaries"
+    ),
+    Generated(
+        "docs/images/contact-sheet.png", ("python/ackclock/draw", "lab/src/charts"), "make contact-sheet"
+    ),
+    Generated(
+        "docs/images/figure-8.png",
+        ("python/ackclock_papers/illinois/figures_8_and_10.py",),
+        "ackclock reproduce illinois/figure-8",
+    ),
+    Generated("docs/images/kernel-windows.png", ("benches/kernel.py",), "make bench-kernel"),
+    Generated("docs/images/l4s-shares.png", ("benches/l4s.py",), "make bench-l4s"),
+    Generated("docs/images/lab.png", ("lab/src/views", "lab/tests/pictures.test.ts"), "make lab-test"),
+    Generated(
+        "docs/images/lab-compare.png", ("lab/src/views", "lab/tests/pictures.test.ts"), "make lab-test"
+    ),
+    Generated("python/ackclock/draw/charts.js", ("lab/src/charts",), "make charts", "test_charts.py"),
+    Generated(
+        "papers/{name}/README.md", ("papers/{name}/published",), "docs/make.py papers", "test_papers_pages.py"
+    ),
+    Generated(
+        "papers/{name}/published",
+        ("python/ackclock_papers/{name}",),
+        "make reproduction",
+        "test_published.py",
+    ),
+    Generated(
+        "python/ackclock_papers/{name}/inferred",
+        ("python/ackclock_papers/{name}/paper.toml",),
+        "make inference",
+    ),
+    Generated("python/ackclock_papers/{name}/ns2.csv", ("papers/ns2",), "make ns2", "test_ns2_claims.py"),
+)
+"""Everything generated that stays in the repository. What only the site shows is made by `make site`."""
+
+
+def expanded(root: Path = ROOT) -> Iterator[tuple[str, tuple[str, ...], Generated]]:
+    """Yield each file or folder that is generated, with its sources."""
+    for entry in GENERATED:
+        before, mark, after = entry.files.partition("{name}")
+        if not mark:
+            yield entry.files, entry.sources, entry
+            continue
+        for path in sorted(root.glob(f"{before}*{after}")):
+            place = path.relative_to(root).as_posix()
+            name = re.fullmatch(rf"{re.escape(before)}(.+){re.escape(after)}", place)[1]
+            yield place, tuple(source.replace("{name}", name) for source in entry.sources), entry
+
+
+def _changed_s(path: str, root: Path) -> float:
+    """Return when a path was last changed by a commit; a change that is not committed is the latest."""
+    if _git(root, "status", "--porcelain", "--", path):
+        return float("inf")
+    return float(_git(root, "log", "-1", "--format=%ct", "--", path) or "-inf")
+
+
+def _git(root: Path, *words: str) -> str:
+    return subprocess.run(
+        ["git", *words], cwd=root, capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+def stale(root: Path = ROOT) -> Iterator[str]:
+    """Yield a line for each generated file that is older than one of its sources."""
+    for place, sources, entry in expanded(root):
+        made_s = _changed_s(place, root)
+        later = [source for source in sources if _changed_s(source, root) > made_s]
+        if later:
+            test = f"; {entry.noticed_by} says whether that matters" if entry.noticed_by else ""
+            yield f"{place} is older than {', '.join(later)}: {entry.command}{test}"
+
+
+if __name__ == "__main__":
+    sys.stdout.writelines(f"{line}\n" for line in stale())
