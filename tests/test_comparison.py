@@ -312,81 +312,76 @@ def _compared(**goodputs: list[float]) -> comparison.Comparison:
     return comparison.Comparison(setting, tuple(goodputs), estimates, values, (), {}, {})
 
 
-def test_the_conclusion_says_only_what_intervals_decide() -> None:
-    # Student's interval of 9, 10, 11, 9, 11 is 10 +- 1.24: 5 +- 0 is outside, 9.5 +- 1.24 not.
-    text = conclusion.sentences(_compared(a=[9, 10, 11, 9, 11], b=[5, 5, 5, 5, 5.0001]))
-    assert text[0] == "a has the highest goodput alone: 10 Mbit/s; b 5."
-    text = conclusion.sentences(_compared(a=[9, 10, 11, 9, 11], b=[8.5, 9.5, 10.5, 8.5, 10.5]))
-    assert text[0] == "Undecided in goodput: between a and b."
-    assert "This is based on 5 runs of 30 s" in text[-1]
+def _first(**goodputs: list[float]) -> str:
+    return conclusion.sentences(_compared(**goodputs))[0]
 
 
-def _around(middle: float) -> list[float]:
-    """Five runs with a standard deviation of 1: Student's interval is 2.776/sqrt(5) = 1.24 wide."""
-    return [middle - 1, middle, middle + 1, middle - 1, middle + 1]
+def test_the_first_sentence_says_only_what_runs_decide() -> None:
+    # The margin is a tenth, ln 1.1 = 0.095. 9.5 has a standard error of 0.22 (0.024 of it), 5 has none:
+    # ln 1.9 - 2.776 * 0.024 = 0.58 is past the margin.
+    text = _first(a=[9, 9.5, 10, 9, 10], b=[5, 5, 5, 5, 5])
+    assert text.startswith("On this path a carries the most alone (9.5 of 10 Mbit/s); b carries 5")
+    # 9.28 against 9.6, with errors of 0.032 and 0.026: 0.034 + 1.86 * 0.041 = 0.110 reaches past the margin.
+    text = _first(a=[9, 10, 10, 9, 10], b=[8.5, 9.5, 10, 8.5, 9.9])
+    assert text.startswith("On this path a carries the most alone (9.6 of 10 Mbit/s); b (9.28) is undecided")
+    assert "more run" in text
+    assert _first(a=[9.9] * 5, b=[9.8] * 5).startswith("On this path a and b are alike in goodput alone")
 
 
 @pytest.mark.parametrize(
     ("goodputs", "expected"),
     [
-        # The interval of a difference reaches sqrt(2) 1.24 = 1.76 to either side.
+        # 8.8 of 10 is 12 % less, past a tenth; 9.2 is 8 % less, within it.
         (
-            {"a": _around(20), "b": _around(18), "c": _around(10)},
-            ("a has the highest goodput alone: 20 Mbit/s; b 18, c 10.", "c has the lowest", 10),
+            {"a": 10.0, "b": 8.8, "c": 2.0},
+            "a carries the most alone (10 of 10 Mbit/s); b and c carry 2 to 8.8",
         ),
         (
-            {"c": _around(10), "b": _around(18), "a": _around(20)},
-            ("a has the highest goodput alone: 20 Mbit/s; b 18, c 10.", "c has the lowest", 10),
+            {"c": 1.0, "b": 8.8, "a": 10.0},
+            "a carries the most alone (10 of 10 Mbit/s); b carries 8.8; c carries 1",
         ),
         (
-            {"a": _around(19), "b": _around(20), "c": _around(10)},
-            ("Undecided in goodput: between b and a, ahead of c 10.", "c has the lowest", 10),
+            {"a": 10.0, "b": 9.2, "c": 2.0},
+            "a and b carry the most alone (9.2 to 10 of 10 Mbit/s); c carries 2",
         ),
-        (
-            {"a": _around(20), "b": _around(19.5), "c": _around(19)},
-            (
-                "Undecided in goodput: between a, b and c.",
-                "Undecided in queueing delay: between c, b and a.",
-                None,
-            ),
-        ),
-        # Nothing is random in these.
-        (
-            {"a": [20.0] * 5, "b": [20.0] * 5},
-            ("All are equal in goodput.", "All are equal in queueing delay.", None),
-        ),
-        (
-            {"a": [20.0] * 5, "b": [20.0] * 5, "c": [10.0] * 5},
-            ("a and b have the highest goodput alone: 20 Mbit/s; c 10.", "c has the lowest", 10),
-        ),
-        (
-            {"a": [2.0] * 5, "b": [20.0] * 5, "c": [20.0] * 5, "d": [20.0] * 5},
-            ("b, c and d have the highest goodput alone: 20 Mbit/s; a 2.", "a has the lowest", 2),
-        ),
+        ({"a": 10.0, "b": 9.2}, "a and b are alike in goodput alone (9.2 to 10 of 10 Mbit/s)"),
+        ({"a": 2.0, "b": 10.0, "c": 10.0}, "b and c carry the most alone (10 of 10 Mbit/s); a carries 2"),
+        ({"a": 4.0}, "a carries 4 of 10 Mbit/s alone, and queues 4 ms"),
     ],
 )
-def test_the_conclusion_knows_leaders_of_every_kind(
-    goodputs: dict[str, list[float]], expected: tuple[str, str, float | None]
+def test_the_first_sentence_names_ties_and_what_is_behind(goodputs: dict[str, float], expected: str) -> None:
+    assert _first(**{name: [value] * 5 for name, value in goodputs.items()}).startswith(
+        f"On this path {expected}"
+    )
+
+
+def test_one_run_decides_nothing() -> None:
+    compared = _compared(a=[20.0], b=[10.0])
+    text = conclusion.sentences(replace(compared, setting=replace(compared.setting, runs=1)))
+    assert "b (10) is undecided" in text[0]
+    assert text[-1].endswith("so nothing is decided; use --runs 5.")
+
+
+@pytest.mark.parametrize(
+    ("shares", "warns"),
+    [
+        # 0.391 in six of six runs was a phase lock (39.1 % of the goodput); a fair half is fair queueing.
+        ([39.12, 39.09, 39.14], True),
+        ([39.1, 39.6, 38.2], False),
+        ([50.0, 50.01, 49.99], False),
+        ([39.1], False),
+    ],
+)
+def test_a_share_that_is_the_same_in_all_runs_may_be_a_phase_lock(
+    shares: list[float], *, warns: bool
 ) -> None:
-    # The same numbers are the answers to every question: less delay is better.
-    text = conclusion.sentences(_compared(**goodputs))
-    most, least, number = expected
-    assert text[0] == most
-    assert text[1].startswith(least)
-    if number is not None:
-        assert f"queueing delay: {number} ms on average" in text[1]
-
-
-@pytest.mark.parametrize("runs", [1, 2])
-def test_too_few_runs_decide_nothing(runs: int) -> None:
-    compared = _compared(a=[20.0, 19.0][:runs], b=[10.0, 9.5][:runs])
-    text = conclusion.sentences(replace(compared, setting=replace(compared.setting, runs=runs)))
-    # Of two runs Student's factor is 12.7: 19.5 +- 6.4 and 9.75 +- 3.2 differ by 9.75 +- 7.1.
-    if runs == 2:
-        assert text[0].startswith("a has the highest goodput alone")
-    else:
-        assert text[0] == "Undecided in goodput: between a and b."
-        assert text[-1].endswith("so nothing is decided; use --runs 5.")
+    setting = comparison.PathSetup(build.Path(10.0, 40.0), duration_s=30.0, runs=len(shares))
+    values = {question.key: {"a": [1.0] * len(shares)} for question in comparison.QUESTIONS}
+    values["beside_reno"] = {"a": shares}
+    for key in ("worse", "beside_cubic-linux"):
+        values[key] = {"a": [50.0] * len(shares)}
+    text = conclusion.locks(comparison.Comparison(setting, ("a",), {}, values, (), {}, {}))
+    assert [("share next to Reno" in line, "a 39.1" in line) for line in text] == [(True, True)] * warns
 
 
 def test_intervals_hold_nothing_impossible(compared: comparison.Comparison) -> None:
@@ -398,7 +393,7 @@ def test_intervals_hold_nothing_impossible(compared: comparison.Comparison) -> N
     # Of two runs Student's interval is 12.7 standard errors wide: 0.6 +- 3.8 is more than 0 to 1.
     itself = next(question for question in comparison.QUESTIONS if question.key == "itself")
     assert (itself.estimate([0.3, 0.9]).low, itself.estimate([0.3, 0.9]).high) == (0.0, 1.0)
-    assert page.words(itself.estimate([0.3, 0.9]), itself) == "0.6 (too few runs to say)"
+    assert page.words(itself.estimate([0.3, 0.9])) == "0.60 [0.00, 1.00]"
     # Ratios of 2 and 1/2 are 1 on average, and no interval of them reaches 0.
     ratio = next(question for question in comparison.QUESTIONS if question.is_ratio)
     assert ratio.estimate([2.0, 0.5]).value == pytest.approx(1.0)

@@ -339,14 +339,8 @@ def compare(
     for sentence in conclusion.sentences(compared):
         print(sentence)
     print()
-    rows = [
-        [
-            question.title,
-            *(page.words(compared.estimates[question.key][name], question) for name in compared.controls),
-        ]
-        for question in comparison.QUESTIONS
-    ]
-    tables.print_rows(["", *compared.controls], rows)
+    tables.print_rows(["", *compared.controls], page.rows(compared))
+    print("\n* best, or like the best; ? undecided: too few runs")
     if setting.run_s < setting.reno_cycle_s:
         print(
             f"\na cycle of Reno takes {setting.reno_cycle_s:.0f} s here, longer than a run: "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ackclock.comparison.path import PathSetup
-from ackclock.comparison.questions import MEASURES, QUESTIONS, RunNumbers, scenarios
+from ackclock.comparison.questions import CAUSES, MEASURES, QUESTIONS, RunNumbers, scenarios
 from ackclock.comparison.words import words
 from ackclock.draw import curves as curves_of
 from ackclock.draw import latex
@@ -59,6 +59,8 @@ class Comparison:
         Window curve by control.
     scenarios : dict
         Every scenario as it was run, by its name and control.
+    causes : dict
+        Means over runs of what limits a flow alone, by control and by `CAUSES`.
     """
 
     setting: PathSetup
@@ -68,6 +70,7 @@ class Comparison:
     warnings: tuple[str, ...]
     curves: dict[str, WindowCurve]
     scenarios: dict[tuple[str, str], build.Table]
+    causes: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(self.controls)}: {self.setting.describe()}>"
@@ -177,7 +180,11 @@ def compare(
         alone = estimates["goodput"][control]
         estimates["goodput"][control] = within(alone, 0.0, setting.most_mbps)
     names = tuple(dict.fromkeys(controls))
-    return Comparison(setting, names, estimates, values_of, warnings, curves, wanted)
+    causes = {
+        control: {key: float(np.mean([run[key] for run in numbers["alone", control]])) for key in CAUSES}
+        for control in names
+    }
+    return Comparison(setting, names, estimates, values_of, warnings, curves, wanted, causes)
 
 
 def _measured(

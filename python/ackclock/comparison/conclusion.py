@@ -2,41 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from ackclock import metrics
 from ackclock.comparison.answers import Comparison
-from ackclock.comparison.questions import QUESTIONS, Question
-from ackclock.metrics import Estimate
+from ackclock.comparison.first import answer, listed
+from ackclock.comparison.questions import BY_KEY
+from ackclock.comparison.ranking import Ranking, rank
 
-ASKED = ("goodput", "delay", "loss", "stolen_reno", "recovery")
-"""Questions that get a sentence each, in this order."""
-SENTENCES = {
-    "goodput": ("has", "have", "the highest goodput alone: {} Mbit/s", "goodput"),
-    "delay": ("has", "have", "the lowest queueing delay: {} ms on average", "queueing delay"),
-    "loss": ("loses", "lose", "the fewest packets: {} %", "losses"),
-    "stolen_reno": (
-        "takes",
-        "take",
-        "the least from Reno: {} % of what another Reno flow would leave",
-        "the goodput taken from Reno",
-    ),
-    "recovery": ("recovers", "recover", "fastest after a step: {} s", "recovery after a step"),
+ASKED = {
+    "delay": ("the shortest queueing delay alone", "ms"),
+    "loss": ("the fewest packets lost alone", "%"),
+    "stolen_reno": ("the least goodput taken from Reno, compared with another Reno flow", "%"),
+    "recovery": ("the fastest recovery after a step", "s"),
 }
-"""By question: the verb for one leader and for several, its object, and the subject when undecided."""
+"""Questions that get a sentence each after the first: what is best, and its unit."""
 FLOODS = 10.0
 """Losses, in per cent, of a control that floods its path."""
+COMPETING = ("worse", "beside_reno", "beside_cubic-linux", "rtt_ratio")
+"""Questions in which the packets of two flows compete."""
+FAIR = {"worse": "50", "beside_reno": "50", "beside_cubic-linux": "50", "rtt_ratio": "1"}
+"""Three digits of an equal share, which is no surprise: fair queueing gives it in every run."""
 
 
 def sentences(comparison: Comparison) -> list[str]:
     """Return the sentences of a comparison.
 
-    They rank the controls by question, then name problems of single controls, and end with the runs that
-    all of this is based on. A ranking is undecided where the interval of the difference to the next
-    control contains 0.
+    The first says which control suits the path, and why. Others rank the controls by further
+    questions, name problems of single controls, and end with the runs that all of this is based on.
     """
-    by_key = {question.key: question for question in QUESTIONS}
-    lines = [_best(comparison, by_key[key]) for key in ASKED] if len(comparison.controls) > 1 else []
+    lines = [answer(comparison)]
+    if len(comparison.controls) > 1:
+        lines.extend(_ranked(rank(comparison, BY_KEY[key]), *words) for key, words in ASKED.items())
     for control in comparison.controls:
         lost = comparison.estimates["loss"][control]
         if lost.value >= FLOODS:
@@ -44,6 +42,7 @@ def sentences(comparison: Comparison) -> list[str]:
         back = comparison.estimates["recovery"][control]
         if np.isinf(back.value):
             lines.append(f"{control} had not recovered after a step {back.warning}.")
+    lines.extend(locks(comparison))
     lines.extend(f"Warning: {warning}." for warning in comparison.warnings)
     setting = comparison.setting
     basis = (
@@ -54,42 +53,42 @@ def sentences(comparison: Comparison) -> list[str]:
         lines.append(f"{basis}: one run has no interval, so nothing is decided; use --runs 5.")
     else:
         lines.append(
-            f"{basis}; a difference counts when its 95 % interval does not contain 0. "
-            "The order may be different on another path."
+            f"{basis}. Controls are alike when they differ by less than a tenth (delays also by less than "
+            "1 ms, losses by a quarter or 0.1 points, shares by 10 points), and undecided when the runs do "
+            "not tell. The order may be different on another path."
         )
     return [line for line in lines if line]
 
 
-def verdict(question: Question, first: Estimate, second: Estimate) -> int | None:
-    """Return 1 when the first answer is better, -1 when the second is, 0 when equal, None when undecided."""
-    never = [np.isinf(first.value), np.isinf(second.value)]
-    if any(never):
-        return None if all(never) else (-1 if never[0] else 1)
-    sign = metrics.sign(metrics.difference(first, second))
-    return None if sign is None else sign * question.better
+def locks(comparison: Comparison) -> list[str]:
+    """Return a warning for each unequal share of competing flows that is the same in all runs."""
+    lines = []
+    for key in COMPETING:
+        same = []
+        for control in comparison.controls:
+            digits = {f"{value:.3g}" for value in comparison.values[key][control]}
+            if comparison.setting.runs > 1 and len(digits) == 1 and not digits & {FAIR[key], "nan"}:
+                same.append(f"{control} {digits.pop()}")
+        if same:
+            lines.append(
+                f"Chance may be missing: {BY_KEY[key].title} has the same three digits in all "
+                f"{comparison.setting.runs} runs of {listed(same)}. A phase lock, in which packets always "
+                "meet the queue in the same order, looks like a law; try another RTT."
+            )
+    return lines
 
 
-def _best(comparison: Comparison, question: Question) -> str:
-    answers = comparison.estimates[question.key]
-    known = [name for name in comparison.controls if np.isfinite(answers[name].value)]
-    if len(known) < 2:
+def _ranked(ranking: Ranking, best: str, unit: str) -> str:
+    if len(ranking.places) < 2:
         return ""
-    ranked = sorted(known, key=lambda name: -question.better * answers[name].value)
-    best, followers = ranked[0], ranked[1:]
-    verb, verb_of_several, text, subject = SENTENCES[question.key]
-    equal = [name for name in followers if verdict(question, answers[best], answers[name]) == 0]
-    undecided = [name for name in followers if verdict(question, answers[best], answers[name]) is None]
-    rest = [name for name in followers if name not in equal and name not in undecided]
-    if equal and not undecided and not rest:
-        return f"All are equal in {subject}."
-    if undecided:
-        between = " and ".join([", ".join([best, *equal, *undecided[:-1]]), undecided[-1]])
-        tail = f", ahead of {_list(rest, answers)}" if rest else ""
-        return f"Undecided in {subject}: between {between}{tail}."
-    leaders = " and ".join(filter(None, [", ".join([best, *equal[:-1]]), *equal[-1:]]))
-    leading = text.format(f"{answers[best].value:.3g}")
-    return f"{leaders} {verb_of_several if equal else verb} {leading}; {_list(rest, answers)}."
 
+    def numbers(names: Sequence[str]) -> str:
+        return listed([f"{name} {ranking.means[name]:.3g} {unit}" for name in names])
 
-def _list(names: list[str], answers: dict[str, Estimate]) -> str:
-    return ", ".join(f"{name} {answers[name].value:.3g}" for name in names)
+    behind = sorted(ranking.at("behind"), key=lambda name: abs(ranking.means[name]))
+    tail = f"; behind: {numbers(behind)}" if behind else ""
+    open_ones = [f"{name} ({ranking.cell(name)})" for name in ranking.at("undecided")]
+    tail += f"; {listed(open_ones)}" if open_ones else ""
+    if not tail:
+        return f"All are alike in {ranking.question.title}: {numbers(ranking.leaders)}."
+    return f"With {best}: {numbers(ranking.leaders)}{tail}."

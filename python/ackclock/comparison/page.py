@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 from ackclock import engine
 from ackclock.comparison.answers import Comparison
 from ackclock.comparison.charts import charts
 from ackclock.comparison.conclusion import sentences
-from ackclock.comparison.questions import QUESTIONS
+from ackclock.comparison.questions import QUESTIONS, Question
+from ackclock.comparison.ranking import rank
 from ackclock.comparison.words import words as words
 from ackclock.draw import lab
 from ackclock.draw.page import from_here, html
@@ -23,6 +25,40 @@ PICTURES = frozenset(f"{place}.{ending}" for place in PLACES for ending in ("pdf
 NAMES = frozenset(
     {"index.html", lab.NAME, "answers.csv", "answers.parquet", "scenarios", ".cache"} | PICTURES
 )
+
+
+def title(comparison: Comparison) -> str:
+    """Return the question of a page with its path."""
+    path = comparison.setting.path
+    name = comparison.setting.name
+    where = f"{name}: " if name else ""
+    loss = f", {100 * comparison.setting.loss:g} % lost" if comparison.setting.loss else ""
+    names = comparison.controls
+    which = " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    question = f"Which is best, {which}?" if len(names) > 1 else f"How does {which} behave?"
+    return f"{question} {where}{path.rate_mbps:.4g} Mbit/s, {path.rtt_ms:g} ms{loss}"
+
+
+SIGNS = {"best": " *", "alike": " *", "undecided": " ?"}
+
+
+def rows(comparison: Comparison) -> list[list[str]]:
+    """Return a row per question for a terminal: the answers, with a sign for the best and for undecided."""
+    table = []
+    for question in QUESTIONS:
+        places = _places(comparison, question)
+        answers = comparison.estimates[question.key]
+        cells = [words(answers[name]) + SIGNS.get(places(name)[0], "  ") for name in comparison.controls]
+        table.append([question.title, *cells])
+    return table
+
+
+def _places(comparison: Comparison, question: Question) -> Callable[[str], tuple[str, str]]:
+    """Return a function that returns the place of a control in a question, and its distance in words."""
+    if question.margin is None or len(comparison.controls) < 2:
+        return lambda _: ("", "")
+    ranking = rank(comparison, question)
+    return lambda name: (ranking.places.get(name, ""), ranking.cell(name))
 
 
 def write(comparison: Comparison, output: Path, command: str, *, pictures: bool = False) -> None:
@@ -60,17 +96,18 @@ def write(comparison: Comparison, output: Path, command: str, *, pictures: bool 
             pictures=sorted(PICTURES) if pictures else [],
             controls=comparison.controls,
             follows=controls.follows(comparison.controls),
+            title=title(comparison),
             path=comparison.setting.describe(),
             conclusion=sentences(comparison),
             rows=[
                 (
                     question,
                     [
-                        words(comparison.estimates[question.key][name], question)
+                        (words(comparison.estimates[question.key][name]), *places(name))
                         for name in comparison.controls
                     ],
                 )
-                for question in QUESTIONS
+                for question, places in ((question, _places(comparison, question)) for question in QUESTIONS)
             ],
             short=comparison.setting.run_s < comparison.setting.reno_cycle_s,
             cycle_s=comparison.setting.reno_cycle_s,

@@ -92,6 +92,11 @@ class PathSetup:
         """Start of the measurement in seconds."""
         return WARMUP * self.run_s
 
+    @property
+    def recovery_scale_s(self) -> float:
+        """Time over which goodput is averaged to see a recovery: a second, or five longer round trips."""
+        return max(1, round(max(1.0, 5 * self.path.rtt_ms / 1e3) / SAMPLE_S)) * SAMPLE_S
+
     def describe(self) -> str:
         """Return the path in a line of words: rate, RTT, buffer, loss, duration and runs."""
         path = self.path

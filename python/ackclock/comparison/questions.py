@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ackclock import metrics
 from ackclock.comparison.path import SAMPLE_S, STEP, PathSetup
+from ackclock.decision import Margin
 from ackclock.engine import FlowSummary, Run, build
 from ackclock.metrics import Estimate
 
@@ -35,12 +36,10 @@ class Question:
         Short title with the unit.
     about : str
         What exactly is measured.
-    fine : float
-        Half-width in the question's unit at which an interval is narrow enough at any value.
+    margin : Margin, optional
+        The difference that matters, as in an evaluation; a question without one has no better answer.
     least, most : float
         Smallest and largest possible number.
-    better : int
-        1 where more is better, -1 where less is better, 0 otherwise.
     is_ratio : bool
         Whether the number is a ratio, so that runs differ by factors.
     """
@@ -48,10 +47,9 @@ class Question:
     key: str
     title: str
     about: str
-    fine: float
+    margin: Margin | None = None
     least: float = 0.0
     most: float = float("inf")
-    better: int = 0
     is_ratio: bool = False
 
     def estimate(self, values: Sequence[float]) -> Estimate:
@@ -59,76 +57,78 @@ class Question:
         estimate = metrics.of_ratios(values) if self.is_ratio else metrics.over_runs(values)
         return metrics.within(estimate, self.least, self.most)
 
-    def says(self, estimate: Estimate) -> bool:
-        """Return whether an interval reaches no further than half of the value or `fine`."""
-        reach = max(estimate.high - estimate.value, estimate.value - estimate.low)
-        return bool(reach <= max(abs(estimate.value) / 2, self.fine))
+
+def _less(metric: str, unit: str, ratio: float | None = 1.1, difference: float | None = None) -> Margin:
+    return Margin(metric, unit, higher_is_better=False, ratio=ratio, difference=difference)
+
+
+def _more(metric: str, unit: str, ratio: float | None = None, difference: float | None = None) -> Margin:
+    return Margin(metric, unit, higher_is_better=True, ratio=ratio, difference=difference, least=1e-3)
 
 
 QUESTIONS = (
-    Question("goodput", "goodput alone (Mbit/s)", "one flow", 0.1, better=1),
+    Question("goodput", "goodput alone (Mbit/s)", "one flow", _more("goodput", "Mbit/s", ratio=1.1)),
     Question(
-        "delay", "queueing delay alone, mean (ms)", "one flow; mean RTT minus propagation", 1.0, better=-1
+        "delay",
+        "queueing delay alone, mean (ms)",
+        "one flow; mean RTT minus propagation",
+        _less("queueing delay", "ms", difference=1.0),
     ),
-    Question("delay_p95", "queueing delay alone, p95 (ms)", "one flow; 95th percentile", 1.0, better=-1),
+    Question(
+        "delay_p95",
+        "queueing delay alone, p95 (ms)",
+        "one flow; 95th percentile",
+        _less("queueing delay, p95", "ms", difference=1.0),
+    ),
     Question(
         "loss",
         "packets lost alone (%)",
         "one flow; dropped packets over sent packets, including random losses",
-        0.5,
+        _less("loss", "%", ratio=1.25, difference=0.1),
         most=100.0,
-        better=-1,
     ),
     Question(
         "cov",
         f"CoV of the rate over {SMOOTHNESS_RTTS} RTTs, alone",
         "one flow; standard deviation over mean of the rate of arrival",
-        0.1,
-        better=-1,
+        _less("CoV", "", difference=0.1),
     ),
     Question(
         "itself",
         "Jain's index against itself",
         "two equal flows, over the whole time",
-        0.05,
+        _more("Jain's index", "", difference=0.05),
         most=1.0,
-        better=1,
     ),
     Question(
         "worse",
         "smaller share against itself (%)",
         "two equal flows; 50 % is an equal share",
-        10.0,
+        _more("smaller share", "%", difference=10.0),
         most=50.0,
-        better=1,
     ),
-    Question("beside_reno", "share next to Reno (%)", "share of the total goodput", 10.0, most=100.0),
+    Question("beside_reno", "share next to Reno (%)", "share of the total goodput", most=100.0),
     Question(
         "stolen_reno",
         "stolen from Reno, BSR (%)",
         "goodput that Reno loses compared with sharing with another Reno flow (TCP-FIT, eq. 22)",
-        10.0,
+        _less("goodput taken from Reno", "%", ratio=None, difference=10.0),
         least=-float("inf"),
         most=100.0,
-        better=-1,
     ),
-    Question(
-        "beside_cubic-linux", "share next to cubic-linux (%)", "share of the total goodput", 10.0, most=100.0
-    ),
+    Question("beside_cubic-linux", "share next to cubic-linux (%)", "share of the total goodput", most=100.0),
     Question(
         "stolen_cubic-linux",
         "stolen from cubic-linux, BSR (%)",
         "goodput that cubic-linux loses compared with sharing with another cubic-linux flow",
-        10.0,
+        _less("goodput taken from cubic-linux", "%", ratio=None, difference=10.0),
         least=-float("inf"),
         most=100.0,
-        better=-1,
     ),
     Question(
         "rtt_ratio",
         "goodput ratio, RTT against twice the RTT",
         "two flows that differ only in RTT; 1 is fair, 4 is Reno's in theory; geometric mean",
-        0.2,
         is_ratio=True,
     ),
     Question(
@@ -136,10 +136,10 @@ QUESTIONS = (
         "recovery after a step (s)",
         f"datagrams take half of the link from {STEP[0]:.0%} to {STEP[1]:.0%} of the run; time from "
         f"their end until the goodput is {RECOVERED:.0%} of the goodput before",
-        1.0,
-        better=-1,
+        _less("recovery after a step", "s", difference=2.0),
     ),
 )
+BY_KEY = {question.key: question for question in QUESTIONS}
 
 
 def scenarios(setting: PathSetup, control: str) -> dict[str, dict[str, Any]]:
@@ -204,6 +204,27 @@ def _alone(run: Run, setting: PathSetup) -> RunNumbers:
         "delay_p95": float(np.maximum(0.0, p95 - setting.path.rtt_ms)),
         "loss": 100 * metrics.loss_rate(dropped, sum(flow["sent_packets"] for flow in flows)),
         "cov": float(metrics.cov(rates)),
+        **_causes(run, flows),
+    }
+
+
+CAUSES = ("random_losses", "queue_drops", "held_by_receiver")
+"""What is counted of a flow alone to say what limits it."""
+
+
+def _causes(run: Run, flows: Sequence[FlowSummary]) -> RunNumbers:
+    """Return losses at random and in the queue, and how full the receive window is on average."""
+    link = run.summary["links"][0]
+    full = []
+    for flow in flows:
+        allowed = flow["settings"]["receive_window"]
+        if isinstance(allowed, int) and flow["goodput_mbps"] and flow["mean_rtt_ms"]:
+            bits = flow["goodput_mbps"] * 1e3 * flow["mean_rtt_ms"]
+            full.append(bits / build.PACKET_BITS / allowed)
+    return {
+        "random_losses": float(link["random_losses"]),
+        "queue_drops": float(link["queue_drops"]),
+        "held_by_receiver": max(full, default=0.0),
     }
 
 
@@ -238,8 +259,7 @@ def _after_a_step(run: Run, setting: PathSetup) -> RunNumbers:
     time_s, received = _received(run, setting)
     taken_s, freed_s = (share * setting.run_s for share in STEP)
     before = metrics.goodput(time_s, received, setting.warmup_s, taken_s)
-    # A second, or five round trips if they are longer.
-    scale_s = max(1, round(max(1.0, 5 * setting.path.rtt_ms / 1e3) / SAMPLE_S)) * SAMPLE_S
+    scale_s = setting.recovery_scale_s
     ends, rates = metrics.over_intervals(time_s, received, scale_s, freed_s, setting.run_s)
     back = rates * 8e-6 >= RECOVERED * before
     return {"recovery": float(ends[np.argmax(back)] - freed_s) if back.any() else float("inf")}

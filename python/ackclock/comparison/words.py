@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from ackclock.comparison.questions import Question
 from ackclock.metrics import Estimate
 
 LOPSIDED = 0.05
 """Difference of the two sides of an interval, over its half-width, above which both ends are written."""
 
 
-def words(estimate: Estimate, question: Question | None = None) -> str:
+def words(estimate: Estimate) -> str:
     """Return an estimate for people: its value with half of the interval, or with both ends.
 
     Both ends appear where they are not equally far from the value. An infinite estimate is "never" with the
-    number of runs. With a question, an interval that is too wide for it becomes "too few runs to say".
+    number of runs.
     """
     if np.isinf(estimate.value):
         return f"never ({estimate.warning})"
@@ -23,8 +22,6 @@ def words(estimate: Estimate, question: Question | None = None) -> str:
         return "-"
     if np.isnan(estimate.low):
         return f"{estimate.value:.3g}"
-    if question is not None and not question.says(estimate):
-        return f"{estimate.value:.3g} (too few runs to say)"
     up, down = estimate.high - estimate.value, estimate.value - estimate.low
     half = (up + down) / 2
     if half == 0:

@@ -1,0 +1,157 @@
+"""The first sentence of a comparison: which control suits the path, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ackclock.comparison.answers import Comparison
+from ackclock.comparison.questions import BY_KEY
+from ackclock.comparison.ranking import Ranking, more_runs, rank
+
+STARVED = 25.0
+"""Share, in per cent, below which a flow next to an equal one is starved: half of a fair share."""
+FULL = 0.8
+"""Share of the link below which even what carries the most needs a reason."""
+HELD = 0.9
+"""Share of the receive window that is in flight on average when the receiver limits the flow."""
+FACTOR = 5.0
+"""Goodputs that differ by more are not written as one range."""
+STANDING = 0.3
+"""Share of the buffer that is filled on average by a control that fills it, between its losses."""
+
+
+def answer(comparison: Comparison) -> str:
+    """Return the first sentence: goodput, then the queues of those that carry the most, then starvation."""
+    rates = rank(comparison, BY_KEY["goodput"])
+    if not rates.places:
+        return "No packet arrives on this path."
+    clauses = [_goodput(comparison, rates)]
+    behind = _groups(comparison, rates)
+    for index, (reason, names) in enumerate(behind):
+        # A reason that several groups share is written once, at the last of them.
+        is_last = index + 1 == len(behind) or behind[index + 1][0] != reason
+        because = f" because {reason}" if reason and is_last else ""
+        clauses.append(f"{listed(names)} {_verb(names, 'carries', 'carry')} {_range(rates, names)}{because}")
+    clauses.extend(_undecided(rates))
+    if len(rates.leaders) > 1:
+        clauses.extend(_queues(comparison, rates.leaders))
+    clauses.extend(_starved(comparison))
+    return f"On this path {'; '.join(clauses)}."
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as in a sentence: a, b and c."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _verb(names: Sequence[str], of_one: str, of_several: str) -> str:
+    return of_one if len(names) == 1 else of_several
+
+
+def _range(ranking: Ranking, names: Sequence[str], unit: str = "") -> str:
+    lowest, highest = (f"{choose(ranking.means[name] for name in names):.3g}" for choose in (min, max))
+    return (lowest if lowest == highest else f"{lowest} to {highest}") + unit
+
+
+def _goodput(comparison: Comparison, rates: Ranking) -> str:
+    leaders = rates.leaders
+    limit = comparison.setting.path.rate_mbps
+    numbers = f"{_range(rates, leaders)} of {limit:.4g} Mbit/s"
+    best = max(rates.means[name] for name in leaders)
+    reason = _reason(comparison, leaders[0]) if best < FULL * limit else ""
+    if len(comparison.controls) == 1:
+        delay = comparison.estimates["delay"][leaders[0]].value
+        because = f" because {reason}" if reason else ""
+        return f"{leaders[0]} carries {numbers} alone{because}, and queues {delay:.3g} ms"
+    numbers += f", because {reason}" if reason else ""
+    if len(leaders) == len(rates.places):
+        return f"{listed(leaders)} are alike in goodput alone ({numbers})"
+    return f"{listed(leaders)} {_verb(leaders, 'carries', 'carry')} the most alone ({numbers})"
+
+
+def _groups(comparison: Comparison, rates: Ranking) -> list[tuple[str, list[str]]]:
+    """Return the controls that are behind by reason, the largest goodputs first.
+
+    Goodputs that differ by more than a factor are not in one group.
+    """
+    groups: list[tuple[str, list[str]]] = []
+    for name in sorted(rates.at("behind"), key=lambda name: -rates.means[name]):
+        reason = _reason(comparison, name)
+        last = groups[-1] if groups else ("", [])
+        if last[1] and last[0] == reason and rates.means[last[1][0]] < FACTOR * rates.means[name]:
+            last[1].append(name)
+        else:
+            groups.append((reason, [name]))
+    return groups
+
+
+def _reason(comparison: Comparison, control: str) -> str:
+    """Return what limits the goodput of a control alone, by what its runs counted."""
+    causes = comparison.causes.get(control)
+    if causes is None:
+        return ""
+    path = comparison.setting.path
+    if causes["held_by_receiver"] >= HELD:
+        return "the receive window is full"
+    if causes["random_losses"] > causes["queue_drops"]:
+        share = comparison.setting.loss
+        lost = 100 * share if share else comparison.estimates["loss"][control].value
+        return f"{lost:.2g} % of the packets are lost at random"
+    kind = path.discipline.get("kind", "droptail")
+    if causes["queue_drops"]:
+        if kind != "droptail":
+            return f"{kind} drops packets before the link is full"
+        share = path.buffer_packets / path.bdp_packets
+        if share < 1:
+            return f"the buffer, {share:.2g} of the bandwidth-delay product, empties after a loss"
+        return "the window grows slowly after a loss in the buffer"
+    return "the window has not grown to the path, though no packet was lost"
+
+
+def _undecided(ranking: Ranking, unit: str = "") -> list[str]:
+    return [
+        f"{name} ({ranking.means[name]:.3g}{unit}) is undecided{more_runs(ranking.more_runs[name])}"
+        for name in ranking.at("undecided")
+    ]
+
+
+def _queues(comparison: Comparison, leaders: Sequence[str]) -> list[str]:
+    """Return the clauses about the queueing delay of controls that carry the same."""
+    delays = rank(comparison, BY_KEY["delay"], leaders)
+    shortest, longer = delays.leaders, delays.at("behind")
+    if not shortest:
+        return []
+    if len(shortest) == len(leaders):
+        reason = ", because they fill the buffer" if all(_fills(comparison, name) for name in leaders) else ""
+        return [f"they are alike in queueing delay ({_range(delays, leaders, ' ms')}{reason})"]
+    clauses = [
+        f"{listed(shortest)} {_verb(shortest, 'keeps', 'keep')} the shortest queue"
+        f" ({_range(delays, shortest, ' ms')})"
+    ]
+    filling = [name for name in longer if _fills(comparison, name)]
+    for names in (filling, [name for name in longer if name not in filling]):
+        if names:
+            because = (
+                f" because {_verb(names, 'it fills', 'they fill')} the buffer" if names is filling else ""
+            )
+            clauses.append(
+                f"{listed(names)} {_verb(names, 'queues', 'queue')} {_range(delays, names, ' ms')}{because}"
+            )
+    return clauses + _undecided(delays, " ms")
+
+
+def _fills(comparison: Comparison, control: str) -> bool:
+    """Return whether a control alone keeps a drop-tail buffer full, on average between its losses."""
+    path = comparison.setting.path
+    longest_ms = 1e3 * path.buffer_packets / path.packets_per_second
+    is_droptail = path.discipline.get("kind", "droptail") == "droptail"
+    return is_droptail and comparison.estimates["delay"][control].value > STANDING * longest_ms
+
+
+def _starved(comparison: Comparison) -> list[str]:
+    answers = comparison.estimates["beside_reno"]
+    names = [name for name in comparison.controls if answers[name].high < STARVED]
+    if not names:
+        return []
+    shares = listed([f"{answers[name].value:.2g}" for name in names])
+    return [f"{listed(names)} {_verb(names, 'is', 'are')} starved next to Reno ({shares} % of the goodput)"]

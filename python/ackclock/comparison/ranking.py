@@ -1,0 +1,127 @@
+"""The rank of the controls in a question: the best, what is like it, what is behind, and what is open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from ackclock.comparison.answers import Comparison
+from ackclock.comparison.path import STEP
+from ackclock.comparison.questions import Question
+from ackclock.decision import compare
+
+Place = Literal["best", "alike", "undecided", "behind"]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The places of the controls in one question, in the order given.
+
+    Attributes
+    ----------
+    question : Question
+        A question with a margin.
+    means : mapping
+        The mean of each control.
+    places : mapping
+        The place of each control. `behind` is worse than the best by more than the margin.
+    more_runs : mapping
+        About how many more runs would decide, for controls that are undecided.
+    """
+
+    question: Question
+    means: Mapping[str, float]
+    places: Mapping[str, Place]
+    more_runs: Mapping[str, int | None]
+
+    def at(self, *places: Place) -> list[str]:
+        """Return the controls in the places."""
+        return [name for name, place in self.places.items() if place in places]
+
+    @property
+    def leaders(self) -> list[str]:
+        """The best control and those that are like it."""
+        return self.at("best", "alike")
+
+    def cell(self, control: str) -> str:
+        """Return how a control compares with the best, in a few words."""
+        place = self.places.get(control)
+        if place is None:
+            return ""
+        if place == "undecided":
+            more = self.more_runs[control]
+            return f"undecided{more_runs(more)}"
+        if place == "behind":
+            best = next(name for name, of_it in self.places.items() if of_it == "best")
+            return self._distance(self.means[control], self.means[best])
+        return place if self.at("alike", "undecided", "behind") else ""
+
+    def _distance(self, mine: float, best: float) -> str:
+        margin = self.question.margin
+        word = "less" if mine < best else "more"
+        small, large = sorted((mine, best))
+        if margin is None or margin.ratio is None or small <= max(margin.least, margin.difference or 0.0):
+            unit = " points" if self.question.margin and self.question.margin.unit == "%" else ""
+            return f"{large - small:.2g}{unit} {word}"
+        if large >= 2 * small:
+            times = f"{large / small:.2g}" if large < 10 * small else f"{large / small:.0f}"
+            return f"{times} times {'as much' if word == 'more' else 'less'}"
+        return f"{100 * abs(mine / best - 1):.0f} % {word}"
+
+
+def rank(comparison: Comparison, question: Question, controls: Sequence[str] | None = None) -> Ranking:
+    """Rank controls by a question that has a margin, each against the best by the rule of all verdicts."""
+    margin = question.margin
+    if margin is None:
+        raise ValueError(f"{question.key} has no better answer")
+    if question.key == "recovery":
+        # Recovery is read in steps of this time, and that of either control may be a step off.
+        margin = replace(margin, difference=2 * comparison.setting.recovery_scale_s)
+    values = {
+        name: _possible(comparison, question, comparison.values[question.key][name])
+        for name in controls or comparison.controls
+    }
+    means = {name: float(np.nanmean(runs)) for name, runs in values.items() if not np.all(np.isnan(runs))}
+    if not means:
+        return Ranking(question, {}, {}, {})
+    best = (max if margin.higher_is_better else min)(means, key=lambda name: means[name])
+    places: dict[str, Place] = {}
+    more: dict[str, int | None] = {}
+    for name in means:
+        if name == best:
+            places[name] = "best"
+            continue
+        compared = compare(values[name], values[best], margin)
+        # The best has the better mean, so what is shown not to be worse is like it.
+        places[name] = {"worse": "behind", "undecided": "undecided"}.get(compared.verdict, "alike")  # type: ignore[assignment]
+        if places[name] == "undecided":
+            needed = compared.runs_needed
+            more[name] = None if needed is None else max(1, needed - len(values[name]))
+    return Ranking(question, means, places, more)
+
+
+MOST_RUNS = 100
+"""More runs than this are not worth a number."""
+
+
+def more_runs(number: int | None) -> str:
+    """Return how many more runs would decide, as the end of a clause."""
+    if number is None:
+        return ""
+    if number > MOST_RUNS:
+        return f", more than {MOST_RUNS} more runs"
+    return f", about {number} more {'run' if number == 1 else 'runs'}"
+
+
+def _possible(comparison: Comparison, question: Question, values: Sequence[float]) -> list[float]:
+    """Return the runs within what is possible.
+
+    A flow that never recovered took at least the rest of the run, and packets behind a hole, which count
+    when the hole is filled, do not make a link faster.
+    """
+    setting = comparison.setting
+    longest = {"goodput": setting.most_mbps, "recovery": (1 - STEP[1]) * setting.run_s}
+    return [min(value, longest.get(question.key, value)) for value in values]
