@@ -30,10 +30,7 @@ def test_a_page_has_all_its_parts(name):
     assert page.split("## ", 1)[0].count(".") >= 3
 
 
-@pytest.mark.parametrize(
-    ("folder", "ending"),
-    [("docs/controllers", "md"), ("docs/curves", "txt")],
-)
+@pytest.mark.parametrize(("folder", "ending"), [("docs/controllers", "md"), ("docs/curves", "txt")])
 def test_one_file_for_each_control_and_no_other(folder, ending):
     assert {file.name for file in (ROOT / folder).iterdir()} == {f"{n}.{ending}" for n in NAMES}
 

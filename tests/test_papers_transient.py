@@ -517,3 +517,16 @@ def test_round_trips_until_something_is_reached():
 def test_mean_fairness_leaves_out_silence():
     # (1 + 3)^2/(2 (1 + 9)) = 0.8, then 1 for equal rates; nothing is sent in the third.
     assert measure.mean_fairness(np.array([[1.0, 3.0], [2, 2], [0, 0]])) == pytest.approx(0.9)
+
+
+def test_a_former_check_compares_as_many_runs_as_all_cases_have():
+    """Figure 13 as it was first counted, where TEAR has more runs than its reference on a RED link."""
+    paper = PAPERS["transient"]
+    figure = paper["figure-13"]
+    claim = next(claim for claim in figure.claims if claim.name == "f-with-tear-similar-on-red-link")
+    cases = figure.cases(efforts.FULL.at(paper.setting))
+    rows = {case: [{"fairness": 0.7, "fairness_100_ms": 0.6}] * 5 for case in cases}
+    rows[TEAR] = [{"fairness": 0.7, "fairness_100_ms": 0.5}] * 12
+    # 0.6 less 0.5 in each of the five runs that both have.
+    assert claim.former is not None
+    assert claim.former.judge(Numbers(rows)).value == pytest.approx(0.1)

@@ -157,7 +157,8 @@ def per_100_ms(claim: Claim) -> Claim:
             ]
             for case, some in numbers.rows.items()
         }
-        return claim.judge(replace(numbers, rows=rows))
+        again = replace(numbers, rows=rows, shared=None)
+        return claim.judge(again.shared_by(claim.judge))
 
     return replace(claim, judge=judge, tolerance=f"rates per 100 ms; {claim.tolerance}")
 
