@@ -63,7 +63,7 @@ class Bottleneck(build.Path):
 
         `tcp` replaces keys of all senders, and `topology` replaces the dumbbell of the path.
         """
-        made = super().scenario(
+        scenario = super().scenario(
             *flows,
             duration_s=duration_s,
             measured_from_s=measured_from_s,
@@ -72,8 +72,8 @@ class Bottleneck(build.Path):
             tcp=self.sender(tcp),
         )
         if topology is None:
-            return made
-        return {**topology, **{key: value for key, value in made.items() if key != "dumbbell"}}
+            return scenario
+        return {**topology, **{key: value for key, value in scenario.items() if key != "dumbbell"}}
 
     def apart(self, access: Mapping[str, Mapping[str, Any]]) -> Table:
         """Return the path as a topology in which every flow has an access link of its own.

@@ -31,7 +31,7 @@ STARVED = Limit("starved", "s", at_most=30)
 def cell(
     name: str, loss: list[float], baseline: list[float], starved: list[float] | None = None
 ) -> CellResult:
-    """Return a judged cell with the losses of the candidate and of both baselines."""
+    """Return a judged cell with the losses of the candidate and of the two baselines."""
     measured = {CANDIDATE: Measured([{"loss": value} for value in loss])}
     measured |= {control: Measured([{"loss": value} for value in baseline]) for control in BASELINES}
     judged = [MarginResult(LOSS, BASELINES[0], compare(loss, baseline, LOSS))]

@@ -74,7 +74,7 @@ pub struct Network {
     pub payloads: Slab<Payload>,
     /// Where flows are in the tables of their ends.
     pub places: Places,
-    /// Packets of both ends of the flow at each place.
+    /// Packets of the two ends of the flow at each place.
     pub tallies: Vec<[Tally; 2]>,
     /// The place of the flow that acts.
     pub acting: u32,

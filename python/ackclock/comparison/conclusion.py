@@ -23,7 +23,7 @@ FLOODS = 10.0
 COMPETING = ("worse", "beside_reno", "beside_cubic-linux", "rtt_ratio")
 """Questions in which the packets of two flows compete."""
 FAIR = {"worse": "50", "beside_reno": "50", "beside_cubic-linux": "50", "rtt_ratio": "1"}
-"""Three digits of an equal share, which is no surprise: fair queueing gives it in every run."""
+"""Three digits of an equal share, which surprises nobody: fair queueing gives it in every run."""
 
 
 def sentences(comparison: Comparison) -> list[str]:

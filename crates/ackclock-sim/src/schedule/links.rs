@@ -90,7 +90,7 @@ impl Tournament {
         self.root = winner;
     }
 
-    /// Puts a time into the tournament, up to where others are earlier, if what it has is no bound of it.
+    /// Puts a time into the tournament, up to where others are earlier, if what it has does not bound it.
     #[inline]
     fn lower(&mut self, set: u128) {
         let mut index = self.pairs.len() + (link_of(set) - self.first) as usize;
