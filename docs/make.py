@@ -17,6 +17,7 @@ from PIL import Image
 from ackclock import predictions
 from ackclock.draw import glossary, markdown, plots, printed
 from ackclock.predictions import Prediction, Simulation
+from ackclock.reproduction import cells as matrix_cells
 from ackclock.reproduction import classes, in_lab, outcome, published, readings, tried
 from ackclock.reproduction.classes import Classified
 from ackclock.reproduction.paper import Paper
@@ -306,7 +307,7 @@ def papers() -> dict[Path, str]:
         classified = classes.classify(paper, records)
         text = _between(text, RESULT, result(paper, classified))
         text = _between(text, OUTCOME, what_became(paper, classified))
-        cells = readings.read(DOCS.parent / PACKAGES / name / tried.READINGS)
+        cells = matrix_cells.read(DOCS.parent / PACKAGES / name / tried.READINGS)
         matrix = readings.tables(paper, cells)
         folded = [*FOLD, "", *matrix, "", "</details>"] if matrix else ["None has been judged yet."]
         pages[file] = _between(text, READINGS, folded)

@@ -6,13 +6,14 @@ from dataclasses import replace
 import pytest
 
 from ackclock.draw import plots
+from ackclock.reproduction import cells as matrix
 from ackclock.reproduction import judge, readings, tried
 from ackclock.reproduction.artefact import Probe, Simulated
+from ackclock.reproduction.cells import CHOSEN, THE_SETTING, Cell
 from ackclock.reproduction.claims import between, mean
 from ackclock.reproduction.fingerprint import fingerprint
 from ackclock.reproduction.numbers import QUICK
 from ackclock.reproduction.paper import Chosen, Inference, Paper
-from ackclock.reproduction.readings import CHOSEN, THE_SETTING, Cell
 from ackclock.reproduction.search import Search
 from ackclock.reproduction.settings import Item
 from ackclock.reproduction.tried import Trial
@@ -120,15 +121,15 @@ def test_a_table_shows_what_a_value_turns(paper, cells):
 
 def test_cells_are_kept_and_replaced_by_artefact(paper, cells, tmp_path):
     file = tmp_path / tried.READINGS
-    assert readings.read(file) == []
-    readings.write(file, cells)
-    again = readings.read(file)
+    assert matrix.read(file) == []
+    matrix.write(file, cells)
+    again = matrix.read(file)
     assert [cell[:8] for cell in again] == [cell[:8] for cell in cells]
     assert [cell.measured for cell in again] == pytest.approx(
         [cell.measured for cell in cells], rel=1e-3, nan_ok=True
     )
     first = [cell for cell in cells if cell.artefact == "figure-1"]
-    merged = readings.merge(again, [first[0]])
+    merged = matrix.merge(again, [first[0]])
     assert [cell for cell in merged if cell.artefact == "figure-1"] == [first[0]]
     assert len(merged) == 1 + len(cells) - len(first)
     assert all(readings.is_of(paper, cell) for cell in again)
@@ -147,7 +148,7 @@ def test_the_matrix_counts_among_what_was_tried(paper, cells):
     def tries(*, holds, undecided):
         cell = Cell("figure-1", "claim", "buffer", 50, 2, True, holds, undecided, 1.0)
         chosen = cell._replace(item=CHOSEN, value=None, holds=True)
-        return readings.trials({"buffer": 5, "loss": 0.01}, [told, chosen, cell])
+        return matrix.trials({"buffer": 5, "loss": 0.01}, [told, chosen, cell])
 
     (trial,) = tries(holds=True, undecided=False)
     assert (trial.setting, trial.runs) == ({"buffer": 50, "loss": 0.01}, 2)
@@ -191,7 +192,7 @@ def test_the_tables_of_the_papers_are_of_their_claims_and_their_setting(paper):
     from importlib import resources
 
     file = resources.files(f"ackclock_papers.{paper.name}") / tried.READINGS
-    cells = readings.read(file)
+    cells = matrix.read(file)
     assert [cell for cell in cells if not readings.is_of(paper, cell)] == []
 
 

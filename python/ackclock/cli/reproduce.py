@@ -15,8 +15,8 @@ from ackclock.cli import completion, options
 
 if TYPE_CHECKING:
     from ackclock.reproduction.artefact import Artefact
+    from ackclock.reproduction.cells import Cell
     from ackclock.reproduction.paper import Paper
-    from ackclock.reproduction.readings import Cell
     from ackclock.reproduction.record import ArtefactRecord
 
 
@@ -283,6 +283,7 @@ def _readings(
     runs: int | None,
     cluster: str | None,
 ) -> None:
+    from ackclock.reproduction import cells as matrix
     from ackclock.reproduction import readings, tried
     from ackclock.reproduction.search import Search
     from ackclock.runs import Store
@@ -296,17 +297,17 @@ def _readings(
                 Search(paper, store, jobs, tell, cluster), artefacts, runs or readings.RUNS
             )
             file = output / name / tried.READINGS
-            _write_readings(file, readings.merge(readings.read(file), cells))
+            _write_readings(file, matrix.merge(matrix.read(file), cells))
             print("\n".join(readings.tables(paper, cells)))
 
 
 def _write_readings(file: Path, cells: Sequence[Cell]) -> None:
     from ackclock.engine import storage
-    from ackclock.reproduction import readings
+    from ackclock.reproduction import cells as matrix
 
     file.parent.mkdir(parents=True, exist_ok=True)
     with storage.new_file(file) as place:
-        readings.write(place, cells)
+        matrix.write(place, cells)
 
 
 def _plan(

@@ -16,9 +16,9 @@ from scipy.stats import qmc
 
 from ackclock.engine import integrity
 from ackclock.reproduction import readings, tried
+from ackclock.reproduction.cells import Cell
 from ackclock.reproduction.crossvalidation import Validation, validate
 from ackclock.reproduction.paper import Chosen, Paper
-from ackclock.reproduction.readings import Cell
 from ackclock.reproduction.search import Search
 from ackclock.reproduction.settings import Basis, Item, Setting, declared, name_of
 from ackclock.reproduction.tried import DESIGN, Trial

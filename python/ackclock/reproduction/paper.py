@@ -45,13 +45,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ackclock.engine.names import NAME
-from ackclock.reproduction import main_claims, ns2, readings, tried
+from ackclock.reproduction import cells, main_claims, ns2, tried
 from ackclock.reproduction.artefact import Artefact, Claim, Finding, Simulated
+from ackclock.reproduction.cells import Cell
 from ackclock.reproduction.crossvalidation import Validation
 from ackclock.reproduction.main_claims import MainClaim
 from ackclock.reproduction.ns2 import InNs2
 from ackclock.reproduction.numbers import QUICK, SHARE, SIGNED, Bounds
-from ackclock.reproduction.readings import Cell
 from ackclock.reproduction.settings import Item, Setting, declared
 from ackclock.reproduction.tried import Trial
 
@@ -238,7 +238,7 @@ class Paper:
     def trials(self) -> Sequence[Trial]:
         """The outcomes at the settings that were tried."""
         tables = self.inferred.trials() if self.inferred else ()
-        matrix = readings.trials(declared(self.items), self.matrix())
+        matrix = cells.trials(declared(self.items), self.matrix())
         # A search writes the matrix, too, and only there says what is undecided.
         return [*(trial for trial in tables if not matrix or trial.stage != tried.MATRIX), *matrix]
 
@@ -284,7 +284,7 @@ def load(package: str) -> Paper:
         inferred=chosen_of(resources.files(module) / "inferred", items),
         ns2=ns2.read(resources.files(module)),
         main_claims=main_claims.load(resources.files(module)),
-        matrix=lambda: readings.read(resources.files(module) / tried.READINGS),
+        matrix=lambda: cells.read(resources.files(module) / tried.READINGS),
         planned=_planned(resources.files(module) / PLANNED),
         **data,
     )

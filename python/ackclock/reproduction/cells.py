@@ -1,0 +1,95 @@
+"""The cells of the matrix of readings: a table on disk, and trials of what was inferred."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import NamedTuple
+
+from ackclock.reproduction.settings import Setting
+from ackclock.reproduction.tried import MATRIX, ClaimKey, Outcome, Trial
+
+HEADS = ("artefact", "claim", "item", "value", "runs", "possible", "holds", "undecided", "measured")
+CHOSEN = ""
+"""In place of an item: the row is of the chosen setting."""
+THE_SETTING = ""
+"""In place of a claim: the value of the row is the chosen setting."""
+
+
+class Cell(NamedTuple):
+    """The outcome of a claim where an item has a value and the others are as chosen.
+
+    Where nothing differs `item` is `CHOSEN` and `value` None; a cell of its own per artefact, whose claim is
+    `THE_SETTING`, has the setting. `measured` is NaN where the claim has no number.
+    """
+
+    artefact: str
+    claim: str
+    item: str
+    value: object
+    runs: int
+    possible: bool
+    holds: bool
+    undecided: bool
+    measured: float
+
+    @property
+    def word(self) -> str:
+        """The outcome in a word."""
+        return "undecided" if self.undecided else "yes" if self.holds else "no"
+
+
+def merge(known: Iterable[Cell], new: Sequence[Cell]) -> list[Cell]:
+    """Replace what is known of the artefacts that were judged anew."""
+    judged_anew = {cell.artefact for cell in new}
+    cells = [*(cell for cell in known if cell.artefact not in judged_anew), *new]
+    return sorted(cells, key=lambda cell: cell.artefact)
+
+
+def write(file: Path, cells: Iterable[Cell]) -> None:
+    """Write cells as a table, a row each."""
+    with file.open("w", encoding="utf-8", newline="") as out:
+        table = csv.writer(out, lineterminator="\n")
+        table.writerow(HEADS)
+        for cell in cells:
+            number = "" if math.isnan(cell.measured) else f"{cell.measured:.4g}"
+            words = [("no", "yes")[flag] for flag in (cell.possible, cell.holds, cell.undecided)]
+            table.writerow([*cell[:3], json.dumps(cell.value), cell.runs, *words, number])
+
+
+def read(file: Traversable) -> list[Cell]:
+    """Read the table of `write`; there are no cells without one."""
+    if not file.is_file():
+        return []
+    _, *rows = csv.reader(io.StringIO(file.read_text(encoding="utf-8")))
+    cells = []
+    for artefact, claim, item, value, runs, possible, holds, undecided, measured in rows:
+        flags = possible == "yes", holds == "yes", undecided == "yes"
+        number = float(measured or math.nan)
+        cells.append(Cell(artefact, claim, item, json.loads(value), int(runs), *flags, number))
+    return cells
+
+
+def trials(declared: Setting, cells: Sequence[Cell]) -> list[Trial]:
+    """Return the matrix as trials, one for each value that differs from the setting that was chosen.
+
+    `declared` has the first value of every item.
+    """
+    chosen = {cell.artefact: cell.value for cell in cells if cell.claim == THE_SETTING}
+    outcomes: dict[tuple[str, int, bool], dict[ClaimKey, Outcome]] = defaultdict(dict)
+    for cell in cells:
+        around = chosen.get(cell.artefact)
+        if cell.item != CHOSEN and isinstance(around, Mapping):
+            setting = json.dumps({**declared, **around, cell.item: cell.value})
+            outcome = Outcome(cell.holds, cell.measured, cell.undecided)
+            outcomes[setting, cell.runs, cell.possible][cell.artefact, cell.claim] = outcome
+    return [
+        Trial(json.loads(setting), MATRIX, runs, 0, possible, outcomes=of_value)
+        for (setting, runs, possible), of_value in outcomes.items()
+    ]
