@@ -12,6 +12,7 @@ import numpy as np
 
 from ackclock import engine, metrics
 from ackclock.engine import controls
+from ackclock.engine.names import hint
 from ackclock.metrics import Estimate
 from ackclock.runs import Limits, Store, places, progress
 from ackclock.runs.live import OFF, Live
@@ -140,7 +141,7 @@ def search(
 def _named(known: Mapping[str, T], names: Sequence[str], kind: str) -> list[T]:
     for name in names:
         if name not in known:
-            raise engine.ScenarioError(f'unknown {kind} "{name}": choose from {", ".join(known)}')
+            raise engine.ScenarioError(f'unknown {kind} "{name}": {hint(name, known)}')
     return [known[name] for name in names]
 
 
