@@ -25,6 +25,7 @@ __all__ = [
     "Timeout",
     "columns",
     "controllers",
+    "did_you_mean",
     "example",
     "limit",
     "load_library",

@@ -64,7 +64,10 @@ fn who_may_not_load_is_told_in_one_line() {
 fn an_unknown_name_is_bad_input_and_the_one_that_was_meant_is_named() {
     for verb in ["load", "unload"] {
         let (status, said) = as_nobody(&[verb, "reno", "fitt"]);
-        assert_eq!(said, "ackclock-kernel: there is no control fitt for the kernel; did you mean \"fit\" or \"fast\"?\n");
+        assert_eq!(
+            said,
+            "ackclock-kernel: there is no control fitt for the kernel; did you mean \"fit\" or \"fast\"?\n"
+        );
         assert_eq!(status, Some(2));
         let (status, said) = as_nobody(&[verb, "nothing-like-it"]);
         assert!(said.contains("; available: ") && said.contains("illinois"), "{said}");
