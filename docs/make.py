@@ -259,11 +259,11 @@ def what_became(paper: Paper, classified: Mapping[str, Classified]) -> list[str]
     holding = [outcome.in_print(paper[name]) for name in holds]
     rows = []
     for name, each in classified.items():
-        found = outcome.found(paper, each)
-        if found is None or each.name in outcome.HOLDS:
+        result = outcome.found(paper, each)
+        if result is None or each.name in outcome.HOLDS:
             continue
         change = CHANGE.get(each.name, "").format(target=f"{paper.name}/{name}") or _items(each)
-        rows.append([outcome.in_print(paper[name]), found.says, found.find, each.name, change])
+        rows.append([outcome.in_print(paper[name]), result.says, result.find, each.name, change])
     heads = ["", "the paper says", "we find", "class", "what would change our mind"]
     return [f"The main claims of these hold: {', '.join(holding)}.", "", *markdown.table(heads, rows)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
+from ackclock.draw import latex
 from ackclock_evaluate import conclusion, written
 from ackclock_evaluate.cell import Criterion, words
 from ackclock_evaluate.results import CANDIDATE, CriterionResult, Evaluation
@@ -13,23 +14,11 @@ from ackclock_evaluate.setting import BASELINES
 HEADS = ("criterion", "section", "level", "verdict", "worse in", "decided by", "effect")
 FAILURES = ("worse", "fails")
 NAMES = ("verdicts.md", "verdicts.tex", "verdicts.xml")
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-}
 
 
 def files(evaluation: Evaluation, date: str) -> dict[str, str]:
     """Return the exports by file name."""
-    texts = (markdown(evaluation, date), latex(evaluation), junit(evaluation))
+    texts = (markdown(evaluation, date), tabular(evaluation), junit(evaluation))
     return dict(zip(NAMES, texts, strict=True))
 
 
@@ -72,25 +61,12 @@ def _line(values: Sequence[str]) -> str:
     return "| " + " | ".join(value.replace("|", "\\|").replace("\n", " ") for value in values) + " |"
 
 
-def latex(evaluation: Evaluation) -> str:
-    """Return the criteria as a ``tabular``, for the packages that every class has."""
+def tabular(evaluation: Evaluation) -> str:
+    """Return the criteria as a table for documents that load booktabs."""
     shown = [0, 1, 3, 4, 5, 6]
-    lines = [
-        f"% Evaluation of {evaluation.request.candidate.name}, compared with {' and '.join(BASELINES)}",
-        r"\begin{tabular}{llllll}",
-        r"\hline",
-        _cells([HEADS[index] for index in shown]),
-        r"\hline",
-        *(_cells([row[index] for index in shown]) for row in rows(evaluation)),
-        r"\hline",
-        r"\end{tabular}",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _cells(values: Sequence[str]) -> str:
-    escaped = ("".join(_LATEX.get(letter, letter) for letter in value) for value in values)
-    return " & ".join(escaped) + r" \\"
+    heads, *cells = ([row[index] for index in shown] for row in (HEADS, *rows(evaluation)))
+    about = f"% Evaluation of {evaluation.request.candidate.name}, compared with {' and '.join(BASELINES)}\n"
+    return about + latex.table(heads, cells, "l" * len(shown)) + "\n"
 
 
 def junit(evaluation: Evaluation) -> str:

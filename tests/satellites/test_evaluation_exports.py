@@ -87,7 +87,7 @@ def test_markdown_is_a_table_of_all_criteria(evaluation: Evaluation) -> None:
 
 
 def test_latex_is_one_that_latex_accepts(evaluation: Evaluation, tmp_path: Path) -> None:
-    text = exports.latex(evaluation)
+    text = exports.tabular(evaluation)
     assert r"2 of 100 \% \{lost\} \& more" in text
     rows = [line for line in text.splitlines() if line.endswith(r"\\")]
     assert len(rows) == 1 + 25
@@ -95,7 +95,7 @@ def test_latex_is_one_that_latex_accepts(evaluation: Evaluation, tmp_path: Path)
     assert {row.count(" & ") for row in rows} == {5}
     if shutil.which("pdflatex") is None:
         pytest.skip("pdflatex is not installed")
-    document = rf"\documentclass{{article}}\begin{{document}}{text}\end{{document}}"
+    document = rf"\documentclass{{article}}\usepackage{{booktabs}}\begin{{document}}{text}\end{{document}}"
     (tmp_path / "it.tex").write_text(document)
     command = ["pdflatex", "-interaction=batchmode", "-halt-on-error", "it.tex"]
     assert subprocess.run(command, cwd=tmp_path, check=False).returncode == 0

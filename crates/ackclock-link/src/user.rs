@@ -39,8 +39,8 @@ fn become_root() -> Result<(), String> {
         fs::write(format!("/proc/self/{file}"), text).map_err(|error| format!("{file}: {error}"))?;
     }
     let none = None::<&str>;
-    let made = mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)
+    let result = mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)
         // Where iproute2 and this program keep the names of namespaces; the system's own belongs to the real root.
         .and_then(|()| mount(Some("tmpfs"), "/run", Some("tmpfs"), MsFlags::empty(), none));
-    made.map_err(|error| format!("mount: {error}"))
+    result.map_err(|error| format!("mount: {error}"))
 }

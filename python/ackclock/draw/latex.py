@@ -33,8 +33,8 @@ def text(cell: object) -> str:
     return "".join(_SPECIAL.get(letter, letter) for letter in plain)
 
 
-def table(heads: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
-    r"""Return a tabular for documents that load booktabs; only the first column is flush left.
+def table(heads: Sequence[object], rows: Iterable[Sequence[object]], columns: str = "") -> str:
+    r"""Return a tabular for documents that load booktabs; by default only the first column is flush left.
 
     >>> print(table(["control", "Mbit/s"], [["reno", 9.5]]))
     \begin{tabular}{lr}
@@ -51,7 +51,7 @@ def table(heads: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
 
     return "\n".join(
         [
-            rf"\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}",
+            rf"\begin{{tabular}}{{{columns or 'l' + 'r' * (len(heads) - 1)}}}",
             r"\toprule",
             line(heads),
             r"\midrule",

@@ -67,7 +67,7 @@ class _Shown:
         self._is_announced = not shown
 
     def _say_time(self, done: float, total: float, status: str) -> None:
-        """Announce work that takes long, and report the time left where there is no bar."""
+        """Announce work that takes long, and report the time left without a bar."""
         now = time.monotonic()
         elapsed = now - self._begin
         if not done:
