@@ -14,14 +14,14 @@ pub struct Context<'a> {
     /// Payloads of packets.
     pub payloads: &'a mut Slab<Payload>,
     /// The table of events, when they are recorded.
-    pub journal: Option<&'a mut Vec<JournalEntry>>,
+    pub journal: &'a mut Option<Vec<JournalEntry>>,
 }
 
 impl Context<'_> {
     /// Writes an event of a flow, if events are recorded, with the window before and after it.
     pub fn write(&mut self, flow: u32, kind: &'static str, window_before: f64, window_after: f64) {
         let time = self.now;
-        if let Some(journal) = &mut self.journal {
+        if let Some(journal) = self.journal {
             journal.add(JournalEntry { time, flow, kind, window_before, window_after });
         }
     }

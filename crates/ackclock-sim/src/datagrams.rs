@@ -216,7 +216,7 @@ mod tests {
         let mut payloads = Slab::default();
         let mut times = Vec::new();
         while source.wakeup() < Time::NEVER {
-            let mut context = Context { now: source.wakeup(), payloads: &mut payloads, journal: None };
+            let mut context = Context { now: source.wakeup(), payloads: &mut payloads, journal: &mut None };
             source.on_timer(&mut context);
             assert!(source.next_packet(&mut context).is_some() && source.next_packet(&mut context).is_none());
             times.push(context.now.as_seconds());

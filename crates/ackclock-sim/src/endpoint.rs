@@ -71,7 +71,7 @@ impl<E: Endpoint> Actor for E {
             // The packet stays where the end put it: a copy would wait for the writes of single fields.
             let mut next = self.next_packet(&mut stage.context());
             let Some(packet) = &mut next else { break };
-            stage.send(packet);
+            stage.send(end, packet);
         }
         self.wakeup()
     }

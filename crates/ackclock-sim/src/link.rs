@@ -124,7 +124,7 @@ impl Link {
     }
 
     /// A packet arrives at the near end. Returns when the next one reaches the far end.
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, now: Time, packet: &Packet) -> Time {
         self.counters.arrived += 1;
         match &mut self.way {
@@ -141,6 +141,7 @@ impl Link {
         }
     }
 
+    #[inline(never)]
     fn arrive_unplanned(&mut self, now: Time, packet: &Packet) -> Time {
         // First of all: drops until now are recorded at this event, whether or not an observer has caught up before.
         self.catch_up(now);
@@ -169,6 +170,17 @@ impl Link {
         let mut packet = Packet::default();
         let (delivered, next) = self.deliver_into(now, &mut packet);
         (delivered.then_some(packet), next)
+    }
+
+    /// As [`Link::deliver_into`], for a link that plans; `None` where nothing is planned.
+    #[inline]
+    pub fn deliver_planned(&mut self, now: Time, packet: &mut Packet) -> Option<Time> {
+        let Way::Planned(line) = &mut self.way else { return None };
+        if !line.deliver(now, packet) {
+            return None;
+        }
+        self.counters.delivered += 1;
+        Some(line.next())
     }
 
     /// As [`Link::deliver`], into a place that the caller has: a packet that is handed back is copied several times, and
@@ -276,7 +288,7 @@ impl Link {
                 line.settle(now);
                 LinkCounters {
                     queue_integral: line.level.integral(now),
-                    bits: line.bits,
+                    bits: line.bits(),
                     capacity: line.pace.capacity(now),
                     ..self.counters
                 }

@@ -17,9 +17,8 @@ pub struct Meter {
     /// Counters from time 0, without `dropped_packets`, which only the network knows.
     pub counters: Counters,
     last_rtt: Option<Span>,
-    /// Sum of the measured RTTs, picoseconds, and their number.
+    /// Sum of the measured RTTs, picoseconds.
     rtt_sum: u128,
-    rtt_count: u64,
     rtts: Histogram,
     /// Integral of the window over time up to `window_since`, packets times picoseconds.
     window_integral: f64,
@@ -38,7 +37,6 @@ impl Meter {
             counters: Counters { loss_events: Some(0), ..Counters::default() },
             last_rtt: None,
             rtt_sum: 0,
-            rtt_count: 0,
             rtts: Histogram::default(),
             window_integral: 0.0,
             window_since: start,
@@ -57,7 +55,6 @@ impl Meter {
         self.last_rtt = Some(rtt);
         if now >= self.measured.0 && now <= self.measured.1 {
             self.rtt_sum += u128::from(rtt.0);
-            self.rtt_count += 1;
             self.rtts.record(rtt);
         }
     }
@@ -103,8 +100,8 @@ impl Meter {
     /// Mean of the measured RTTs, milliseconds; `None` without any.
     #[must_use]
     pub fn mean_rtt_ms(&self) -> Option<f64> {
-        (self.rtt_count > 0)
-            .then(|| self.rtt_sum as f64 / self.rtt_count as f64 / PICOSECONDS_PER_MILLISECOND)
+        let count = self.rtts.total();
+        (count > 0).then(|| self.rtt_sum as f64 / count as f64 / PICOSECONDS_PER_MILLISECOND)
     }
 
     /// The RTT, milliseconds, that the share `share` of the measured ones does not exceed; `None` without any.

@@ -15,7 +15,7 @@ use crate::memory::{look_for, or_unwind};
 use crate::network::{Component, Occurrence};
 use crate::numbers::Record;
 use crate::observe::{Observer, Samples};
-use crate::packet::{EndId, Kind, Packet, Slab};
+use crate::packet::{EndId, Packet, Slab};
 use crate::places::Stay;
 use crate::schedule::Schedule;
 use crate::stage::{PacketCapture, Stage};
@@ -41,6 +41,8 @@ pub struct Simulation {
     observer: Observer,
     /// Whether events or samples wait for round trips of a flow.
     counts_round_trips: bool,
+    /// Whether what an end does may change when the observer acts next: it waits for round trips, or for flows to begin.
+    moves_observer: bool,
 }
 
 impl Simulation {
@@ -109,6 +111,7 @@ impl Simulation {
             director,
             observer,
             counts_round_trips,
+            moves_observer: counts_round_trips || early < count,
         };
         simulation.await_next();
         Ok(simulation)
@@ -130,7 +133,7 @@ impl Simulation {
             if is_tcp { self.arrivals.like(&self.scenario, flow).tcp.packet.0 as u16 } else { 0 }
         };
         let packet_bytes = (0..places.flows()).map(packet_bytes).collect();
-        self.stage.capture = Some(PacketCapture::new(output, packet_bytes)?);
+        self.stage.capture = Some(Box::new(PacketCapture::new(output, packet_bytes)?));
         Ok(())
     }
 
@@ -160,15 +163,17 @@ impl Simulation {
     /// When time would run back, or a control breaks its contract.
     pub fn advance(&mut self, events: u64) -> bool {
         let mut packet = Packet::default();
+        let mut uneventful = self.observer.next().min(self.end);
         for _ in 0..events {
             let (time, number) = self.stage.schedule.next();
-            if time > self.observer.next().min(self.end) {
+            if time > uneventful {
                 if time > self.end {
                     self.stage.now = self.end;
                     self.observe(self.end + Span(1));
                     return true;
                 }
                 self.observe(time);
+                uneventful = self.observer.next().min(self.end);
             }
             assert!(time >= self.stage.now, "time runs back at component {number}");
             self.stage.now = time;
@@ -176,15 +181,15 @@ impl Simulation {
             let end = match self.stage.network.component(number) {
                 Component::Link(link) => {
                     let Stage { network, schedule, .. } = &mut self.stage;
-                    delivered = network.leave(time, link, &mut packet, schedule)
-                        && network.pass_on(time, &mut packet, schedule);
-                    if !delivered {
+                    if !network.leave(time, link, &mut packet, schedule) {
                         continue;
                     }
-                    if packet.kind() == Kind::Ack {
+                    let Some(end) = network.pass_on(time, &mut packet, schedule) else { continue };
+                    delivered = true;
+                    if end.is_sender() {
                         self.stage.show(&packet);
                     }
-                    packet.sent_to()
+                    end
                 }
                 Component::End(end) => end,
                 Component::Director => {
@@ -193,6 +198,9 @@ impl Simulation {
                 }
             };
             self.act(end, delivered.then_some(&packet));
+            if self.moves_observer {
+                uneventful = self.observer.next().min(self.end);
+            }
         }
         false
     }

@@ -25,14 +25,14 @@ pub struct Stage {
     /// Data packets put on the wire so far.
     pub packets: u64,
     /// The packet capture, if there is one.
-    pub capture: Option<PacketCapture>,
+    pub capture: Option<Box<PacketCapture>>,
 }
 
 impl Stage {
     /// The services that an endpoint may call.
     #[inline]
     pub fn context(&mut self) -> Context<'_> {
-        Context { now: self.now, payloads: &mut self.network.payloads, journal: self.journal.as_mut() }
+        Context { now: self.now, payloads: &mut self.network.payloads, journal: &mut self.journal }
     }
 
     /// Records in the digest what happened to `end`, with packet `sequence`, if any, and the bits of its window.
@@ -42,15 +42,15 @@ impl Stage {
         self.network.digest.note(self.now.0, component, what as u8, end.flow(), sequence, window);
     }
 
-    /// Sends a packet of the end that acts.
+    /// Sends a packet of `end`, which acts. Senders send data, and receivers acknowledgements.
     // Inlined: 20 of 1600 instructions per packet.
     #[inline(always)]
-    pub fn send(&mut self, packet: &mut Packet) {
-        if packet.kind() == Kind::Data {
+    pub fn send(&mut self, end: EndId, packet: &mut Packet) {
+        if end.is_sender() {
             self.packets += 1;
             self.show(packet);
         }
-        self.network.send(self.now, packet, &mut self.schedule);
+        self.network.send(self.now, end, packet, &mut self.schedule);
     }
 
     /// Changes a link.

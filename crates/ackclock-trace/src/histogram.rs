@@ -11,37 +11,68 @@ const ROOM: usize = 32;
 /// Counts spans in bins of at most 0.8 % width, so that a percentile is off by at most 0.4 %. Memory is
 /// what the range between the smallest and the largest span needs: about 256 B per doubling, as there may be one of these
 /// per flow, and three times that once a bin counts more than 16 bits do.
+///
+/// Often a span falls into the bin of the two spans before it. Such a run is only counted, and comes into its bin when it
+/// ends.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
+    /// Smallest span of the bin of the run, and the bin's width; no width without a run.
+    low: u64,
+    width: u64,
+    /// Spans of the run.
+    run: u64,
+    /// Bin number of the last span.
+    bin: usize,
     /// Bin number of `counts[0]`.
     first: usize,
     /// The lowest 16 bits of each count.
     counts: Vec<u16>,
     /// The higher bits; empty while all are zero.
     carries: Vec<u32>,
-    total: u64,
 }
 
 impl Histogram {
     /// Counts `span`.
     #[inline]
     pub fn record(&mut self, span: Span) {
-        let bin = bin(span.0);
+        if span.0.wrapping_sub(self.low) < self.width {
+            self.run += 1;
+        } else {
+            self.record_other(span.0);
+        }
+    }
+
+    /// Counts a span that is not of the run, which ends.
+    #[inline(never)]
+    fn record_other(&mut self, picoseconds: u64) {
+        let bin = bin(picoseconds);
+        if bin == self.bin && self.width == 0 {
+            (self.low, self.width) = bounds(bin);
+        } else if self.width > 0 {
+            self.add(self.bin, self.run);
+            (self.width, self.run) = (0, 0);
+        }
+        self.bin = bin;
+        self.add(bin, 1);
+    }
+
+    #[inline]
+    fn add(&mut self, bin: usize, spans: u64) {
         let count = match self.counts.get_mut(bin.wrapping_sub(self.first)) {
             Some(count) => count,
             None => self.make_room(bin),
         };
-        *count = count.wrapping_add(1);
-        if *count == 0 {
-            self.carry(bin);
+        let sum = u64::from(*count) + spans;
+        *count = sum as u16;
+        if sum > u64::from(u16::MAX) {
+            self.carry(bin, sum >> 16);
         }
-        self.total += 1;
     }
 
     #[cold]
-    fn carry(&mut self, bin: usize) {
+    fn carry(&mut self, bin: usize, carry: u64) {
         self.carries.resize(self.counts.len(), 0);
-        self.carries[bin - self.first] += 1;
+        self.carries[bin - self.first] += carry as u32;
     }
 
     /// Makes room for a bin and returns it.
@@ -63,20 +94,23 @@ impl Histogram {
     }
 
     fn count(&self, index: usize) -> u64 {
-        u64::from(self.carries.get(index).copied().unwrap_or(0)) << 16 | u64::from(self.counts[index])
+        let ended =
+            u64::from(self.carries.get(index).copied().unwrap_or(0)) << 16 | u64::from(self.counts[index]);
+        if self.first + index == self.bin { ended + self.run } else { ended }
     }
 
     /// How many spans were counted.
     #[must_use]
-    pub const fn total(&self) -> u64 {
-        self.total
+    pub fn total(&self) -> u64 {
+        (0..self.counts.len()).map(|index| self.count(index)).sum()
     }
 
     /// The span below which the share `share` (0 to 1) of the counted ones lies: the middle of the bin that
     /// holds the one of rank ceil(share * total). `None` when nothing was counted.
     #[must_use]
     pub fn percentile(&self, share: f64) -> Option<Span> {
-        let rank = ((share * self.total as f64).ceil() as u64).clamp(1, self.total.max(1));
+        let total = self.total();
+        let rank = ((share * total as f64).ceil() as u64).clamp(1, total.max(1));
         let mut seen = 0;
         for index in 0..self.counts.len() {
             seen += self.count(index);
@@ -97,16 +131,22 @@ fn moved<T: Copy + Default>(counts: &[T], before: usize, length: usize) -> Vec<T
 
 /// The bin of a number of picoseconds: exact below 128, then 128 bins per doubling.
 fn bin(picoseconds: u64) -> usize {
-    let doublings = (64 - PARTS_LOG2 - 1).saturating_sub(picoseconds.leading_zeros());
+    // The bit that is set changes nothing above it, and stands for all that is below.
+    let doublings = (64 - PARTS_LOG2 - 1) - (picoseconds | 1 << PARTS_LOG2).leading_zeros();
     (u64::from(doublings) << PARTS_LOG2) as usize + (picoseconds >> doublings) as usize
+}
+
+/// The smallest number in a bin, and how many there are.
+fn bounds(bin: usize) -> (u64, u64) {
+    let parts = 1_usize << PARTS_LOG2;
+    let doublings = (bin >> PARTS_LOG2).saturating_sub(1);
+    (((bin - doublings * parts) as u64) << doublings, 1 << doublings)
 }
 
 /// The middle of a bin.
 fn middle(bin: usize) -> Span {
-    let parts = 1_usize << PARTS_LOG2;
-    let doublings = (bin >> PARTS_LOG2).saturating_sub(1);
-    let low = ((bin - doublings * parts) as u64) << doublings;
-    Span(low + (1_u64 << doublings) / 2)
+    let (low, width) = bounds(bin);
+    Span(low + width / 2)
 }
 
 #[cfg(test)]
@@ -134,6 +174,7 @@ mod tests {
         record(100, 60_000);
         record(5, 1);
         record(1_000_000, 1);
+        assert_eq!(histogram.total(), 130_002);
         // Half a rank below each, so that rounding does not lead to the next.
         let rank = |rank: u32| histogram.percentile((f64::from(rank) - 0.5) / 130_002.0).unwrap().0;
         assert_eq!((rank(1), rank(2), rank(60_001)), (5, 100, 100));

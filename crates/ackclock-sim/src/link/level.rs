@@ -34,7 +34,10 @@ impl Level {
         self.settle();
         self.packets += 1;
         self.balance = self.balance.wrapping_sub(u128::from(now.0));
-        self.most = self.most.max(self.packets);
+        // Rarely: a branch costs less than a maximum, which is always written.
+        if self.packets > self.most {
+            self.most = self.packets;
+        }
     }
 
     /// A packet goes at `now`.
@@ -48,7 +51,9 @@ impl Level {
     /// not be looked at.
     #[inline]
     pub fn settle(&mut self) {
-        self.least = self.least.min(self.packets);
+        if self.packets < self.least {
+            self.least = self.packets;
+        }
     }
 
     /// From `now` on there are `packets` packets.

@@ -41,14 +41,14 @@ pub struct Line {
     sent: u64,
     /// When the first packet reaches the far end; [`Time::NEVER`] when there is none.
     next: Time,
-    /// When the transmission under way ends; [`Time::NEVER`] when there is none.
+    /// When the transmission under way ends, [`Time::NEVER`] when there is none, and the bytes of its packet.
     finish: Time,
+    sends_bytes: u64,
     /// When the last packet's transmission ends.
     last_finish: Time,
-    /// Bytes of the packets that have not been sent.
-    waiting_bytes: u64,
-    /// Bits transmitted.
-    pub bits: u64,
+    /// Bytes that came in, and bytes sent.
+    taken_bytes: u64,
+    sent_bytes: u64,
     /// The queue over time.
     pub level: Level,
     /// Queueing delays, once they are measured.
@@ -69,9 +69,10 @@ impl Line {
             sent: 0,
             next: Time::NEVER,
             finish: Time::NEVER,
+            sends_bytes: 0,
             last_finish: Time::ZERO,
-            waiting_bytes: 0,
-            bits: 0,
+            taken_bytes: 0,
+            sent_bytes: 0,
             level: Level::default(),
             delays: Histogram::default(),
             measured: false,
@@ -79,17 +80,17 @@ impl Line {
     }
 
     /// A packet arrives at `now`. Returns whether it fits.
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, now: Time, packet: &Packet) -> bool {
         self.catch_up(now);
-        let waiting_bytes = self.waiting_bytes + u64::from(packet.bytes());
-        if self.level.packets() >= self.limit.0 || waiting_bytes > self.limit.1 {
+        let taken_bytes = self.taken_bytes + u64::from(packet.bytes());
+        if self.level.packets() >= self.limit.0 || taken_bytes - self.sent_bytes > self.limit.1 {
             return false;
         }
-        self.waiting_bytes = waiting_bytes;
+        self.taken_bytes = taken_bytes;
         if self.finish == Time::NEVER {
             self.last_finish = self.pace.finish(now, packet.bytes());
-            self.begin(now, now, self.last_finish);
+            self.begin(now, now, self.last_finish, packet.bytes());
         } else {
             self.last_finish = self.pace.finish(self.last_finish, packet.bytes());
         }
@@ -101,13 +102,19 @@ impl Line {
         true
     }
 
-    /// The transmission of a packet that arrived at `since` begins at `now` and ends at `finish`.
+    /// The transmission of a packet of `bytes` bytes that arrived at `since` begins at `now` and ends at `finish`.
     #[inline]
-    fn begin(&mut self, now: Time, since: Time, finish: Time) {
+    fn begin(&mut self, now: Time, since: Time, finish: Time, bytes: u16) {
         if self.measured {
             self.delays.record(now.since(since));
         }
-        self.finish = finish;
+        (self.finish, self.sends_bytes) = (finish, u64::from(bytes));
+    }
+
+    /// Bits transmitted up to the last transmission that was worked off.
+    #[must_use]
+    pub const fn bits(&self) -> u64 {
+        8 * self.sent_bytes
     }
 
     /// As [`Line::catch_up`], where packets do not come in.
@@ -119,16 +126,15 @@ impl Line {
     /// Works off all transmissions that end up to `now`.
     #[inline(always)]
     fn catch_up(&mut self, now: Time) {
-        while self.finish <= now
-            && let Some(planned) = self.packets.get(self.sent)
-        {
-            let bytes = u64::from(planned.packet.bytes());
-            self.waiting_bytes -= bytes;
-            self.bits += bytes * 8;
+        while self.finish <= now && self.finish != Time::NEVER {
+            self.sent_bytes += self.sends_bytes;
             self.level.leave(self.finish);
             self.sent += 1;
             match self.packets.get(self.sent) {
-                Some(&Planned { since, sent, .. }) => self.begin(self.finish, since, sent),
+                Some(Planned { packet, since, sent }) => {
+                    let (since, sent, bytes) = (*since, *sent, packet.bytes());
+                    self.begin(self.finish, since, sent, bytes);
+                }
                 None => self.finish = Time::NEVER,
             }
         }
@@ -165,6 +171,7 @@ impl Line {
     #[must_use]
     pub fn into_transmitter(mut self, now: Time) -> Transmitter {
         self.settle(now);
+        let bits = self.bits();
         let mut wire = Wire::new(self.delay, None);
         let mut queue = Droptail::new(self.limit.0, self.limit.1);
         let mut in_service = InService::default();
@@ -188,7 +195,7 @@ impl Line {
             in_service,
             service: Service::Running,
             finish: self.finish,
-            bits: self.bits,
+            bits,
             level: self.level,
             delays: self.delays,
             measured: self.measured,

@@ -372,7 +372,7 @@ mod tests {
             let handle = payloads.insert(Payload::Header(header));
             let packet = Packet::new(Kind::Data, 0, 0, 0, Time::ZERO, 1000).with_handle(handle);
             let now = Time::ZERO + Span::from_seconds(1);
-            receiver.on_packet(&packet, &mut Context { now, payloads: &mut payloads, journal: None });
+            receiver.on_packet(&packet, &mut Context { now, payloads: &mut payloads, journal: &mut None });
             let at = |milliseconds| Time::ZERO + Span::from_millis(milliseconds);
             assert_eq!((receiver.report_at, receiver.silence_ends), (at(report), at(silence)));
         }

@@ -18,6 +18,8 @@ pub struct Measuring {
     round_begin: u64,
     /// The round trip in which the window was full last.
     full_round: u64,
+    /// Whether the control asks for any of the measurements below.
+    is_asked: bool,
     rate: Option<DeliveryRate>,
     stamps: Option<Box<Stamps>>,
     marks: Option<ReportedMarks>,
@@ -32,10 +34,18 @@ impl Measuring {
             round: 0,
             round_begin: 0,
             full_round: 0,
+            is_asked: wants.rate || wants.losses || wants.marks,
             rate: wants.rate.then(|| DeliveryRate::new(wants.losses)),
             stamps: wants.losses.then(Box::default),
             marks: wants.marks.then(|| ReportedMarks::with_bits(ace_bits)),
         }
+    }
+
+    /// Whether the control asks for more than round trips. Most do not, and pay for one question then.
+    #[inline]
+    #[must_use]
+    pub const fn is_asked(&self) -> bool {
+        self.is_asked
     }
 
     /// Round trips completed.

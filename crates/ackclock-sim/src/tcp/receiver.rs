@@ -6,7 +6,7 @@ use ackclock_units::{Span, Time};
 use super::SequenceSet;
 use crate::context::Context;
 use crate::endpoint::{Endpoint, ReceiverView, ReceivingEnd};
-use crate::packet::{EcnField, Kind, Packet};
+use crate::packet::{EcnField, Kind, Packet, Slab};
 use crate::payload::{Payload, SackBlocks};
 use crate::request_log::{Request, RequestLog};
 
@@ -170,9 +170,18 @@ impl TcpReceiver {
         fills_gap
     }
 
+    /// The newest packet or the one before it was marked, the newest if `marked`. Returns whether to acknowledge at once:
+    /// with counts of marks the first after an unmarked packet (RFC 9768, section 3.2.2.5.1), and with a short count when
+    /// too many are untold.
+    fn note_mark(&mut self, marked: bool) -> bool {
+        let first = marked && !self.newest_marked && self.settings.tells_marks_at_once;
+        (self.marks, self.newest_marked) = (self.marks + u64::from(marked), marked);
+        first || self.settings.has_short_count && self.marks >= self.marks_told + MOST_UNTOLD_MARKS
+    }
+
     /// The next part of an acknowledgement that is split, if it is not the last of them.
     #[cold]
-    fn part(&mut self, context: &mut Context<'_>) -> Option<Packet> {
+    fn part(&mut self, payloads: &mut Slab<Payload>) -> Option<Packet> {
         let ReceiverSettings { flow, route, ack_bytes, lies, .. } = self.settings;
         if self.next == self.told || self.parts + 1 >= lies.split {
             (self.told, self.parts) = (self.next, 0);
@@ -180,7 +189,7 @@ impl TcpReceiver {
         }
         self.parts += 1;
         let part = Packet::new(Kind::Ack, flow, route, self.told, self.newest.0, ack_bytes);
-        Some(part.with_handle(context.payloads.insert(Payload::Part)))
+        Some(part.with_handle(payloads.insert(Payload::Part)))
     }
 
     /// A report of a packet that came twice, if there is one, then what arrived early.
@@ -202,13 +211,9 @@ impl Endpoint for TcpReceiver {
         }
         self.newest = (packet.sent, packet.is_retransmission());
         let marked = packet.ecn() == EcnField::Marked && !self.settings.lies.ignore_marks;
-        // With counts of marks the first after an unmarked packet is reported at once (RFC 9768, section 3.2.2.5.1).
-        let at_once = at_once || marked && !self.newest_marked && self.settings.tells_marks_at_once;
-        (self.marks, self.newest_marked) = (self.marks + u64::from(marked), marked);
-        let at_once =
-            at_once || self.settings.has_short_count && self.marks >= self.marks_told + MOST_UNTOLD_MARKS;
+        let tells = (marked || self.newest_marked) && self.note_mark(marked);
         self.held_back += 1;
-        if at_once || self.held_back >= self.settings.delayed_ack {
+        if at_once || tells || self.held_back >= self.settings.delayed_ack {
             self.answers = true;
         } else if self.deadline == Time::NEVER {
             self.deadline = context.now + self.settings.delayed_ack_timer;
@@ -227,7 +232,7 @@ impl Endpoint for TcpReceiver {
             return None;
         }
         if self.settings.lies.split > 1
-            && let Some(part) = self.part(context)
+            && let Some(part) = self.part(context.payloads)
         {
             return Some(part);
         }
@@ -270,12 +275,11 @@ impl ReceivingEnd for TcpReceiver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Slab;
 
     /// Feeds packets at time 0 and returns the acknowledgements with their blocks.
     fn answers(receiver: &mut TcpReceiver, sequences: &[u64]) -> Vec<(u64, Vec<(u64, u64)>)> {
         let mut payloads = Slab::default();
-        let mut context = Context { now: Time::ZERO, payloads: &mut payloads, journal: None };
+        let mut context = Context { now: Time::ZERO, payloads: &mut payloads, journal: &mut None };
         let mut acks = Vec::new();
         for sequence in sequences {
             let packet = Packet::new(Kind::Data, 0, 0, *sequence, Time::ZERO, 1000);
@@ -346,7 +350,7 @@ mod tests {
         assert!(answers(&mut receiver, &[0]).is_empty());
         assert_eq!(receiver.wakeup(), Time::ZERO + Span::from_millis(100));
         let mut payloads = Slab::default();
-        let mut context = Context { now: receiver.wakeup(), payloads: &mut payloads, journal: None };
+        let mut context = Context { now: receiver.wakeup(), payloads: &mut payloads, journal: &mut None };
         receiver.on_timer(&mut context);
         assert_eq!(receiver.next_packet(&mut context).map(|ack| ack.sequence), Some(1));
         assert_eq!(receiver.wakeup(), Time::NEVER);

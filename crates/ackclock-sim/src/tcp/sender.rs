@@ -73,6 +73,7 @@ impl<R: Recovery> TcpSender<R> {
         if control.wants().losses {
             recovery.newly_lost().want();
         }
+        let settings = Settings { receive_window: settings.receive_window.min(MOST_IN_FLIGHT), ..settings };
         TcpSender {
             settings,
             measuring: Measuring::new(&*control, settings.ace_bits),
@@ -171,9 +172,6 @@ impl<R: Recovery> TcpSender<R> {
         if !R::TIMESTAMPS {
             rtt = self.sample_rtt(context.now, ack, advances);
         }
-        let lost = self.measuring.take_uncounted();
-        let rate = self.measuring.rate(context.now, ack, outcome.delivered);
-        let marked = self.measuring.marked(ack, outcome.delivered);
         let recovering = was_recovering && !(outcome.recovered && self.recovery.grows_at_end());
         // After a mark the window does not grow until the first packet that was sent since is acknowledged: until then the
         // receiver echoes the mark (RFC 3168, sections 6.1.2 and 6.1.3).
@@ -183,15 +181,13 @@ impl<R: Recovery> TcpSender<R> {
             // Duplicates may have counted all of it: without SACK, after a timeout, that can be hundreds of packets.
             (true, true) => outcome.delivered.max(1) as f64,
         };
-        let told = Ack {
-            credit,
-            delivered: Packets(outcome.delivered),
-            rtt,
-            rate,
-            lost: Packets(lost),
-            marked: Packets(marked),
-            ..self.bare_ack(grows, recovering)
-        };
+        let bare = self.bare_ack(grows, recovering);
+        let mut told = Ack { credit, delivered: Packets(outcome.delivered), rtt, ..bare };
+        if self.measuring.is_asked() {
+            told.lost = Packets(self.measuring.take_uncounted());
+            told.rate = self.measuring.rate(context.now, ack, outcome.delivered);
+            told.marked = Packets(self.measuring.marked(ack, outcome.delivered));
+        }
         self.tell(context.now, Signal::Ack(told));
         if outcome.undone || outcome.recovered || outcome.moderated.is_some() || outcome.lost {
             self.follow(context, outcome);
@@ -243,6 +239,27 @@ impl<R: Recovery> TcpSender<R> {
         if self.application.on_all_acknowledged(context.now) {
             self.phase = Phase::Stopped;
             self.write(context, "complete", self.control.window());
+        }
+        self.plan();
+    }
+
+    /// The flow may start or stop, or its application do something.
+    #[inline(never)]
+    fn follow_plans(&mut self, context: &mut Context<'_>) {
+        let now = context.now;
+        if self.phase == Phase::NotStarted && now >= self.settings.start {
+            self.phase = Phase::Sending;
+            self.phase_ends = self.settings.stop;
+            self.write(context, "start", self.control.window());
+        } else if self.phase == Phase::Sending && now >= self.settings.stop {
+            self.phase = Phase::Stopped;
+            self.write(context, "stop", self.control.window());
+        }
+        if self.phase == Phase::Stopped {
+            self.phase_ends = Time::NEVER;
+        }
+        if self.application.on_timer(now, self.phase == Phase::Sending) {
+            self.control.begin_again(&mut self.meter);
         }
         self.plan();
     }
@@ -360,9 +377,8 @@ impl<R: Recovery> TcpSender<R> {
 
     /// The packet that the window allows now, before pacing and the random delay.
     fn candidate(&mut self) -> Option<(u64, bool)> {
-        let receive_window = self.settings.receive_window.min(MOST_IN_FLIGHT);
         let has_data = self.has_new_data();
-        let admitted = self.flight.outstanding() < receive_window;
+        let admitted = self.flight.outstanding() < self.settings.receive_window;
         match self.recovery.next(self.flight, self.control.whole_window(), has_data && admitted) {
             NextPacket::Again(sequence) => Some((sequence, true)),
             NextPacket::New => Some((self.flight.next, false)),
@@ -397,7 +413,7 @@ impl<R: Recovery> TcpSender<R> {
         if !again && self.flight.outstanding() == 0 && now.since(self.last_sent) > self.timer.timeout() {
             self.tell(now, Signal::Idle);
         }
-        if self.measuring.follows_packets() {
+        if self.measuring.is_asked() && self.measuring.follows_packets() {
             self.stamp(now, sequence, again);
         }
         self.recovery.on_sent(now, sequence, self.flight);
@@ -430,21 +446,9 @@ impl<R: Recovery> Endpoint for TcpSender<R> {
 
     fn on_timer(&mut self, context: &mut Context<'_>) {
         let now = context.now;
-        if self.phase == Phase::NotStarted && now >= self.settings.start {
-            self.phase = Phase::Sending;
-            self.phase_ends = self.settings.stop;
-            self.write(context, "start", self.control.window());
-        } else if self.phase == Phase::Sending && now >= self.settings.stop {
-            self.phase = Phase::Stopped;
-            self.write(context, "stop", self.control.window());
+        if self.phase != Phase::Sending || now >= self.plans {
+            self.follow_plans(context);
         }
-        if self.phase == Phase::Stopped {
-            self.phase_ends = Time::NEVER;
-        }
-        if self.application.on_timer(now, self.phase == Phase::Sending) {
-            self.control.begin_again(&mut self.meter);
-        }
-        self.plan();
         self.gate.on_timer(now);
         if self.timer.expires(now) {
             if self.recovery.probes_instead(self.flight) {

@@ -173,16 +173,22 @@ impl SequenceSet {
     }
 
     /// Moves the base up to `base`, forgetting all below.
+    #[inline]
     pub fn advance(&mut self, base: u64) {
+        debug_assert!(base >= self.base, "{base} lies below {}", self.base);
         if self.len > 0 {
-            let end = base.min(self.base + self.slots.len() as u64);
-            for sequence in self.base..end {
-                let index = self.index(sequence);
-                self.len -= u64::from(self.slots.get(index).forward > 0);
-                self.slots.set(index, Slot::default());
-            }
+            self.forget(base);
         }
-        self.base = self.base.max(base);
+        self.base = base;
+    }
+
+    fn forget(&mut self, base: u64) {
+        let end = base.min(self.base + self.slots.len() as u64);
+        for sequence in self.base..end {
+            let index = self.index(sequence);
+            self.len -= u64::from(self.slots.get(index).forward > 0);
+            self.slots.set(index, Slot::default());
+        }
     }
 
     #[cold]

@@ -79,6 +79,14 @@ impl Timer {
     /// Packet `sequence` is sent at `now`, for the first time or `again`.
     #[inline]
     pub fn on_sent(&mut self, now: Time, sequence: u64, again: bool) {
+        if !matches!(self.estimate, Estimator::Standard) {
+            self.note_sent(now, sequence, again);
+        }
+    }
+
+    /// A separate function for the reason that [`Timer::other_timeout`] is one.
+    #[inline(never)]
+    fn note_sent(&mut self, now: Time, sequence: u64, again: bool) {
         match &mut self.estimate {
             Estimator::Standard => {}
             Estimator::Linux(variance) => variance.on_sent(sequence),
@@ -96,7 +104,7 @@ impl Timer {
             _ => self.other_timeout(now, cumulative, rtt),
         };
         if let Some(timeout) = timeout {
-            self.plain_timeout = timeout.clamp(self.minimum, self.maximum);
+            self.plain_timeout = timeout.max(self.minimum).min(self.maximum);
             self.timeout = self.plain_timeout;
             self.backoff = 1;
         }

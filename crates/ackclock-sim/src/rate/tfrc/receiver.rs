@@ -114,7 +114,7 @@ mod tests {
             let header = Header { rtt: Span::from_millis(100), rate: 100.0, ..Header::default() };
             let handle = payloads.insert(Payload::Header(header));
             let packet = Packet::new(Kind::Data, 0, 0, sequence, now, 1000).with_handle(handle);
-            let mut context = Context { now, payloads: &mut payloads, journal: None };
+            let mut context = Context { now, payloads: &mut payloads, journal: &mut None };
             receiver.on_packet(&packet, &mut context);
         }
         receiver

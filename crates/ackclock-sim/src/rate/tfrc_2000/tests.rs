@@ -172,7 +172,7 @@ impl Bench {
         milliseconds: u64,
         act: impl FnOnce(&mut Tfrc2000Receiver, &mut Context<'_>),
     ) -> Option<(Time, Report)> {
-        let mut context = Context { now: at(milliseconds), payloads: &mut self.payloads, journal: None };
+        let mut context = Context { now: at(milliseconds), payloads: &mut self.payloads, journal: &mut None };
         act(&mut self.receiver, &mut context);
         let packet = self.receiver.next_packet(&mut context)?;
         match self.payloads.remove(packet.handle()) {
@@ -258,7 +258,7 @@ fn spacings_are_random_by_half() {
     let mut times = Vec::new();
     for _ in 0..=1000 {
         let now = sender.wakeup();
-        let mut context = Context { now, payloads: &mut payloads, journal: None };
+        let mut context = Context { now, payloads: &mut payloads, journal: &mut None };
         sender.on_timer(&mut context);
         assert!(sender.next_packet(&mut context).is_some());
         times.push(now);
@@ -282,7 +282,7 @@ fn a_packet_that_goes_at_once_takes_the_place_of_the_one_due() {
     for reports in [true, false, false, false] {
         let now = sender.wakeup();
         let handle = payloads.insert(Payload::Report(Report { received: 1.0, ..Report::default() }));
-        let mut context = Context { now, payloads: &mut payloads, journal: None };
+        let mut context = Context { now, payloads: &mut payloads, journal: &mut None };
         sender.on_timer(&mut context);
         sent.extend(std::iter::from_fn(|| sender.next_packet(&mut context)).map(|packet| packet.sent));
         if reports {

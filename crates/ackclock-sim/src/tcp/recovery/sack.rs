@@ -69,8 +69,14 @@ impl Sack {
     /// Forgets everything below `cumulative`. Returns how much of it had not been reported.
     #[inline]
     fn acknowledge(&mut self, cumulative: u64, oldest: u64) -> u64 {
-        let clean = self.reported.is_empty() && self.lost == 0 && self.resent == 0;
-        let unreported = if clean { cumulative - oldest } else { self.forget(cumulative, oldest) };
+        if self.reported.is_empty() && self.lost == 0 && self.resent == 0 {
+            // So all that is outstanding is above both, and they need not be compared.
+            debug_assert!(self.frontier <= cumulative && self.resent_below <= cumulative);
+            self.reported.advance(cumulative);
+            (self.frontier, self.resent_below) = (cumulative, cumulative);
+            return cumulative - oldest;
+        }
+        let unreported = self.forget(cumulative, oldest);
         self.reported.advance(cumulative);
         self.frontier = self.frontier.max(cumulative);
         self.resent_below = self.resent_below.max(cumulative);
@@ -95,6 +101,16 @@ impl Sack {
         let counts = self.limited_transmit || self.recovering || self.lost > 0;
         let reported = if counts { self.reported.len() } else { 0 };
         self.gone = reported + self.lost;
+    }
+
+    /// Records what blocks newly report. Returns the number of packets.
+    // A separate function: what every acknowledgement does would lose its registers to this.
+    #[cold]
+    #[inline(never)]
+    fn report_all(&mut self, blocks: &SackBlocks, flight: Flight) -> u64 {
+        let newly = blocks.iter().map(|block| self.report(*block, flight)).sum();
+        self.move_frontier(self.highest[2].saturating_sub(1));
+        newly
     }
 
     /// Records what a block newly reports. Returns the number of packets.
@@ -141,11 +157,8 @@ impl Recovery for Sack {
                 outcome.recovered = true;
             }
         }
-        if let Some(blocks) = blocks {
-            for block in blocks {
-                outcome.delivered += self.report(block, now);
-            }
-            self.move_frontier(self.highest[2].saturating_sub(1));
+        if let Some(blocks) = &blocks {
+            outcome.delivered += self.report_all(blocks, now);
             let is_duplicate = cumulative <= flight.oldest && flight.oldest >= self.recovery_point;
             self.lets_out = self.limited_transmit && is_duplicate;
         }
