@@ -24,6 +24,7 @@ import tempfile
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,8 @@ class Load:
     from_s: float = 4
     to_s: float = 10
     """The shorter and the longer simulated time; slow start is over by the shorter one."""
-    two_hops: bool = False
+    hops: int = 1
+    """Bottlenecks in a row, which share the delay."""
 
     def scenario(self) -> dict[str, Any]:
         """Return the tables of the scenario, without a duration."""
@@ -77,17 +79,18 @@ class Load:
         limit = f"{self.rate_mbps * 1_000_000 // 80_000} packets"
         link = {
             "rate": f"{self.rate_mbps} Mbit/s",
-            "delay": "25 ms" if self.two_hops else "50 ms",
+            "delay": f"{50 / self.hops} ms",
             "queue": {"kind": "droptail", "limit": limit},
             "reverse": {"queue": {"kind": "droptail", "limit": limit}},
             **self.link,
         }
         if "rate_trace" in link:
             link["reverse"] = {"rate": link.pop("rate")}
-        if self.two_hops:
-            ends = {"near": ("a", "b"), "far": ("b", "c")}
-            links = [{"name": n, "from": a, "to": b, **link} for n, (a, b) in ends.items()]
-            return {"link": links, "flow": [flow | {"from": "a", "to": "c"}]}
+        if self.hops > 1:
+            nodes = [f"node-{number}" for number in range(self.hops + 1)]
+            ends = [{"name": f"to-{far}", "from": near, "to": far} for near, far in pairwise(nodes)]
+            flow |= {"from": nodes[0], "to": nodes[-1]}
+            return {"link": [end | link for end in ends], "flow": [flow]}
         return {"dumbbell": link, "flow": [flow]}
 
 
@@ -112,7 +115,7 @@ LOADS = {
     "pie": Load("PIE", {}, queue("pie")),
     "noise": Load("delay noise of up to 2 ms", {}, {"delay_noise": {"kind": "uniform", "range": "2 ms"}}),
     "rate-trace": Load("a rate from a trace, 96 and 48 Mbit/s", {}, {"rate_trace": "load.trace"}, 100, 4, 5),
-    "two-hops": Load("two bottlenecks in a row", two_hops=True),
+    "two-hops": Load("two bottlenecks in a row", hops=2),
     "quic": Load("QUIC in virtual time", {"transport": "quic", "packet": "1500 B"}, {}, 20, 4, 7),
 }
 

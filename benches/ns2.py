@@ -1,4 +1,4 @@
-"""One path in ns-2 and in ackclock: the ratio of the processor times of whole processes."""
+"""One path in ns-2 and in ackclock: processor times of whole processes, and instructions per data packet."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from instructions import LOADS, count
 from scipy import stats
 from shared import COMMAND, ROOT, put
 from speed import machine
@@ -26,6 +27,8 @@ RATE_MBPS, DELAY_MS, QUEUE_PACKETS = 100, 50, 1250
 """One flow of Reno with SACK; the queue is one bandwidth-delay product of packets of 1000 bytes."""
 ROUNDS = {300: 5, 3000: 2}
 """How often each program runs, by simulated seconds; each takes its turn in every round."""
+COUNTED = (4, 10)
+"""Simulated seconds of the two runs whose difference is counted, as in `instructions.py`."""
 LARGEST_DIFFERENCE = 0.02
 """Largest relative difference of packets sent: beyond it the programs do not do the same work."""
 
@@ -123,13 +126,41 @@ def compare(seconds: int, rounds: int) -> list[list[str]]:
     return rows
 
 
+def collected(command: Sequence[str]) -> int:
+    """Return the instructions of a command, counted by callgrind."""
+    count_it = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+    done = subprocess.run([*count_it, *command], capture_output=True, text=True, check=True)
+    total = re.search(r"Collected : (\d+)", done.stderr)
+    if total is None:
+        sys.exit(done.stderr)
+    return int(total[1])
+
+
+def instructions() -> dict[str, int]:
+    """Return the instructions per data packet of each way to run ns-2, after slow start."""
+    with tempfile.TemporaryDirectory() as directory:
+        few, many = (scripts(seconds, Path(directory)) for seconds in COUNTED)
+        plain = "two nodes"
+        sent = [int(time_of(commands[plain])[1].split()[0]) for commands in (few, many)]
+        packets = sent[1] - sent[0]
+        return {name: round((collected(many[name]) - collected(few[name])) / packets) for name in few}
+
+
 def main() -> None:
-    """Compare, and put the table into docs/performance.md."""
-    if shutil.which("ns") is None:
-        sys.exit("ns-2 is missing: apt-get install ns2")
+    """Compare, and put the tables into docs/performance.md."""
+    for program, package in (("ns", "ns2"), ("valgrind", "valgrind")):
+        if shutil.which(program) is None:
+            sys.exit(f"{program} is missing: apt-get install {package}")
+    extension = next((ROOT / "python" / "ackclock").glob("_native*.so"), None)
+    if extension is None:
+        sys.exit("the extension is missing: make setup")
+    own = count(LOADS["reno"], extension, None)
+    counts = [[name, f"{theirs}", f"{own}", f"{theirs / own:.1f}"] for name, theirs in instructions().items()]
     rows = [row for seconds, rounds in ROUNDS.items() for row in compare(seconds, rounds)]
     head = ["simulated s", "rounds", "ns-2", "M packets", "ns-2, CPU s", "ackclock, CPU s", "ratio"]
-    put(PAGE, "ns-2", "bench", [*machine(), "", *markdown.table(head, rows)])
+    head_of_counts = ["ns-2", "instructions per data packet", "ackclock", "ratio"]
+    tables = [*markdown.table(head, rows), "", *markdown.table(head_of_counts, counts)]
+    put(PAGE, "ns-2", "bench", [*machine(), "", *tables])
 
 
 if __name__ == "__main__":

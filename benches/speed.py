@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shared import ROOT, put
+from shared import COMMAND, ROOT, put
 
 from ackclock.draw import markdown
 from ackclock.engine import build
@@ -66,22 +67,25 @@ class Timing:
     packets: int
 
 
+# A process begins with the peak of the one that starts it, so a small one starts what is measured.
+STARTER = """
+import os, resource, sys
+status = os.spawnvp(os.P_WAIT, sys.argv[1], sys.argv[1:])
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
+sys.exit(status)
+"""
+
+
 def measure(file: Path) -> Timing:
     """Run a scenario in a process of its own."""
-    command = [str(ROOT / ".venv" / "bin" / "ackclock"), "simulate", str(file), "--json"]
+    command = [sys.executable, "-S", "-c", STARTER, COMMAND, "simulate", str(file), "--json"]
     begin = time.perf_counter()
-    # Not read in this process: a process begins with the peak of the one that starts it.
-    with tempfile.NamedTemporaryFile() as output:
-        with subprocess.Popen(command, stdout=output) as process:
-            _, status, usage = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-        wall_s = time.perf_counter() - begin
-        if process.returncode != 0:
-            sys.exit(f"{' '.join(command)} failed with status {process.returncode}")
-        output = subprocess.check_output(
-            ["grep", "--only-matching", '"packets_simulated": [0-9]*', output.name], text=True
-        )
-    return Timing(wall_s, usage.ru_maxrss / 1024, int(output.split()[-1]))
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    wall_s = time.perf_counter() - begin
+    packets = re.search(r'"packets_simulated": (\d+)', done.stdout)
+    if done.returncode != 0 or packets is None:
+        sys.exit(f"{' '.join(command[4:])} failed: {done.stderr}")
+    return Timing(wall_s, int(done.stderr.splitlines()[-1]) / 1024, int(packets[1]))
 
 
 def machine() -> list[str]:
