@@ -48,6 +48,7 @@ GENERATED = (
         ("python/ackclock_papers/illinois/figures_8_and_10.py",),
         "ackclock reproduce illinois/figure-8",
     ),
+    Generated("docs/images/growth.png", ("benches/growth.py", "crates/ackclock-sim/src"), "make bench"),
     Generated("docs/images/kernel-windows.png", ("benches/kernel.py",), "make bench-kernel"),
     Generated("docs/images/l4s-shares.png", ("benches/l4s.py",), "make bench-l4s"),
     Generated("docs/images/lab.png", ("lab/src/views", "lab/tests/pictures.test.ts"), "make lab-test"),
@@ -68,6 +69,12 @@ GENERATED = (
         "python/ackclock_papers/{name}/inferred",
         ("python/ackclock_papers/{name}/paper.toml",),
         "make inference",
+    ),
+    Generated(
+        "python/ackclock_evaluate/baselines.parquet",
+        ("python/ackclock_suites", "python/ackclock_evaluate/cell.py"),
+        "benches/baselines.py",
+        "satellites/test_evaluation_baselines.py",
     ),
     Generated("python/ackclock_papers/{name}/ns2.csv", ("papers/ns2",), "make ns2", "test_ns2_claims.py"),
 )

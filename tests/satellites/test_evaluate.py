@@ -212,7 +212,7 @@ def test_killed_at_any_moment_it_ends_with_the_same_bytes(tmp_path: Path) -> Non
 
 
 def test_numbers_are_kept_and_damaged_ones_are_made_again(ackclock_here: Run, tmp_path: Path) -> None:
-    first = ackclock_here("evaluate", "bic", "--only", "iot", "-o", "out")
+    first = ackclock_here("evaluate", "bic", "--only", "iot", "--own-baselines", "-o", "out")
     assert first.returncode == 0
     database = tmp_path / "out" / ".cache" / "runs.sqlite"
     rows = _rows(database)
@@ -221,11 +221,10 @@ def test_numbers_are_kept_and_damaged_ones_are_made_again(ackclock_here: Run, tm
     before = _files(tmp_path / "out" / "evaluation=bic")
     content = database.read_bytes()
     database.write_bytes(content.replace(b'"numbers"', b'"nunbers"', 1))
-    dry = json.loads(
-        ackclock_here("evaluate", "bic", "--only", "iot", "-o", "out", "--dry-run", "--json").stdout
-    )
+    words = ("evaluate", "bic", "--only", "iot", "--own-baselines", "-o", "out")
+    dry = json.loads(ackclock_here(*words, "--dry-run", "--json").stdout)
     assert dry["runs"] - dry["kept"] == 1
-    again = ackclock_here("evaluate", "bic", "--only", "iot", "-o", "out")
+    again = ackclock_here("evaluate", "bic", "--only", "iot", "--own-baselines", "-o", "out")
     assert again.returncode == 0
     assert "was changed or damaged; its run is repeated" in again.stderr
     assert _files(tmp_path / "out" / "evaluation=bic") == before

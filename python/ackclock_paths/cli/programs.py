@@ -72,7 +72,7 @@ class Program(click.Command):
         become(self._program, [*self._words, *click.get_current_context().args])
 
     def options(self) -> list[str]:
-        """Return the options that the program's own --help describes; an empty list if the program is missing."""
+        """Return the options that the program's --help describes; an empty list if it is missing."""
         try:
             command = [str(program(self._program)), *self._words, "--help"]
             text = subprocess.run(command, capture_output=True, text=True, timeout=5).stdout  # noqa: S603
