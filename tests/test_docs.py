@@ -119,3 +119,23 @@ def test_the_documentation_quotes_what_cross_validation_gave():
     inferred = [paper for paper in PAPERS.values() if paper.inferred and paper.inferred.validation]
     assert inferred
     assert [paper.name for paper in inferred if gain(paper) not in text] == []
+
+
+def test_the_tests_of_security_findings_exist():
+    page = (ROOT / "docs/security-findings.md").read_text(encoding="utf-8")
+    quoted = [
+        (Path(file).name, test)
+        for files, tests in re.findall(r"((?:`[\w/.]+\.(?:rs|py|ts)`(?: and )?)+)((?:,? ?\*[^*]+\*)+)", page)
+        for file in files.strip("`").split("` and `")
+        for test in re.findall(r"\*([^*]+)\*", tests)
+    ]
+    assert len(quoted) > 90
+    sources = {
+        file: "".join(
+            source.read_text(encoding="utf-8")
+            for folder in ("crates", "tests", "lab/tests")
+            for source in (ROOT / folder).rglob(file)
+        )
+        for file in {file for file, _ in quoted}
+    }
+    assert [f"{file} {test}" for file, test in quoted if test not in sources[file]] == []
