@@ -1,6 +1,6 @@
 //! Agreement with the TCP of Linux 6.12: Reno, CUBIC and HighSpeed on one path, 10 Mbit/s, RTT 60 ms, 50 packets of 1014
 //! bytes on the wire, DCTCP at a queue that marks, both measured from 5 s to 20 s every 10 ms, and BBR. What the kernel did is
-//! in `tests/data/linux`; docs/validation.md has the numbers side by side.
+//! in `tests/data/linux`; docs/validation.md and docs/controllers have the numbers side by side.
 
 use ackclock_scenario::{Scenario, read_toml};
 use ackclock_sim::BuiltIn;
