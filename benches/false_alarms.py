@@ -11,7 +11,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from ackclock.decision.paired import Limit
+from ackclock.decision.comparisons import Limit
 from ackclock_evaluate.evaluate import evaluate
 from ackclock_evaluate.results import Request
 from ackclock_evaluate.setting import BASELINES, Subject

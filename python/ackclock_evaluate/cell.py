@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ackclock.decision.paired import Limit, Margin
+from ackclock.decision.comparisons import Limit, Margin
 from ackclock.engine import Run
 from ackclock.engine.build import Table
 from ackclock.engine.names import slug

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ackclock import engine
-from ackclock.decision.paired import LimitResult
+from ackclock.decision.comparisons import LimitResult
 from ackclock_evaluate import written
 from ackclock_evaluate.cell import Criterion, words
 from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, Request

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import engine
-from ackclock.decision.paired import LimitResult
+from ackclock.decision.comparisons import LimitResult
 from ackclock.draw import lab
 from ackclock.draw.figure import Group
 from ackclock.draw.page import html

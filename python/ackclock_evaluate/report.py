@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ackclock import engine
-from ackclock.decision.paired import LimitResult
+from ackclock.decision.comparisons import LimitResult
 from ackclock.engine import controls, storage
 from ackclock_evaluate import conclusion, exports, previous
 from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, MarginResult

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock import engine, metrics
-from ackclock.decision import paired
-from ackclock.decision.paired import ORDER, Compared, LimitResult, Margin
+from ackclock.decision.comparisons import ORDER, Compared, LimitResult, Margin, of_criterion
 from ackclock.metrics import Estimate
 from ackclock_evaluate.cell import Cell, CellCurves, CellNumbers, Criterion, possible
 from ackclock_evaluate.setting import BASELINES, Mode, Subject
@@ -236,7 +235,7 @@ def judge(criterion: Criterion, cells: Sequence[CellResult]) -> CriterionResult:
     worst: tuple[CellResult, MarginResult | LimitResult] | None = None
     if compared:
         comparisons = [cells[index].judged[place].compared for index, place in compared]
-        verdict, decisive, p, kept = paired.of_criterion(comparisons)
+        verdict, decisive, p, kept = of_criterion(comparisons)
         corrected: list[list[MarginResult]] = [list(cell.judged) for cell in cells]
         for (index, place), each in zip(compared, kept, strict=True):
             corrected[index][place] = replace(corrected[index][place], verdict=each)

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from ackclock import engine
-from ackclock.decision.paired import Margin
+from ackclock.decision.comparisons import Margin
 from ackclock.engine import Run
 from ackclock.engine.build import Table
 from ackclock_evaluate import measures

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ackclock.decision.paired import ORDER
+from ackclock.decision.comparisons import ORDER
 
 SCHEMA = 2
 

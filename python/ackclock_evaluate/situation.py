@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ackclock import engine
-from ackclock.decision.paired import Limit, Margin
+from ackclock.decision.comparisons import Limit, Margin
 from ackclock.engine import build
 from ackclock.engine.build import Table
 from ackclock.engine.names import NAME

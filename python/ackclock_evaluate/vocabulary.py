@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ackclock.decision.paired import Margin
+from ackclock.decision.comparisons import Margin
 from ackclock_evaluate import joins, measures, states, timelines
 from ackclock_evaluate.cell import DELAY, GOODPUT, JAIN, LOSS, SHARE, CellNumbers, harm_margin, time_margin
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from ackclock import engine
-from ackclock.decision import paired, wants_more
+from ackclock.decision import comparisons, wants_more
 from ackclock.engine.build import Table
 from ackclock.runs import Job, Store
 from ackclock_evaluate import baselines
@@ -189,12 +189,12 @@ class Work:
         judged = []
         for margin in described.judged:
             compared = {
-                name: paired.compare(
+                name: comparisons.compare(
                     candidate.values(margin.metric), others[name].values(margin.metric), margin
                 )
                 for name in BASELINES
             }
-            judged.append(MarginResult(margin, *paired.most_permissive(compared)))
+            judged.append(MarginResult(margin, *comparisons.most_permissive(compared)))
         limits = [
             limit.judge(
                 candidate.values(limit.metric),
@@ -211,11 +211,11 @@ class Work:
         for result in self.of_criteria(0):
             decisive = [cell for cell in result.cells if cell.cell.decisive]
             compared = [judged.compared for cell in decisive for judged in cell.judged]
-            adjusted = paired.holm([comparison.p for comparison in compared])
+            adjusted = comparisons.holm([comparison.p for comparison in compared])
             # One comparison that stays worse after the correction settles the criterion: the others
             # need not be confirmed as well.
             settled = any(
-                comparison.verdict == "worse" and holm_p < 1 - paired.LEVEL
+                comparison.verdict == "worse" and holm_p < 1 - comparisons.LEVEL
                 for comparison, holm_p in zip(compared, adjusted, strict=True)
             )
             for cell in decisive:

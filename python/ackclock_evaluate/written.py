@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ackclock.decision.paired import Limit, LimitResult
+from ackclock.decision.comparisons import Limit, LimitResult
 from ackclock.metrics import Estimate
 from ackclock_evaluate.results import MarginResult
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import engine
-from ackclock.decision.paired import Verdict
+from ackclock.decision.comparisons import Verdict
 from ackclock.engine import storage
 from ackclock.engine.build import Table
 from ackclock.metrics import Estimate

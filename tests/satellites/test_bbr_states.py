@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from ackclock import engine
-from ackclock.decision.paired import Limit
+from ackclock.decision.comparisons import Limit
 from ackclock_evaluate import figures, states
 from ackclock_evaluate.evaluate import evaluate
 from ackclock_evaluate.results import Request

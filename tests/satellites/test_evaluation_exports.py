@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ackclock.decision.paired import Limit, compare
+from ackclock.decision.comparisons import Limit, compare
 from ackclock_evaluate import accepted, conclusion, exports
 from ackclock_evaluate.cell import LOSS, Cell
 from ackclock_evaluate.results import (

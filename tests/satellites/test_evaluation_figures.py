@@ -2,7 +2,7 @@
 
 import pytest
 
-from ackclock.decision.paired import Margin
+from ackclock.decision.comparisons import Margin
 from ackclock.draw.figure import Chart
 from ackclock_evaluate import figures
 from ackclock_evaluate.cell import Cell, Criterion

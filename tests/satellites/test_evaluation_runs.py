@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ackclock.decision.paired import Margin, compare
+from ackclock.decision.comparisons import Margin, compare
 from ackclock.runs import Answer
 from ackclock_evaluate import timelines, work
 from ackclock_evaluate.cell import LOSS, Cell, Criterion, one_part

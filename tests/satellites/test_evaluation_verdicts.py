@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ackclock.decision import Estimate, wants_more
-from ackclock.decision.paired import (
+from ackclock.decision.comparisons import (
     ORDER,
     Compared,
     Limit,

@@ -1,9 +1,19 @@
-"""Statistics: intervals over runs, comparisons of paired runs, and when more runs are needed.
+"""Statistics: intervals over runs, comparisons, and when more runs are needed.
 
 Pure functions of numbers, and the only statistics behind claims, answers and cells. Nothing else
 imports the tests and the distributions of SciPy.
 """
 
+from ackclock.decision.comparisons import (
+    Compared,
+    Limit,
+    Margin,
+    Verdict,
+    compare,
+    holm,
+    most_permissive,
+    of_criterion,
+)
 from ackclock.decision.factors import acting
 from ackclock.decision.intervals import (
     Estimate,
@@ -15,16 +25,6 @@ from ackclock.decision.intervals import (
     sign,
     unpaired_difference,
     within,
-)
-from ackclock.decision.paired import (
-    Compared,
-    Limit,
-    Margin,
-    Verdict,
-    compare,
-    holm,
-    most_permissive,
-    of_criterion,
 )
 from ackclock.decision.ranges import apart, chance_wrong, expected_wrong, lies_in, tail
 from ackclock.decision.ratios import exact_share, of_ratios, quotient, ratio_of_means

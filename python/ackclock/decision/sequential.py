@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from statistics import NormalDist
 
+from ackclock.decision.comparisons import Compared
 from ackclock.decision.intervals import over_runs
-from ackclock.decision.paired import Compared
 
 LEAST_CHANCE = 0.25
 """Least probability that further runs decide a comparison; below it they are better spent elsewhere."""
