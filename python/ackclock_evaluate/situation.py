@@ -272,6 +272,8 @@ def _margin(entry: TomlValue, where: str) -> Margin:
         margin = replace(MARGINS[like], **fields)
     if not margin.metric:
         raise ProblemError(where, f'metric is missing; write "{like} of METRIC"')
+    if margin.difference is not None:
+        _number(margin.difference, f"{where}.difference")
     if not ((margin.ratio or 0) > 1 or (margin.difference or 0) > 0):
         raise ProblemError(where, f"{margin.metric[:40]} needs a ratio above 1 or a difference above 0")
     return margin

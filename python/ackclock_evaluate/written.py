@@ -59,7 +59,7 @@ def margin_words(judged: MarginResult | LimitResult) -> str:
     if margin.ratio is not None:
         parts.append(f"{100 * (margin.ratio - 1):.0f} %")
     if margin.difference is not None:
-        parts.append(f"{margin.difference:g} {margin.unit}".strip())
+        parts.append(f"{margin.difference:.3g} {margin.unit}".strip())
     return " and ".join(parts)
 
 

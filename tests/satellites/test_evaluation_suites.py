@@ -278,3 +278,18 @@ def test_a_better_moment_does_not_end_starvation() -> None:
     run = cast("Run", SimpleNamespace(windows=pl.concat(frames), summary=summary))
     # 0.2 of the link for 5 s of 50: 1000 of 48 500, which is 4.1 % of the fair half: all the time.
     assert timelines.starvation(run) == {"starved": 50.0}
+
+
+def test_a_margin_of_harm_is_a_tenth_of_the_smaller_fair_share() -> None:
+    # One flow of two has a half, one of five a fifth, and one of seventeen a seventeenth of the link.
+    (mixed,) = [criterion for criterion in SUITES["rfc9743"] if criterion.id == "mixed"]
+    assert mixed.cells is not None
+    margins = {
+        cell.id: margin.difference
+        for cell in mixed.cells("quick")
+        for margin in cell.judged
+        if margin.metric == "harm_goodput"
+    }
+    assert margins["standard-path-next-to-reno"] == 0.05
+    assert margins["1-beside-4-reno"] == margins["4-beside-1-reno"] == pytest.approx(0.02)
+    assert margins["1-beside-16-reno"] == pytest.approx(0.1 / 17)
