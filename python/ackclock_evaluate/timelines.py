@@ -57,15 +57,19 @@ def first_time(time_s: ArrayLike, amount: ArrayLike, from_s: float, end_s: float
     inside = time[(time > from_s + WINDOW_S) & (time <= end_s)]
     at = np.concatenate([[from_s + WINDOW_S], inside])
     rate = (np.interp(at, known, total) - np.interp(at - WINDOW_S, known, total)) * 8e-6 / WINDOW_S
-    reached = rate >= least_mbps
+    return min(end_s, first_reached(at, rate, least_mbps)) - from_s
+
+
+def first_reached(time_s: NDArray[np.float64], values: NDArray[np.float64], level: float) -> float:
+    """Return the time at which values first reach a level, interpolated between samples; else infinity."""
+    reached = values >= level
     if not reached.any():
-        return end_s - from_s
+        return float("inf")
     first = int(np.argmax(reached))
     if first == 0:
-        return WINDOW_S
-    before, after = rate[first - 1], rate[first]
-    part = (least_mbps - before) / (after - before)
-    return float(at[first - 1] + part * (at[first] - at[first - 1]) - from_s)
+        return float(time_s[0])
+    part = (level - values[first - 1]) / (values[first] - values[first - 1])
+    return float(time_s[first - 1] + part * (time_s[first] - time_s[first - 1]))
 
 
 def cuts(run: Run) -> CellNumbers:
@@ -131,17 +135,16 @@ def shared(run: Run) -> CellNumbers:
 def ramp_up(run: Run, *, start_s: float, powers: tuple[int, ...]) -> CellNumbers:
     """Return ``ramp_N``: seconds from `start_s` until the newcomer's 10^N packets have arrived.
 
-    The newcomer is the second flow, and its packets count as 1500 bytes. The rest of the run if they
-    never arrive.
+    The newcomer is the second flow, and its packets count as 1500 bytes; the time is interpolated
+    between samples. The rest of the run if they never arrive.
     """
     table = run.windows.filter(pl.col("flow") == run.summary["flows"][1]["id"])
     time_s = table["time_s"].to_numpy()
     arrived = np.cumsum(table["delivered_bytes"].to_numpy())
     times_s = {}
     for power in powers:
-        reached = arrived >= 1500 * 10**power
-        at_s = time_s[np.argmax(reached)] if reached.any() else run.summary["duration_s"]
-        times_s[f"ramp_{power}"] = float(at_s - start_s)
+        at_s = first_reached(time_s, arrived, 1500 * 10**power)
+        times_s[f"ramp_{power}"] = min(run.summary["duration_s"], at_s) - start_s
     return times_s
 
 
@@ -188,16 +191,23 @@ def _delivered(run: Run, chosen: Sequence[int]) -> tuple[NDArray[np.float64], ND
 def joining(run: Run, *, every_s: float) -> CellNumbers:
     """Return ``fair_time``: the mean time (s) until newcomers have their share.
 
-    Flow k starts at k times `every_s`. A newcomer has its share when all flows present are 0.1-fair by
-    means over a second; it counts with `every_s` when they never are.
+    Flow k starts at k times `every_s`. A newcomer has its share when all flows present are 0.1-fair, each
+    with at least nine tenths of the fair share by its mean over the last second, interpolated between
+    samples; it counts with `every_s` when they never are.
     """
     mine = flows(run, "c")
     times_s = []
     for last in range(1, len(mine)):
         time_s, amounts = _delivered(run, [flow["id"] for flow in mine[: last + 1]])
         from_s = last * every_s
-        ends, rates = metrics.over_intervals(time_s, amounts, 1.0, from_s, from_s + every_s)
-        times_s.append(min(every_s, metrics.delta_fair_time(ends, rates, 0.1, from_s)))
+        arrived = np.cumsum(amounts, axis=0)
+        at = time_s[(time_s >= from_s + WINDOW_S - 1e-9) & (time_s <= from_s + every_s + 1e-9)]
+        lately = [
+            np.interp(at, time_s, column) - np.interp(at - WINDOW_S, time_s, column) for column in arrived.T
+        ]
+        together = np.maximum(1e-9, np.sum(lately, axis=0))
+        least_share = (last + 1) * np.min(lately, axis=0) / together
+        times_s.append(min(every_s, first_reached(at, least_share, 0.9) - from_s))
     return {"fair_time": float(np.mean(times_s))}
 
 

@@ -81,6 +81,21 @@ def test_a_newcomer_is_timed_by_its_packets() -> None:
     assert times_s == {"ramp_2": pytest.approx(1.0), "ramp_3": pytest.approx(4.5)}
 
 
+def test_newcomers_are_timed_between_samples() -> None:
+    """A newcomer gains on a flow with 100 packets a sample by 10 in each of ten samples of 0.25 s.
+
+    Over the second before the end of its sample k the two have sent 400 and 10 (4 k - 6): of the fair
+    half the newcomer has 2 x 300/700 = 0.857 at k = 9 and 2 x 340/740 = 0.919 at k = 10.
+    """
+    before, after = np.full(80, 100), np.minimum(100, 10 * np.arange(1, 81))
+    run = made(np.stack([np.tile(before, 2), np.concatenate([0 * before, after])], axis=1), sample_s=0.25)
+    for flow in run.summary["flows"]:
+        flow["name"] = f"c-{flow['id']}"
+    nine, ten = 2 * 300 / 700, 2 * 340 / 740
+    expected_s = 0.25 * (9 + (0.9 - nine) / (ten - nine))
+    assert timelines.joining(run, every_s=20.0) == {"fair_time": pytest.approx(expected_s)}
+
+
 def test_a_transfer_that_does_not_end_takes_the_whole_run() -> None:
     # 1 MB on 0.512 Mbit/s take 15.6 s; 100 kB on 50 Mbit/s some round trips of 40 ms.
     def completion_s(path: Bottleneck, size: str) -> float:
