@@ -243,7 +243,7 @@ CAUGHT_BY: dict[type[Honest], tuple[str, ...]] = {
     BlindToLoss: ("mixed", "loss"),
     NeverEndsSlowStart: ("mixed", "loss"),
     NeverBelowTen: ("collapse-silence", "collapse-overload"),
-    GivesWay: ("wired", "mixed"),
+    GivesWay: ("compete", "wired"),
     TurnsLater: ("mixed", "loss"),
     TurnsMuchLater: ("late",),
     WildAfterIdling: ("app-limited",),

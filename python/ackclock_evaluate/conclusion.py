@@ -10,7 +10,7 @@ from ackclock.decision.comparisons import LimitResult
 from ackclock_evaluate import written
 from ackclock_evaluate.cell import Criterion, words
 from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, Request
-from ackclock_evaluate.setting import BASELINES
+from ackclock_evaluate.setting import BASELINES, CUBIC
 from ackclock_evaluate.suites import chosen
 
 LEVELS = {"MUST": "MUST", "SHOULD": "SHOULD", "": "other criteria"}
@@ -18,6 +18,8 @@ MOST_NAMED = 4
 """A sentence names at most this many criteria."""
 STARVED = "starved"
 """The metric of the limit on starvation."""
+SHARE = "share"
+"""The metric of the limit on the share that a control gets for itself."""
 
 
 def not_asked(request: Request) -> tuple[Criterion, ...]:
@@ -32,24 +34,28 @@ def not_asked(request: Request) -> tuple[Criterion, ...]:
 
 
 @dataclass(frozen=True)
-class Starvation:
-    """The scenarios in which other flows could starve, and those in which they do."""
+class Limited:
+    """The scenarios that were asked and have a limit on a metric, and those that fail it."""
 
     asked: Sequence[CellResult]
-    starved: Sequence[CellResult]
+    failed: Sequence[CellResult]
+
+    @property
+    def count(self) -> str:
+        """How many of how many fail."""
+        return f"{len(self.failed)} of {len(self.asked)} scenarios"
 
 
-def starvation(evaluation: Evaluation) -> Starvation:
-    """Return the scenarios with a limit on starvation that were asked, and those that fail it."""
+def limited(evaluation: Evaluation, metric: str) -> Limited:
+    """Return the scenarios with a limit on a metric, such as the time of starvation."""
     limits = [
         (cell, limit)
         for result in evaluation.results
         for cell in result.asked
         for limit in cell.limits
-        if limit.bound.metric == STARVED
+        if limit.bound.metric == metric
     ]
-    starved = [cell for cell, limit in limits if limit.verdict == "fails"]
-    return Starvation([cell for cell, _ in limits], starved)
+    return Limited([cell for cell, _ in limits], [cell for cell, each in limits if each.verdict == "fails"])
 
 
 def headline(evaluation: Evaluation) -> str:
@@ -66,13 +72,14 @@ def headline(evaluation: Evaluation) -> str:
     parts = [_of_level(label, asked) for label, asked in levels.items() if asked]
     parts += [f"{' and '.join(none)}: none asked"] if none else []
     sentences = ["; ".join(parts)] if parts else []
-    limits = starvation(evaluation)
-    if limits.asked:
-        count = f"{len(limits.starved)} of {len(limits.asked)} scenarios" if limits.starved else ""
-        asked = f"none of the {len(limits.asked)} scenarios that ask for it"
-        sentences.append(f"Starves other flows in {count or asked}")
+    starved, share = limited(evaluation, STARVED), limited(evaluation, SHARE)
+    if starved.asked:
+        none_starves = f"none of the {len(starved.asked)} scenarios that ask for it"
+        sentences.append(f"Starves other flows in {starved.count if starved.failed else none_starves}")
     else:
         sentences.append("Starvation: not asked")
+    if share.failed:
+        sentences.append(f"Cannot compete with {CUBIC} in {share.count}")
     for verdict, label in (("failed", "A run failed in"), ("undecided", "Undecided:")):
         named = [result for result in tested if result.verdict == verdict]
         if named:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
+from ackclock.decision.comparisons import LimitResult
 from ackclock.draw import latex
 from ackclock_evaluate import conclusion, written
 from ackclock_evaluate.cell import Criterion, words
-from ackclock_evaluate.results import CANDIDATE, CriterionResult, Evaluation
+from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, MarginResult
 from ackclock_evaluate.setting import BASELINES
 
 HEADS = ("criterion", "section", "level", "verdict", "worse in", "decided by", "effect")
@@ -33,15 +34,20 @@ def _row(result: CriterionResult) -> tuple[str, ...]:
     criterion = result.criterion
     if not result.asked:
         return _without(criterion, result.verdict)
-    decided, effect = "", ""
+    decided, size = "", ""
     if result.worst:
         cell, judged = result.worst
         bound = judged.bound
         value = written.with_unit(bound.metric, bound.unit, cell.measured[CANDIDATE].estimate(bound.metric))
         decided = f"{cell.cell.name}: {words(bound.metric)} {value}"
-        effect = written.evidence(judged)
+        size = effect(cell, judged)
     worse = f"{result.worse} of {len(result.asked)}"
-    return (criterion.id, criterion.section, criterion.level, result.verdict, worse, decided, effect)
+    return (criterion.id, criterion.section, criterion.level, result.verdict, worse, decided, size)
+
+
+def effect(cell: CellResult, judged: MarginResult | LimitResult) -> str:
+    """Return the size of what a verdict rests on, and whether the packets are those of a baseline."""
+    return "; ".join(filter(None, (written.evidence(judged), written.twin(cell))))
 
 
 def _without(criterion: Criterion, verdict: str) -> tuple[str, ...]:

@@ -187,7 +187,7 @@ def ladder(result: CriterionResult, name: str) -> Group | None:
     steps: dict[tuple[str, float], dict[float, Measured]] = {}
     for cell in result.cells:
         parameters, measured = cell.cell.parameters, cell.measured[CANDIDATE]
-        if "mine" in parameters and np.isfinite(_value(measured, "victim_goodput")):
+        if {"mine", "victim"} <= parameters.keys() and np.isfinite(_value(measured, "victim_goodput")):
             mine, theirs = float(parameters["mine"]), float(parameters["others"])
             steps.setdefault((str(parameters["victim"]), mine + theirs), {})[mine] = measured
     crowds = {key: by_count for key, by_count in steps.items() if len(by_count) >= LEAST_STEPS}

@@ -88,10 +88,13 @@ def _cells(result: CriterionResult) -> list[dict[str, Any]]:
             reason = candidate.refusal or candidate.errors[0]
             rows.append({"cell": cell.cell.name, "reason": reason, "verdict": cell.verdict})
             continue
+        twin = written.twin(cell)
         for judged in cell.judged:
             compared = judged.compared
             rows.append(_row(cell, judged, judged.verdict or compared.verdict) | links)
-            if compared.identical:
+            if twin:
+                rows[-1]["note"] = twin
+            elif compared.identical:
                 rows[-1]["note"] = "the runs do not differ"
             elif compared.runs_needed:
                 rows[-1]["note"] = f"about {compared.runs_needed} runs would decide"
@@ -121,6 +124,7 @@ def _result(result: CriterionResult, others: Sequence[CriterionResult]) -> dict[
             "scenario": tables.scenario_name(result.criterion.id, cell.cell.id),
             "files": _files(cell, result.criterion.id),
         }
+        shown["worst"]["effect"] = exports.effect(cell, decisive)
     return shown
 
 

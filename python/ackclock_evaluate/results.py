@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -129,6 +130,45 @@ class CellResult:
         """Whether Reno, where it is alone in the cell, has at least a few loss events; true otherwise."""
         epochs = self.measured["reno"].values("epochs")
         return not epochs or not max(epochs) < STEADY_EPOCHS
+
+    @property
+    def twin(self) -> str:
+        """The baseline, other than the candidate, whose runs have the same numbers; or empty."""
+        mine = self.measured[CANDIDATE]
+        for name in BASELINES:
+            theirs = self.measured[name]
+            is_itself = {part: each.digest for part, each in mine.scenarios.items()} == {
+                part: each.digest for part, each in theirs.scenarios.items()
+            }
+            if mine.numbers and not is_itself and _same(mine.numbers, theirs.numbers):
+                return name
+        return ""
+
+    @property
+    def marks(self) -> bool:
+        """Whether a queue of the cell can mark packets."""
+        scenario = self.measured[CANDIDATE].scenario
+        return scenario is not None and _marks(tomllib.loads(scenario.toml()))
+
+
+def _same(mine: Sequence[CellNumbers], theirs: Sequence[CellNumbers]) -> bool:
+    """Return whether runs have the same numbers; those of another processor differ in the last digits."""
+    return len(theirs) >= len(mine) and all(
+        run.keys() == other.keys()
+        and np.allclose(list(run.values()), [other[name] for name in run], rtol=1e-9, equal_nan=True)
+        for run, other in zip(mine, theirs, strict=False)
+    )
+
+
+def _marks(described: object) -> bool:
+    """Return whether any queue in a table of a scenario, or in the tables in it, marks packets."""
+    if isinstance(described, list):
+        return any(map(_marks, described))
+    if not isinstance(described, dict):
+        return False
+    queue = described.get("queue")
+    marks = isinstance(queue, dict) and (queue.get("ecn") or queue.get("kind") in ("step", "dualpi2"))
+    return bool(marks) or any(map(_marks, described.values()))
 
 
 CANDIDATE = "candidate"

@@ -152,6 +152,8 @@ class Situation:
             if known.get(name, 1) == 0:
                 raise ProblemError(f"{place}.{name}", "must be above 0")
         discipline = path.pop("queue", {})
+        if not isinstance(discipline, Mapping):
+            raise ProblemError(f"{place}.queue", f"expected a table, got {discipline!r:.40}")
         return Bottleneck(**known, discipline=discipline, link={} if keys.get("undisturbed") else path)
 
     def _scenario(self, keys: Keys, names: Names, subject: Subject) -> Table:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ackclock.decision.comparisons import Limit, LimitResult
 from ackclock.metrics import Estimate
-from ackclock_evaluate.results import MarginResult
+from ackclock_evaluate.results import CellResult, MarginResult
 
 _PER_CENT = re.compile(r"(\w+_)?loss|late|lost|marked|resent_in_vain|spurious_cuts|useful|utilisation")
 """Shares of packets, cuts or time, which are written in per cent."""
@@ -75,3 +75,10 @@ def evidence(judged: MarginResult | LimitResult) -> str:
     if effect.value < 0:
         return f"{-effect.value:.2g} margins better, at least {max(0.0, -effect.high):.2g}"
     return f"{effect.value:.2g} margins worse, at least {max(0.0, effect.low):.2g}"
+
+
+def twin(cell: CellResult) -> str:
+    """Return a note when the packets are those of a baseline, as those of DCTCP are where nothing marks."""
+    if not cell.twin:
+        return ""
+    return f"as {cell.twin}: {'the same packets' if cell.marks else 'nothing marked here'}"

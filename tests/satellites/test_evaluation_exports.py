@@ -9,8 +9,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from ackclock import engine
 from ackclock.decision.comparisons import Limit, compare
-from ackclock_evaluate import accepted, conclusion, exports
+from ackclock_evaluate import accepted, conclusion, exports, written
 from ackclock_evaluate.cell import LOSS, Cell
 from ackclock_evaluate.results import (
     CANDIDATE,
@@ -21,7 +22,7 @@ from ackclock_evaluate.results import (
     Request,
     judge,
 )
-from ackclock_evaluate.setting import BASELINES, Subject
+from ackclock_evaluate.setting import BASELINES, Bottleneck, Subject
 from ackclock_evaluate.suites import chosen
 
 TODAY = "2026-11-26"
@@ -58,8 +59,8 @@ def test_the_headline_counts_by_level_and_says_what_was_not_asked(evaluation: Ev
     assert "other criteria: worse than both cubic-linux and reno in 0 of 1" in first
     assert first.endswith("SHOULD: none asked")
     assert starves == "Starves other flows in 1 of 2 scenarios"
-    # 25 criteria of the suite have scenarios; 2 were asked.
-    assert left_out == "Not asked: 23 of 25 criteria"
+    # 28 criteria of the suite have scenarios; 2 were asked.
+    assert left_out == "Not asked: 26 of 28 criteria"
 
 
 def test_nothing_is_said_about_starvation_that_was_not_asked(evaluation: Evaluation) -> None:
@@ -70,18 +71,18 @@ def test_nothing_is_said_about_starvation_that_was_not_asked(evaluation: Evaluat
 
 def test_junit_has_a_case_for_every_criterion(evaluation: Evaluation) -> None:
     suite = ElementTree.fromstring(exports.junit(evaluation))  # noqa: S314
-    assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["25", "1", "0", "23"]
+    assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["28", "1", "0", "26"]
     (failure,) = suite.iter("failure")
     assert failure.get("type") == "fails"
     # Five of five: at least 0.025^(1/5) = 47.8 % of all runs.
     assert "broken in 5 of 5 runs, at least 48% of all" in str(failure.get("message"))
-    assert len(list(suite.iter("skipped"))) == 23
+    assert len(list(suite.iter("skipped"))) == 26
 
 
 def test_markdown_is_a_table_of_all_criteria(evaluation: Evaluation) -> None:
     lines = exports.markdown(evaluation, TODAY).splitlines()
     table = [line for line in lines if line.startswith("|")]
-    assert len(table) == 2 + 25
+    assert len(table) == 2 + 28
     assert {line.count(" | ") for line in table} == {len(exports.HEADS) - 1}
     assert f"on {TODAY}" in lines[2]
 
@@ -90,7 +91,7 @@ def test_latex_is_one_that_latex_accepts(evaluation: Evaluation, tmp_path: Path)
     text = exports.tabular(evaluation)
     assert r"2 of 100 \% \{lost\} \& more" in text
     rows = [line for line in text.splitlines() if line.endswith(r"\\")]
-    assert len(rows) == 1 + 25
+    assert len(rows) == 1 + 28
     # Six columns: five separators that are not escaped.
     assert {row.count(" & ") for row in rows} == {5}
     if shutil.which("pdflatex") is None:
@@ -131,3 +132,38 @@ def test_a_damaged_file_of_accepted_findings_is_one_line(tmp_path: Path, text: s
     with pytest.raises(ValueError, match=words) as caught:
         accepted.read(file, ["mixed"])
     assert "\n" not in str(caught.value)
+
+
+def test_a_control_without_its_marks_is_noted_to_be_as_reno() -> None:
+    marks = {"kind": "codel", "ecn": True}
+    notes = []
+    for queue in ({"kind": "droptail"}, marks):
+        dctcp, reno = (
+            engine.read(Bottleneck(discipline=queue).scenario(Subject(name).flow("c", 40), duration_s=2))
+            for name in ("dctcp", "reno")
+        )
+        numbers = [{"loss": 0.01, "goodput": 9.0}, {"goodput": 8.0, "loss": 0.02}]
+        measured = {CANDIDATE: Measured(numbers, scenarios={"run": dctcp})}
+        # The baseline has more runs, and its numbers may have been shipped in another order.
+        shipped = [{"goodput": 9.0, "loss": 0.01}, {"goodput": 8.0, "loss": 0.02}, {"goodput": 7.0}]
+        measured |= {name: Measured(shipped, scenarios={"run": reno}) for name in BASELINES}
+        measured[BASELINES[0]].numbers = numbers[::-1]
+        result = CellResult(Cell("one", lambda _: {}), measured, [], [])
+        notes.append(written.twin(result))
+        itself = measured | {CANDIDATE: Measured(numbers, scenarios={"run": reno})}
+        assert not written.twin(replace(result, measured=itself))
+    assert notes == ["as reno: nothing marked here", "as reno: the same packets"]
+
+
+def test_a_control_that_gets_nothing_next_to_cubic_cannot_compete(evaluation: Evaluation) -> None:
+    (compete,) = chosen(["rfc9743"], ["compete"])
+    assert compete.cells is not None
+    # A fifth of the half of two flows, and of the sixteen seventeenths of one: 0.1, and 0.2/17.
+    limits = {cell.id: cell.limits[0] for cell in compete.cells("quick")}
+    assert limits["standard-path"].at_least == pytest.approx(0.1)
+    assert limits["1-next-to-16"].at_least == pytest.approx(0.2 / 17)
+    shy = cell("standard path", [0.01] * 5, [0.01] * 5)
+    shy = replace(shy, judged=[], limits=[limits["standard-path"].judge([0.09] * 5, [0.5, 0.4])])
+    starving = replace(evaluation, results=[*evaluation.results, judge(compete, [shy])])
+    assert "Cannot compete with cubic-linux in 1 of 1 scenarios" in conclusion.headline(starving)
+    assert "compete" not in conclusion.headline(evaluation)
