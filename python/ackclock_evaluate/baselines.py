@@ -7,7 +7,7 @@ stale when a run that is made again differs, not when a file has changed: a test
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,17 +45,9 @@ class Shipped:
                 if value is not None:
                     run[metric] = value
 
-    def count(self, job: Job) -> int:
-        """Return how many runs of the scenario of a job have numbers of its measure."""
-        return len(self._runs.get(_key(job), ()))
-
-    def numbers(self, job: Job) -> CellNumbers | None:
-        """Return the numbers of a job; None when it must be run, as for its curves."""
-        runs = self._runs.get(_key(job), ())
-        wanted = job.measure
-        if not isinstance(wanted, Wanted) or wanted.drawn or job.run >= len(runs):
-            return None
-        return runs[job.run]
+    def runs(self, job: Job) -> Sequence[CellNumbers]:
+        """Return the numbers of all shipped runs of the scenario of a job, by its measure."""
+        return self._runs.get(_key(job), ())
 
 
 def _key(job: Job) -> tuple[str, str]:

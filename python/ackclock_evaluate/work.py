@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -60,7 +60,12 @@ class Work:
         """Number of the first run, with which its random streams are chosen."""
         self._indices = {id(cell): index for index, (_, cell) in enumerate(self.cells)}
         self._scenarios: dict[tuple[int, int], dict[str, engine.Scenario] | str] = {}
+        # All of this is asked for in every round, and building scenarios and their digests takes longer than
+        # the runs of a control whose baselines are shipped.
+        self._parts: dict[tuple[int, int], Parts] = {}
         self._jobs: dict[tuple[int, int, int, str], Job] = {}
+        self._by_scenario: dict[int, Sequence[CellNumbers]] = {}
+        self._measured: dict[tuple[int, int], tuple[int, Measured]] = {}
         is_shipped = request.shipped and request.seed == baselines.SEED
         self._shipped = baselines.read() if is_shipped else baselines.Shipped()
 
@@ -84,7 +89,10 @@ class Work:
 
     def parts(self, cell: int, subject: int) -> Parts:
         """Return the parts of a cell with a control in the judged place."""
-        return self.cells[cell][1].parts(self.request.subjects[subject])
+        key = (cell, subject)
+        if key not in self._parts:
+            self._parts[key] = self.cells[cell][1].parts(self.request.subjects[subject])
+        return self._parts[key]
 
     def jobs(self, cell: int, subject: int) -> Iterator[tuple[int, str, Job]]:
         """Yield the runs that a cell needs of a control now: number, name of the part, and job.
@@ -96,7 +104,8 @@ class Work:
             return
         parts = self.parts(cell, subject)
         count = self.runs[cell]
-        if subject and all(self._shipped.count(self._job(cell, subject, 0, name)) for name in parts):
+        last = baselines.RUNS - 1
+        if subject and all(self.is_shipped(self._job(cell, subject, last, name)) for name in parts):
             count = max(count, baselines.RUNS)
         for run in range(count):
             for name in parts:
@@ -111,7 +120,6 @@ class Work:
             is_first = run == 0 and name == next(iter(parts))
             is_shown = subject == 0 or self.request.subjects[subject].name == CUBIC
             drawn = self.cells[cell][1].drawn and is_first and is_shown
-            # Jobs are kept, because the key of a job is a digest that is read again and again.
             wanted = Wanted(parts[name].measure, drawn, by_flow=True)
             offset = self.first + (0 if self.request.paired or subject else UNPAIRED)
             self._jobs[key] = Job(scenarios[name], run + offset, parts[name].records or drawn, wanted)
@@ -129,7 +137,17 @@ class Work:
 
     def is_shipped(self, job: Job) -> bool:
         """Return whether the numbers of a run are shipped, so that it is not made."""
-        return self._shipped.numbers(job) is not None
+        return self._shipped_numbers(job) is not None
+
+    def _shipped_numbers(self, job: Job) -> CellNumbers | None:
+        """Return the shipped numbers of a run; None when it must be made, as for its curves."""
+        if isinstance(job.measure, Wanted) and job.measure.drawn:
+            return None
+        key = id(job.scenario)
+        if key not in self._by_scenario:
+            self._by_scenario[key] = self._shipped.runs(job)
+        runs = self._by_scenario[key]
+        return runs[job.run] if job.run < len(runs) else None
 
     def is_complete(self, cell: int, subject: int) -> bool:
         """Return whether all runs that a cell needs of a control now are finished."""
@@ -140,13 +158,22 @@ class Work:
 
     def measured(self, cell: int, subject: int) -> Measured:
         """Collect the finished runs of a control in a cell."""
+        key, runs = (cell, subject), self.runs[cell]
+        if key in self._measured and self._measured[key][0] == runs:
+            return self._measured[key][1]
+        measured = self._collected(cell, subject)
+        if self.is_complete(cell, subject):
+            self._measured[key] = runs, measured
+        return measured
+
+    def _collected(self, cell: int, subject: int) -> Measured:
         scenarios = self.scenarios(cell, subject)
         if isinstance(scenarios, str):
             return Measured(refusal=scenarios)
         measured = Measured(scenarios=scenarios)
         by_run: dict[int, dict[str, CellNumbers]] = {}
         for run, name, job in self.jobs(cell, subject):
-            shipped = self._shipped.numbers(job)
+            shipped = self._shipped_numbers(job)
             if shipped is not None:
                 by_run.setdefault(run, {})[name] = shipped
                 continue

@@ -46,7 +46,7 @@ def test_a_sample_of_the_shipped_runs_is_the_same_again(tmp_path: Path) -> None:
         assert run.summary["digest"] == known, work.cells[cell][1].name
         assert job.measure is not None
         again = job.measure(run)["numbers"]
-        assert shipped.numbers(job) == pytest.approx(again, rel=SAME, nan_ok=True)
+        assert shipped.runs(job)[job.run] == pytest.approx(again, rel=SAME, nan_ok=True)
 
 
 def test_an_evaluation_runs_only_the_candidate_and_what_is_drawn(tmp_path: Path) -> None:
