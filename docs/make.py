@@ -334,12 +334,17 @@ def draw_adversary(image: Path) -> None:
 
 
 def main() -> None:
-    """Make what the arguments name, or everything: papers, glossary, adversaries, all studies."""
-    wanted = sys.argv[1:] or ["papers", "glossary", "adversaries", *STUDIES]
+    """Make what the arguments name, or everything: papers, glossary, README, adversaries, all studies."""
+    wanted = sys.argv[1:] or ["papers", "glossary", "readme", "adversaries", *STUDIES]
     if "papers" in wanted:
         write_papers()
     if "glossary" in wanted:
         (DOCS / "glossary.md").write_text(glossary.page(), encoding="utf-8")
+    if "readme" in wanted:
+        # In this folder, which is not on the path of a program that imports this one.
+        import readme
+
+        readme.write()
     # The same picture gives the same file.
     with mpl.rc_context(plots.STYLE | {"svg.hashsalt": "ackclock", "svg.fonttype": "path"}):
         if "controls" in wanted:

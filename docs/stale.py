@@ -44,10 +44,12 @@ GENERATED = (
         "docs/images/contact-sheet.png", ("python/ackclock/draw", "lab/src/charts"), "make contact-sheet"
     ),
     Generated(
-        "docs/images/figure-8.png",
-        ("python/ackclock_papers/illinois/figures_8_and_10.py",),
-        "ackclock reproduce illinois/figure-8",
+        "README.md",
+        ("papers", "tests/data/ns2", "tests/data/linux", "docs/performance.md"),
+        "docs/make.py readme",
+        "test_readme.py",
     ),
+    Generated("docs/images/answer.png", ("papers/fit/published",), "docs/make.py readme"),
     Generated("docs/images/growth.png", ("benches/growth.py", "crates/ackclock-sim/src"), "make bench"),
     Generated("docs/images/kernel-windows.png", ("benches/kernel.py",), "make bench-kernel"),
     Generated("docs/images/l4s-shares.png", ("benches/l4s.py",), "make bench-l4s"),

@@ -5,6 +5,7 @@ It runs in an empty directory, by the interpreter of a fresh environment that ha
 
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -14,26 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
 INSTALLING = ROOT / "docs" / "installing.md"
-# Minutes of simulation, files that a reader writes, root, or another machine.
-LEFT_OUT = (
-    "reproduce",
-    "evaluate",
-    "my_module",
-    "loss.toml",
-    "results/",
-    "sudo",
-    "make ",
-    "HOST",
-    "measure serve",
-    "measure report",
-)
-
-
-def commands(text: str) -> list[str]:
-    """Return the commands of the README that anybody can run at once, in order."""
-    lines = [line.strip() for line in text.splitlines() if line.startswith("    .venv/bin/ackclock")]
-    bare = [re.split(r"\s#", line.removeprefix(".venv/bin/"))[0].strip() for line in lines]
-    return [line for line in bare if not any(word in line for word in LEFT_OUT)]
+SHOWN = runpy.run_path(str(ROOT / "docs" / "readme.py"))
 
 
 def first_picture(text: str) -> list[str]:
@@ -68,9 +50,10 @@ def main() -> None:
                 told = done.stdout[-2000:] + done.stderr[-2000:]
                 sys.exit(f"{command}: status {done.returncode}\n{told}")
 
-        listed = commands(text)
-        if len(listed) < 8:
+        listed = [command for command, _ in SHOWN["commands"](text) if command.startswith("ackclock")]
+        if len(listed) < 6:
             sys.exit(f"the README has {len(listed)} commands that can be run; are they written otherwise?")
+        SHOWN["save_files"](text, Path(directory))
         place = f"{shlex.quote(sys.executable)} -c"
         installed = 'import ackclock; assert "site-packages" in ackclock.__file__'
         run(f"{place} {shlex.quote(installed)}")
@@ -79,14 +62,9 @@ def main() -> None:
         if 'data-charts="run"' not in Path(directory, "first", "index.html").read_text(encoding="utf-8"):
             sys.exit("first/index.html has no picture")
         for command in listed:
-            # What other lines compare with.
-            if command.startswith("ackclock diff"):
-                run("ackclock simulate path.toml --quiet --set flow.0.rtt=80ms -o other")
             run(command)
         run("ackclock compare --rate 5mbit --rtt 20ms --duration 5s --runs 2 reno cubic")
         run("ackclock evaluate illinois --only iot")
-        (code,) = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-        run(f"{place} {shlex.quote(code)}")
         for program in ("link", "measure serve"):
             run(f"ackclock {program} --help")
     print("everything that the README says works")
