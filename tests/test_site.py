@@ -128,3 +128,19 @@ def test_the_site_is_built_and_all_of_its_links_lead_somewhere():
     } <= names
     listed = (site / "artefacts.html").read_text("utf-8")
     assert sum(listed.count(artefact.name) for artefact in PAPERS["illinois"].artefacts) >= 20
+
+
+def test_the_navigation_has_the_shelves_of_the_index(build, tmp_path):
+    # mkdocs, which is strict, reports a page that no entry names.
+    (tmp_path / "controllers").mkdir()
+    for name in ("index", "bic"):
+        (tmp_path / "controllers" / f"{name}.md").write_text("")
+    build["navigation"].__globals__["PAGES"] = tmp_path
+    first, index, *shelves, papers = build["navigation"](tmp_path)
+    assert (first, index) == ("index.md", "documentation.md")
+    assert [name for shelf in shelves for name in shelf] == list(build["shelves"]())
+    reference = shelves[-1]["Reference"]
+    assert {"Glossary": "glossary.md"} in reference
+    assert {"Congestion controls": ["controllers/index.md", "controllers/bic.md"]} in reference
+    assert {"Keys": "schema.md"} in reference
+    assert papers == {"Papers": []}

@@ -1,12 +1,13 @@
 """Collect the pages of the documentation site and build it; `make site` runs it.
 
-The pages are those of docs/ and of the root of the repository; the list of controls and the keys of
+The pages are those of docs/ and of the root of the repository, in the order of docs/index.md; the list of controls and the keys of
 scenarios are made from the registry and the schema, the reference from the docstrings, and the results of
 the papers from what is published of them.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -30,6 +31,8 @@ SITE = PAGES.parent / "html"
 FROM_ROOT = {"README.md": "index.md"} | {
     name: name.lower() for name in ("CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md")
 }
+INDEX = ROOT / "docs" / "index.md"
+"""The shelves of the documentation; the first page of the site is the README."""
 MODULES = (
     "ackclock",
     "ackclock.verbs",
@@ -61,6 +64,8 @@ def placed(file: Path) -> Path | None:
         return PAGES / "papers" / f"{file.parent.name}.md"
     if file.parent == ROOT:
         return PAGES / FROM_ROOT[file.name] if file.name in FROM_ROOT else None
+    if file == INDEX:
+        return PAGES / "documentation.md"
     docs = ROOT / "docs"
     inside = docs in file.parents and file.suffix in (".md", ".svg", ".png")
     return PAGES / file.relative_to(docs) if inside else None
@@ -165,6 +170,58 @@ def reference() -> None:
         (PAGES / "reference" / f"{module}.md").write_text(text, encoding="utf-8")
 
 
+Entry = str | dict[str, "Entry | list[Entry]"]
+"""An entry of the navigation, as mkdocs.yml has it."""
+
+
+def shelves() -> dict[str, list[tuple[str, Path]]]:
+    """Return the titles and targets of each shelf of the index."""
+    parts = re.split(r"^## (.+)$", INDEX.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    line = re.compile(r"^- \[(.+?)\]\((\S+?)\)", re.MULTILINE)
+    return {
+        shelf: [(title, (INDEX.parent / target).resolve()) for title, target in line.findall(text)]
+        for shelf, text in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+def navigation(pages: Path = PAGES) -> list[Entry]:
+    """Return the navigation of the site: the shelves, the papers, and what only the site has."""
+
+    def below(folder: str, first: str | None = None) -> list[Entry]:
+        names = sorted(file.relative_to(pages).as_posix() for file in (pages / folder).glob("*.md"))
+        return [*([first] if first in names else []), *(name for name in names if name != first)]
+
+    def entry(title: str, target: Path) -> Entry:
+        if target.is_dir() or target.name == "index.md":
+            folder = (target if target.is_dir() else target.parent).name
+            return {title: below(folder, f"{folder}/index.md")}
+        place = placed(target)
+        if place is None:
+            raise LookupError(f"{INDEX.name} names {target}, which is not on the site")
+        return {title: place.relative_to(pages).as_posix()}
+
+    results = [name for name in ("artefacts.md", "reproduction.md", "claims.md") if (pages / name).exists()]
+    made: dict[str, list[Entry]] = {"Reference": [{"Keys": "schema.md"}, {"Python": below("reference")}]}
+    entries: list[Entry] = ["index.md", "documentation.md"]
+    for shelf, lines in shelves().items():
+        entries.append({shelf: [*(entry(*line) for line in lines), *made.get(shelf, [])]})
+    return [*entries, {"Papers": [*below("papers"), *results]}]
+
+
+def configuration() -> Path:
+    """Write the configuration with the navigation, and return its file."""
+    keys = {
+        "INHERIT": str(HERE / "mkdocs.yml"),
+        "docs_dir": str(PAGES),
+        "site_dir": str(SITE),
+        "nav": navigation(),
+    }
+    file = PAGES.parent / "mkdocs.yml"
+    # JSON is YAML, too.
+    file.write_text(json.dumps(keys, indent=1, ensure_ascii=False), encoding="utf-8")
+    return file
+
+
 if __name__ == "__main__":
     shutil.rmtree(PAGES, ignore_errors=True)
     artefacts.write(PAGES)
@@ -174,7 +231,7 @@ if __name__ == "__main__":
     schema()
     reference()
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--clean"]
-    status = subprocess.run([*command, "--config-file", HERE / "mkdocs.yml"], check=False).returncode
+    status = subprocess.run([*command, "--config-file", configuration()], check=False).returncode
     if status != 0:
         sys.exit(status)
     # Its links begin at the root of a server, and this folder may be anywhere on one.
