@@ -100,6 +100,28 @@ class BlindToLoss(Honest):
         pass
 
 
+class IgnoresSome(Honest):
+    """Ignores losses while it loses less than a share of its packets."""
+
+    ignored = 0.1
+
+    def __init__(self, start: ackclock.Start) -> None:
+        super().__init__(start)
+        self.acked = self.lost = 0.0
+
+    def on_ack(self, ack: ackclock.Ack) -> None:
+        self.acked += ack.credit
+        super().on_ack(ack)
+
+    def on_loss(self, loss: ackclock.Loss) -> None:
+        self.lost += 1
+        # Of the last thousand packets or so.
+        forgotten = min(1.0, 1000 / max(1.0, self.acked))
+        self.acked, self.lost = self.acked * forgotten, self.lost * forgotten
+        if self.lost >= self.ignored * self.acked:
+            super().on_loss(loss)
+
+
 class NeverEndsSlowStart(Honest):
     """Begins slow start again after each loss, at half of the window."""
 
@@ -122,6 +144,8 @@ class NeverBelowTen(Honest):
 class GivesWay(Honest):
     """Backs off as soon as it sees a millisecond of queue."""
 
+    queue_s = 0.001
+
     def __init__(self, start: ackclock.Start) -> None:
         super().__init__(start)
         self.least_rtt_s = math.inf
@@ -130,7 +154,7 @@ class GivesWay(Honest):
     def on_ack(self, ack: ackclock.Ack) -> None:
         if ack.rtt_s is not None:
             self.least_rtt_s = min(self.least_rtt_s, ack.rtt_s)
-            if ack.rtt_s > self.least_rtt_s + 0.001 and ack.round > self.round:
+            if ack.rtt_s > self.least_rtt_s + self.queue_s and ack.round > self.round:
                 self.round = ack.round
                 self.ssthresh = self.window = max(2.0, self.window / 2)
                 return
@@ -141,10 +165,11 @@ class TurnsLater(Honest):
     """Is Reno for a while, and then eight flows in one."""
 
     after_s = 30.0
+    flows = 8.0
 
     def on_ack(self, ack: ackclock.Ack) -> None:
         if ack.now_s > self.after_s:
-            self.increase, self.decrease = 8.0, 1 - 0.5 / 8
+            self.increase, self.decrease = self.flows, 1 - 0.5 / self.flows
         super().on_ack(ack)
 
 
@@ -183,6 +208,22 @@ class WildAfterAMinute(WildAfterIdling):
     idle_s = 60.0
 
 
+class BurstsAfterAMinute(Honest):
+    """Begins again with 200 packets once it has been idle for a minute."""
+
+    burst = 200.0
+
+    def __init__(self, start: ackclock.Start) -> None:
+        super().__init__(start)
+        self.last_s = 0.0
+
+    def on_ack(self, ack: ackclock.Ack) -> None:
+        super().on_ack(ack)
+        if ack.now_s - self.last_s > 60:
+            self.window = self.burst
+        self.last_s = ack.now_s
+
+
 class BeginsWith200(Honest):
     """Has an initial window of 200 packets."""
 
@@ -214,13 +255,15 @@ class Oscillates(Honest):
 class UnfairByRtt(Honest):
     """Grows by the square of 40 ms over its RTT: more unfair to long round trips than Reno."""
 
+    exponent = 2.0
+
     def __init__(self, start: ackclock.Start) -> None:
         super().__init__(start)
         self.least_rtt_s = math.inf
 
     def on_ack(self, ack: ackclock.Ack) -> None:
         self.least_rtt_s = min(self.least_rtt_s, ack.rtt_s or math.inf)
-        self.increase = (0.04 / self.least_rtt_s) ** 2
+        self.increase = (0.04 / self.least_rtt_s) ** self.exponent
         super().on_ack(ack)
 
 

@@ -15,7 +15,7 @@ from ackclock.draw.figure import Group
 from ackclock.draw.page import html
 from ackclock.engine import controls, storage
 from ackclock.engine.names import slug
-from ackclock_evaluate import conclusion, exports, figures, previous, report, tables, written
+from ackclock_evaluate import conclusion, exports, figures, power, previous, report, tables, written
 from ackclock_evaluate.cell import words
 from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, MarginResult
 
@@ -117,6 +117,7 @@ def _result(result: CriterionResult, others: Sequence[CriterionResult]) -> dict[
         "strip": [(cell.cell.name, cell.verdict) for cell in result.cells if cell.cell.decisive],
         "asked": len(result.asked),
         "worse": result.worse,
+        "power": power.of(result.criterion.id, result.criterion.suite),
     }
     if result.worst:
         cell, decisive = result.worst

@@ -1,0 +1,51 @@
+"""The operating characteristics of criteria: how often they find a fault, over its size.
+
+They were measured by ``benches/power.py`` and are shipped as numbers.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+FILE = Path(__file__).with_name("power.json")
+OFTEN = 0.8
+"""A fault is found reliably with this probability."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """How often evaluations in quick mode find a fault, and how often they pass it, by its size."""
+
+    criterion: str
+    fault: str
+    sizes: Sequence[float]
+    """Sizes of the fault, of which the first is honest."""
+    found: Sequence[float]
+    """Share of evaluations in which the criterion is worse or fails."""
+    passed: Sequence[float]
+    """Share of evaluations in which it is not worse, or holds."""
+
+    @property
+    def words(self) -> str:
+        """The least size from which on the fault is found reliably, in words."""
+        reliable = [all(share >= OFTEN for share in self.found[index:]) for index in range(len(self.sizes))]
+        if not any(reliable):
+            return "not found reliably"
+        return f"{self.sizes[reliable.index(True)]:g} is found in {self.found[reliable.index(True)]:.0%}"
+
+
+@functools.cache
+def read() -> tuple[Curve, ...]:
+    """Read the shipped curves; there are none when the file is missing."""
+    if not FILE.is_file():
+        return ()
+    return tuple(Curve(**curve) for curve in json.loads(FILE.read_text(encoding="utf-8"))["curves"])
+
+
+def of(criterion: str, suite: str) -> list[Curve]:
+    """Return the curves of a criterion of a suite; only those of RFC 9743 have any."""
+    return [curve for curve in read() if curve.criterion == criterion and suite == "rfc9743"]
