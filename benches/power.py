@@ -28,6 +28,8 @@ from ackclock_evaluate.setting import Mode, Subject
 from ackclock_evaluate.suites import chosen
 from ackclock_evaluate.work import FIRST_RUNS, MOST_RUNS, Work
 
+OTHER_RUNS = 1000
+"""Number of the first run of a control, so that its random streams differ from the baselines'."""
 FOUND, PASSED = ("worse", "fails"), ("better", "like", "not worse", "holds")
 REPEATED = 200
 """Evaluations that are repeated; the standard error of a probability is at most 3.5 points."""
@@ -136,7 +138,7 @@ def _chances(
     subject = family.control(size)
     criteria = tuple(map(_undrawn, chosen(["rfc9743"], family.criteria)))
     with Store(output).opened() as kept, places.opened([subject.name], jobs=jobs) as place:
-        pool = Work(Request(subject, criteria, paired=False), kept)
+        pool = Work(Request(subject, criteria, first=OTHER_RUNS), kept)
         pool.runs = [family.runs] * len(pool.cells)
         wanted = pool.all_jobs()
         with progress.Count(len({job.key for job in wanted}), "runs") as bar:

@@ -39,8 +39,8 @@ class Request:
     mode: Mode = "quick"
     seed: int = 1
     """Seed of the random streams of all runs."""
-    paired: bool = True
-    """Whether the candidate has the same random streams as the baselines."""
+    first: int = 0
+    """Number of the candidate's first run: with 0 it has the same random streams as the baselines."""
     shipped: bool = True
     """Whether shipped numbers of the baselines are used; with other seeds there are none."""
     previous: frozenset[str] = frozenset()

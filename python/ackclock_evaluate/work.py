@@ -30,8 +30,6 @@ FIRST_RUNS = {"quick": 5, "full": 10}
 MORE_RUNS = 5
 MOST_RUNS = 30
 """An undecided cell gets more runs, up to this number (`ackclock.decision.wants_more`)."""
-UNPAIRED = 1000
-"""Number of the candidate's first run when its random streams must differ from the baselines'."""
 
 
 def _cells(criterion: Criterion, request: Request) -> list[Cell]:
@@ -121,7 +119,7 @@ class Work:
             is_shown = subject == 0 or self.request.subjects[subject].name == CUBIC
             drawn = self.cells[cell][1].drawn and is_first and is_shown
             wanted = Wanted(parts[name].measure, drawn, by_flow=True)
-            offset = self.first + (0 if self.request.paired or subject else UNPAIRED)
+            offset = self.first + (0 if subject else self.request.first)
             self._jobs[key] = Job(scenarios[name], run + offset, parts[name].records or drawn, wanted)
         return self._jobs[key]
 
