@@ -254,6 +254,11 @@ class Evaluation:
         return sum(bool(cell.measured[CANDIDATE].errors) for result in self.results for cell in result.cells)
 
 
+def _broken(pair: tuple[CellResult, LimitResult]) -> tuple[int, float]:
+    """Return how far a limit is broken: by its verdict, and then by the share of runs."""
+    return SEVERITY.index(pair[1].verdict), pair[1].share.value
+
+
 def judge(criterion: Criterion, cells: Sequence[CellResult]) -> CriterionResult:
     """Judge a criterion by its cells.
 
@@ -283,7 +288,7 @@ def judge(criterion: Criterion, cells: Sequence[CellResult]) -> CriterionResult:
         index, place = compared[decisive]
         worst = cells[index], cells[index].judged[place]
     limits = [(cell, limit) for cell in cells if cell.cell.decisive for limit in cell.limits]
-    for cell, limit in sorted(limits, key=lambda pair: SEVERITY.index(pair[1].verdict), reverse=True)[:1]:
+    for cell, limit in sorted(limits, key=_broken, reverse=True)[:1]:
         if not verdict or SEVERITY.index(limit.verdict) >= SEVERITY.index(verdict):
             verdict, worst, p = limit.verdict, (cell, limit), None
     return CriterionResult(criterion, cells, verdict or "not applicable", worst, p)
