@@ -16,6 +16,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from changes import fragments
 from notes import notes
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,7 +49,14 @@ def problems_of_sources(version: str, root: Path = ROOT) -> Iterator[str]:
     except LookupError as error:
         yield str(error.args[0])
     if re.search(rf"^## {re.escape(version)}, unreleased$", changelog, re.MULTILINE):
-        yield f"CHANGELOG.md calls {version} unreleased; write its date"
+        yield f"CHANGELOG.md calls {version} unreleased; docs/changes.py {version} DATE writes its date"
+    try:
+        waiting = sum(map(len, fragments(root / "changes").values()))
+    except ValueError as error:
+        yield str(error)
+        return
+    if waiting:
+        yield f"lines in changes/ and not in CHANGELOG.md: {waiting} (docs/changes.py {version} DATE)"
 
 
 def problems_of_git(version: str) -> Iterator[str]:

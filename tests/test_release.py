@@ -39,7 +39,40 @@ def test_notes_are_the_part_of_the_changelog() -> None:
     assert notes("0.1.0", text) == "- first\n- second\n"
     with pytest.raises(LookupError, match=r"has no 0.3.0; it has 0.2.0, 0.1.0"):
         notes("0.3.0", text)
-    assert notes(VERSION, (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")).startswith("- ")
+    assert notes(VERSION, (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")).count("\n- ") > 10
+
+
+def test_a_version_has_about_forty_lines_in_groups() -> None:
+    changes = runpy.run_path(str(ROOT / "docs" / "changes.py"))
+    own = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert changes["fragments"]() is not None
+    for part in own.split("\n## ")[1:]:
+        assert len(re.findall(r"^- ", part, re.MULTILINE)) <= 45
+        assert set(re.findall(r"^### (.+)$", part, re.MULTILINE)) <= set(changes["GROUPS"])
+
+
+def test_fragments_become_lines_of_a_version(tmp_path) -> None:
+    changes = runpy.run_path(str(ROOT / "docs" / "changes.py"))
+    (tmp_path / "README.md").write_text("not a fragment")
+    (tmp_path / "b.fixed.md").write_text("A fault.\n")
+    (tmp_path / "a.added.md").write_text("A verb.\n")
+    lines = changes["fragments"](tmp_path)
+    assert lines == {"Added": ["- A verb."], "Fixed": ["- A fault."]}
+    text = "# Changelog\n\n## 0.1.0, 2026-01-01\n### Added\n- first\n"
+    new = "## 0.2.0, 2026-12-01\n### Added\n- A verb.\n\n### Fixed\n- A fault.\n"
+    assert changes["released"](text, "0.2.0", "2026-12-01", lines) == text.replace(
+        "## 0.1.0", f"{new}\n## 0.1.0"
+    )
+    begun = "# Changelog\n## 0.2.0, unreleased\n### Added\n- other\n\n### Names\n- name\n"
+    assert changes["released"](begun, "0.2.0", "2026-12-01", lines) == (
+        "# Changelog\n## 0.2.0, 2026-12-01\n### Added\n- other\n- A verb.\n\n### Names\n- name\n\n"
+        "### Fixed\n- A fault.\n"
+    )
+    for name, content in (("a.other.md", "x"), ("a.md", "x"), ("b.added.md", "x\ny"), ("c.added.md", "- x")):
+        (tmp_path / name).write_text(content)
+        with pytest.raises(ValueError, match=name):
+            changes["fragments"](tmp_path)
+        (tmp_path / name).unlink()
 
 
 @pytest.fixture
@@ -84,6 +117,7 @@ def test_checksums_are_what_sha256sum_reads(candidate, tmp_path) -> None:
 def test_a_checkout_of_another_version_is_refused(candidate, tmp_path) -> None:
     for name in ("Cargo.toml", "CITATION.cff", "CHANGELOG.md"):
         (tmp_path / name).write_text((ROOT / name).read_text(encoding="utf-8"))
+    (tmp_path / "changes").mkdir()
     problems = candidate["problems_of_sources"]
     assert len(list(problems("9.9.9", tmp_path))) == 3
     changelog = tmp_path / "CHANGELOG.md"
@@ -91,6 +125,8 @@ def test_a_checkout_of_another_version_is_refused(candidate, tmp_path) -> None:
     assert [problem for problem in problems(VERSION, tmp_path) if "unreleased" in problem]
     changelog.write_text(f"# Changelog\n## {VERSION}, 2026-12-01\n- first\n")
     assert list(problems(VERSION, tmp_path)) == []
+    (tmp_path / "changes" / "speed.added.md").write_text("It is faster.")
+    assert [problem for problem in problems(VERSION, tmp_path) if "not in CHANGELOG.md: 1" in problem]
 
 
 def test_what_a_candidate_must_have_is_in_the_package(candidate) -> None:
