@@ -43,7 +43,7 @@ def test_a_term_is_short_and_used_and_leads_to_others(name):
     assert term["text"].endswith(".")
     assert len(term["text"].split()) <= 65
     assert set(term.get("see", [])) <= set(glossary.terms()) - {name}
-    words = [name.replace("-", " "), name, *term.get("also", [])]
+    words = [name.replace("-", " "), name.replace("-", "_"), name, *term.get("also", [])]
     assert any(re.search(rf"\b{re.escape(word.lower())}", OTHERS) for word in words)
 
 
@@ -86,3 +86,52 @@ def test_the_citation_is_that_of_the_repository():
     assert f"version: {fields['version']}\n" in cited
     assert f"- name: {fields['author']}\n" in cited
     assert printed.count("{") == printed.count("}")
+
+
+EXPLAINED_ELSEWHERE = {
+    "controls, on their pages": (
+        "AIMD BBR BBR3 BBRv3 BI BIC BtlBw C-AIMD C-TCP CRUISE CTCP CUBIC DCTCP DOWN FIT GAIMD GAIN "
+        "genericCC H-TCP HighSpeed HS HSTCP LEDBAT MulTCP PCC ProbeBW ProbeRTT REFILL RTprop STCP TCPs "
+        "TEAR TFRC uTP YeAH"
+    ),
+    "symbols, next to their equations": ("aRTT baseRTT RTT0 RTT1 RTT2 RTTmax RTTmin RTTst"),
+    "networks and addresses": ("ADSL CDMA DOCSIS DSL IP IPv4 IPv6 IX LA LTE OC QUIC TCP TLS UDP Wi-Fi WiFi"),
+    "where something was published": (
+        "ATC BCP CCR FCC ICNP IETF IMC INFCOM INFOCOM MobiSys RFC SIGCOMM USENIX WWW"
+    ),
+    "units and numerals": ("GB GiB II III IV IX KB KiB MB MiB TB VI VII"),
+    "words of RFC 2119, placeholders, names of files": (
+        "ARCHITECTURE COMMAND CONTRIBUTING CONTROLLER COUNT FROM HOST ID MEANINGS MUST NAME NEW OFF ON "
+        "README SECURITY SHOULD TO VERSION"
+    ),
+    "programs, formats and machines": (
+        "AMD AppArmor BSD BTF CI CMA CPU CSV CWR CycloneDX DuckDB eBPF EPYC ES GitHub HMAC HTML "
+        "JavaScript JSON JUnit LaTeX macOS MIT MkDocs MyST NaN NumPy PDF PNG PyPI ReScience SBOM SHA "
+        "SIGHUP SIGKILL SQL SQLite SVG TOML TypeScript WebAssembly"
+    ),
+}
+"""Abbreviations that are not terms of the field, or are explained where they stand."""
+ABBREVIATION = re.compile(r"\b[A-Z]-[A-Z]{2,}\b|\b[A-Za-z]*[A-Z][A-Za-z]*[A-Z][A-Za-z0-9]*\b")
+
+
+def abbreviations(page):
+    """Return the abbreviations in the sentences of a page."""
+    text = re.sub(r"```.*?```|`[^`\n]*`|\]\([^)]*\)|<!--.*?-->", "", page.read_text("utf-8"), flags=re.DOTALL)
+    return set(ABBREVIATION.findall(text))
+
+
+def test_every_abbreviation_of_the_field_is_explained():
+    words = " ".join(
+        " ".join([name, term["title"], term["text"], *term.get("also", [])])
+        for name, term in glossary.terms().items()
+    )
+    known = set(re.findall(r"[\w-]+", words.lower()))
+    known |= {word.lower() for line in EXPLAINED_ELSEWHERE.values() for word in line.split()}
+    pages = [file for folder in ("docs", "papers", "satellites") for file in (ROOT / folder).rglob("*.md")]
+    unknown = {
+        (word, page.relative_to(ROOT).as_posix())
+        for page in {ROOT / "README.md", *pages} - {PAGE}
+        for word in abbreviations(page)
+        if not {word.lower(), word.lower().rstrip("s")} & known
+    }
+    assert unknown == set()

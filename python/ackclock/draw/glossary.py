@@ -50,8 +50,8 @@ def page() -> str:
     """Return the glossary as a page of the documentation, in the order of titles."""
     lines = [
         "# Glossary",
-        "The terms of congestion control that this documentation uses, in a few sentences each. "
-        "`ackclock explain slow-start` prints one of them.",
+        "Here you can look up the terms of congestion control that this documentation uses, in a few "
+        "sentences each. `ackclock explain slow-start` prints one of them.",
         "",
         "<!-- made by docs/make.py glossary from python/ackclock/draw/glossary.toml -->",
     ]
