@@ -39,3 +39,16 @@ def test_a_line_says_what_the_reader_can_do_then(shelf):
         # An imperative, and no sentence with a subject.
         assert re.match(r"[a-z]+ (?!is|are|has)", says), title
         assert says.endswith(".")
+
+
+OPEN = {
+    *("adversaries", "evaluation", "figures", "inference", "kernel", "learning", "paths", "performance"),
+    *("security-findings", "suites", "sweeps", "theory", "tutorials/evaluation", "validation"),
+}
+"""Pages whose first sentence does not speak to the reader yet; the list only shrinks."""
+
+
+@pytest.mark.parametrize("page", sorted(PAGES - {"index.md"} - {f"{name}.md" for name in OPEN}))
+def test_a_page_begins_with_what_its_reader_can_do(page):
+    first = (DOCS / page).read_text("utf-8").split("\n", 1)[1].lstrip().partition(". ")[0]
+    assert re.search(r"\b[Yy]ou\b|^Find\b", first), first
