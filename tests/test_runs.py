@@ -346,6 +346,25 @@ def test_work_that_takes_longer_than_a_minute_is_announced(capsys, monkeypatch):
     )
 
 
+def test_the_first_of_many_runs_does_not_announce_hours(capsys, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with progress.Count(6000, "runs") as bar:
+        # It waited 8 s for its process; the next 300 take 10 ms each.
+        now[0] += 8
+        bar.advance(1)
+        for _ in range(300):
+            now[0] += 0.01
+            bar.advance(1)
+    # A fiftieth is done at the run 120, after 9.19 s: 50 times that are 460 s.
+    assert capsys.readouterr().err.splitlines()[0] == "ackclock: this takes about 8 min"
+    with progress.Count(6000, "runs") as slow:
+        now[0] += 16
+        slow.advance(1)
+    # However little is done after 15 s: 6000 times 16 s.
+    assert capsys.readouterr().err.splitlines()[0] == "ackclock: this takes about 26.7 h"
+
+
 def test_the_end_of_a_run_counts_where_nothing_is_known_of_its_course(capsys, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])

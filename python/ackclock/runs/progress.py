@@ -20,6 +20,10 @@ LONG_S = 60.0
 """Work that takes longer than this is announced."""
 ANNOUNCED_AFTER_S = 3.0
 """Time after which the whole of the work can be estimated from the part that is done."""
+ENOUGH = 0.02
+"""Share of the work from which that estimate is good: the first runs also wait for processes and imports."""
+ANNOUNCED_AT_LAST_S = 15.0
+"""Time after which work is announced however little of it is done."""
 
 
 def duration(seconds: float) -> str:
@@ -73,7 +77,8 @@ class _Shown:
         if not done:
             return
         left_s = elapsed * (total - done) / done
-        if not self._is_announced and elapsed >= ANNOUNCED_AFTER_S:
+        wait_s = ANNOUNCED_AFTER_S if done >= ENOUGH * total else ANNOUNCED_AT_LAST_S
+        if not self._is_announced and elapsed >= wait_s:
             self._is_announced = True
             if elapsed + left_s > LONG_S:
                 say(f"this takes about {duration(elapsed + left_s)}")
