@@ -46,6 +46,7 @@ from ackclock_search import names
 @options.limit
 @options.memory
 @options.pictures
+@options.dry_run
 @options.live
 @options.as_json
 def search(
@@ -62,6 +63,7 @@ def search(
     limit: str | None,
     memory: str | None,
     pictures: bool,
+    dry_run: bool,
     live: bool,
     as_json: bool,
 ) -> None:
@@ -70,7 +72,8 @@ def search(
     A path is varied until CONTROL does worse on it than the baselines in its place; an outage, which
     hurts every control, does not count. Scenarios in which it is still worse with fresh seeds are
     simplified and written to DIR/found; `ackclock evaluate --suite DIR/found` runs another control in
-    them. The page is DIR/search=CONTROL-OBJECTIVE/index.html, with search.json.
+    them. The page is DIR/search=CONTROL-OBJECTIVE/index.html, with search.json. Finished runs are
+    kept: an interrupted search resumes.
 
     Objectives: utilisation, unused, delay, starvation, harm, loss, stall. Genomes, the things that are
     varied: capacity, delay, flow-delay, pulses, loss, path.
@@ -80,6 +83,7 @@ def search(
     \b
     Examples:
       ackclock search copa starvation --budget 100
+      ackclock search copa starvation --full --dry-run
       ackclock search mine:Gentle utilisation --genome path
     """
     from ackclock_evaluate.cli import parameters
@@ -88,7 +92,11 @@ def search(
 
     command = options.command()
     home = page.folder(output, control, objective)
-    with options.watched(live, home, f"Search for adversaries of {control}", home / "index.html") as watcher:
+    shown = f"Search for adversaries of {control}"
+    with (
+        options.estimated(dry_run, as_json),
+        options.watched(live and not dry_run, home, shown, home / "index.html") as watcher,
+    ):
         searched = run.search(
             Subject(control, parameters(settings)),
             objective,
@@ -106,6 +114,8 @@ def search(
         best = [adversary for result in searched for adversary in result.adversaries]
         files = saved.save_all(best, output / "found", command)
         record = page.write(searched, files, home, control, command, pictures=pictures)
+    if dry_run:
+        return
     if as_json:
         print(json.dumps(record, indent=1))
         return

@@ -11,12 +11,12 @@ from typing import TypeVar
 import numpy as np
 
 from ackclock import engine, metrics
-from ackclock.engine import controls
 from ackclock.engine.names import hint
 from ackclock.metrics import Estimate
-from ackclock.runs import Limits, Store, places, progress
+from ackclock.runs import Limits, Store, estimate, places, progress
 from ackclock.runs.live import OFF, Live
-from ackclock_evaluate.results import CANDIDATE, CellResult
+from ackclock_evaluate.evaluate import refuse_unknown
+from ackclock_evaluate.results import CANDIDATE, CellResult, Request
 from ackclock_evaluate.saved import OBJECTIVES, Objective
 from ackclock_evaluate.setting import BASELINES, CUBIC, Mode, Subject
 from ackclock_search import optimise
@@ -106,7 +106,8 @@ def search(
     full mode makes three and takes all of its genomes; `budget` and `genomes` override the defaults.
     `optimised` says whether an optimiser searches in addition to random draws, by default if it is
     installed. An interrupted search resumes from the numbers in `cache`. `tell` is called with lines
-    about the progress; other arguments are those of `evaluate`.
+    about the progress; other arguments are those of `evaluate`. A dry run raises DryRunError with the cost
+    of the whole search: which of its runs are kept is known only when it chooses them.
     """
     goal = _named(OBJECTIVES, [objective], "objective")[0]
     suited = SUITED[goal.name]
@@ -119,23 +120,55 @@ def search(
     chosen = optimise.is_installed() if optimised is None else optimised
     if optimised is None and not chosen:
         tell("only random draws, because cma is not installed: pip install cma")
-    controls.load_missing([candidate.name])
+    refuse_unknown(Request(candidate, ()))
+    runs_of = {genome.name: _runs(goal, count, RUNS[mode], optimised=chosen) for genome in varied}
+    if estimate.is_dry():
+        raise estimate.DryRunError(_cost(candidate, goal, varied, runs_of, seed, jobs))
     results = []
     with (
         Store(cache).opened() as kept,
         places.opened([candidate.name, *BASELINES], jobs=jobs, cluster=cluster, limits=limits) as place,
     ):
         for genome in varied:
-            parts = 2 if goal.absolute else 4 if goal.with_victim else 3
-            runs = (1 + chosen) * parts * (count * RUNS[mode] + SHORTLIST * CHECKING_RUNS)
-            runs += parts * FRESH_RUNS * (BEST + 1)
-            with progress.Count(runs, f"runs with {genome.name}", shown=shown, live=live) as bar:
+            runs, unit = runs_of[genome.name], f"runs with {genome.name}"
+            with progress.Count(runs, unit, shown=shown, live=live) as bar:
                 attempt = Attempt(Trials(candidate, kept, place, bar), goal, genome, seed, RUNS[mode])
                 attempt.look(count, optimised=chosen)
                 searched = attempt.confirm()
             tell(str(searched))
             results.append(searched)
     return results
+
+
+def _runs(objective: Objective, budget: int, runs: int, *, optimised: bool) -> int:
+    """Return about how many runs a search with one genome makes; simplifying what is found adds some."""
+    parts = 2 if objective.absolute else 4 if objective.with_victim else 3
+    looks = (1 + optimised) * (budget * runs + SHORTLIST * CHECKING_RUNS)
+    return parts * (looks + FRESH_RUNS * (BEST + 1))
+
+
+def _cast(candidate: Subject, objective: Objective) -> Cast:
+    mine = (candidate, "c", objective.count)
+    return [mine, (Subject(CUBIC), "v", 1)] if objective.with_victim else [mine]
+
+
+def _cost(
+    candidate: Subject,
+    objective: Objective,
+    genomes: Sequence[Genome],
+    runs: Mapping[str, int],
+    seed: int,
+    jobs: int | None,
+) -> estimate.WorkCost:
+    """Return the cost of a search, from short trials of random patterns of each genome."""
+    simulated_s = estimated_s = 0.0
+    cast = _cast(candidate, objective)
+    for genome in genomes:
+        drawn = np.random.default_rng(seed).standard_normal((estimate.TRIALS, genome.size))
+        scenarios = [engine.read(genome.scenario(genome.pattern(vector), cast)) for vector in drawn]
+        simulated_s += runs[genome.name] * float(np.mean([each.duration_s for each in scenarios]))
+        estimated_s += estimate.seconds(scenarios, runs[genome.name], jobs)
+    return estimate.WorkCost(sum(runs.values()), 0, round(simulated_s), float(f"{estimated_s:.2g}"))
 
 
 def _named(known: Mapping[str, T], names: Sequence[str], kind: str) -> list[T]:
@@ -150,8 +183,7 @@ class Attempt:
 
     def __init__(self, trials: Trials, objective: Objective, genome: Genome, seed: int, runs: int) -> None:
         self.trials, self.objective, self.genome, self.seed, self.runs = trials, objective, genome, seed, runs
-        mine = (trials.candidate, "c", objective.count)
-        self.cast: Cast = [mine, (Subject(CUBIC), "v", 1)] if objective.with_victim else [mine]
+        self.cast = _cast(trials.candidate, objective)
         self.searched: Tried = []
         self.drawn: Tried = []
         self.means: list[Vector] = []

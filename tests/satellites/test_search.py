@@ -393,6 +393,27 @@ def test_an_impossible_search_is_refused(arguments, words, tmp_path):
         search(Subject("reno"), cache=tmp_path, shown=False, **arguments)
 
 
+def test_an_unknown_control_is_refused_before_the_first_run(ackclock_here, tmp_path):
+    done = ackclock_here("search", "cop", "starvation")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == 'cop: controller: unknown control "cop", did you mean "copa" or "copa@kernel"?\n'
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_dry_run_counts_the_runs_of_a_search_and_writes_nothing(ackclock_here, tmp_path):
+    arguments = ("search", "reno", "unused", "--genome", "pulses", "--budget", "32", "--dry-run")
+    done = ackclock_here(*arguments, "--live", "--json")
+    assert done.returncode == 0, done.stderr
+    cost = json.loads(done.stdout)
+    # Two for each run of a pattern. Draws, and the optimiser if it is installed, have two runs of 32 patterns
+    # and five of the 20 on the shortlist; ten are of each of the five best and of the best draw.
+    looks = 2 if optimise.is_installed() else 1
+    assert cost["runs"] == 2 * (looks * (32 * 2 + 20 * 5) + 10 * 6)
+    assert cost["simulated_s"] == 12 * cost["runs"]
+    assert " runs; " in ackclock_here(*arguments).stdout
+    assert not any(tmp_path.iterdir())
+
+
 def test_the_worst_of_the_draws_is_kept_when_the_optimiser_misses_it(monkeypatch, tmp_path):
     # The optimiser tries nothing but a pulse of a millisecond at a third of the rate every three seconds.
     def mild(together, *_, **__):

@@ -55,7 +55,7 @@ SYNONYMS = {
     "--aqm": "--queue",
 }
 UNITS = re.compile(r"-(s|ms|us|min|mbps|mbit|bps|kb|mb|bytes|packets|percent)$")
-RUNS_SIMULATIONS = ["simulate", "compare", "sweep", "reproduce", "evaluate", "predict response"]
+RUNS_SIMULATIONS = ["simulate", "compare", "sweep", "reproduce", "evaluate", "search", "predict response"]
 
 
 class Option(NamedTuple):

@@ -111,6 +111,7 @@ VERBS = (
         "search",
         "ackclock_search.cli",
         "Search for scenarios in which a congestion control does worse than CUBIC and Reno.",
+        resumes=True,
     ),
     Entry(
         PATHS,
