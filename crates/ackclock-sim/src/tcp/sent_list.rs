@@ -7,24 +7,78 @@ use ackclock_units::Time;
 use crate::memory::slots;
 
 /// The fate of a packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum SentState {
+    /// Reported as received, or never sent.
+    Reported,
     /// Under way, as far as the sender knows.
     InFlight,
-    /// Reported as received, or never sent.
-    #[default]
-    Reported,
     /// Considered lost and not sent again.
     Lost,
 }
 
+/// A packet in 16 bytes, because there is a slot for each packet of a window. A window has at most 2^24 packets.
 #[derive(Clone, Copy, Debug, Default)]
 struct SentSlot {
     at: Time,
-    previous: u64,
-    next: u64,
-    state: SentState,
-    again: bool,
+    /// How much higher the number of the packet is that was sent before it, of those in flight; 0 for none.
+    previous: i32,
+    /// The same of the packet that was sent after it, times 8; bits 0 and 1 are its state, bit 2 is whether it was sent again.
+    next: i32,
+}
+
+const STATE: i32 = 3;
+const AGAIN: i32 = 4;
+const NEXT_SHIFT: u32 = 3;
+
+impl SentSlot {
+    #[inline]
+    const fn new(at: Time, again: bool) -> Self {
+        let fate = SentState::InFlight as i32 | if again { AGAIN } else { 0 };
+        SentSlot { at, previous: 0, next: fate }
+    }
+
+    #[inline]
+    const fn state(self) -> SentState {
+        match self.next & STATE {
+            0 => SentState::Reported,
+            1 => SentState::InFlight,
+            _ => SentState::Lost,
+        }
+    }
+
+    #[inline]
+    const fn set_state(&mut self, state: SentState) {
+        self.next = self.next & !STATE | state as i32;
+    }
+
+    #[inline]
+    const fn again(self) -> bool {
+        self.next & AGAIN != 0
+    }
+
+    #[inline]
+    const fn next(self) -> i32 {
+        self.next >> NEXT_SHIFT
+    }
+
+    #[inline]
+    const fn set_next(&mut self, next: i32) {
+        self.next = self.next & (STATE | AGAIN) | next << NEXT_SHIFT;
+    }
+}
+
+/// How much higher `to` is than `from`, both numbers of packets of a window.
+#[inline]
+const fn distance(from: u64, to: u64) -> i32 {
+    to.wrapping_sub(from) as i32
+}
+
+/// The packet whose number is `distance` higher than `sequence`; [`NONE`] for a distance of 0.
+#[inline]
+const fn neighbour(sequence: u64, distance: i32) -> u64 {
+    if distance == 0 { NONE } else { sequence.wrapping_add_signed(distance as i64) }
 }
 
 /// No packet.
@@ -63,7 +117,7 @@ impl SentList {
     #[inline]
     #[must_use]
     pub fn state(&self, sequence: u64) -> SentState {
-        self.slots[sequence as usize & (self.slots.len() - 1)].state
+        self.slots[sequence as usize & (self.slots.len() - 1)].state()
     }
 
     /// When `sequence` was last sent, and whether not for the first time.
@@ -71,7 +125,7 @@ impl SentList {
     #[must_use]
     pub fn last(&self, sequence: u64) -> (Time, bool) {
         let slot = self.slots[sequence as usize & (self.slots.len() - 1)];
-        (slot.at, slot.again)
+        (slot.at, slot.again())
     }
 
     /// The packet in flight whose last transmission is the oldest: the time, and its number.
@@ -99,12 +153,14 @@ impl SentList {
     pub fn restore(&mut self, sequence: u64) {
         let next = self.first;
         let slot = self.slot(sequence);
-        (slot.previous, slot.next, slot.state) = (NONE, next, SentState::InFlight);
-        let again = slot.again;
+        slot.previous = 0;
+        slot.set_next(if next == NONE { 0 } else { distance(sequence, next) });
+        slot.set_state(SentState::InFlight);
+        let again = slot.again();
         if next == NONE {
             self.last = sequence;
         } else {
-            self.slot(next).previous = sequence;
+            self.slot(next).previous = distance(next, sequence);
         }
         self.first = sequence;
         self.in_flight += 1;
@@ -118,15 +174,17 @@ impl SentList {
         }
         if again {
             let slot = *self.slot(sequence);
-            self.unlink(slot);
+            self.unlink(sequence, slot);
         }
         let previous = self.last;
-        *self.slot(sequence) = SentSlot { at: now, previous, next: NONE, state: SentState::InFlight, again };
+        let mut slot = SentSlot::new(now, again);
         if previous == NONE {
             self.first = sequence;
         } else {
-            self.slot(previous).next = sequence;
+            slot.previous = distance(sequence, previous);
+            self.slot(previous).set_next(distance(previous, sequence));
         }
+        *self.slot(sequence) = slot;
         self.last = sequence;
         self.in_flight += 1;
         self.again_in_flight += u64::from(again);
@@ -136,40 +194,42 @@ impl SentList {
     #[inline]
     pub fn report(&mut self, sequence: u64) -> Option<(Time, bool)> {
         let slot = *self.slot(sequence);
-        if slot.state == SentState::Reported {
+        if slot.state() == SentState::Reported {
             return None;
         }
-        self.unlink(slot);
-        self.slot(sequence).state = SentState::Reported;
-        Some((slot.at, slot.again))
+        self.unlink(sequence, slot);
+        self.slot(sequence).set_state(SentState::Reported);
+        Some((slot.at, slot.again()))
     }
 
     /// `sequence` is no longer in flight but in `state`.
     #[inline]
     pub fn set(&mut self, sequence: u64, state: SentState) {
         let slot = *self.slot(sequence);
-        self.unlink(slot);
-        self.slot(sequence).state = state;
+        self.unlink(sequence, slot);
+        self.slot(sequence).set_state(state);
     }
 
-    /// Takes `slot` out of the order of those in flight, if it is there.
+    /// Takes `slot`, that of `sequence`, out of the order of those in flight, if it is there.
     #[inline]
-    fn unlink(&mut self, slot: SentSlot) {
-        if slot.state != SentState::InFlight {
+    fn unlink(&mut self, sequence: u64, slot: SentSlot) {
+        if slot.state() != SentState::InFlight {
             return;
         }
-        if slot.previous == NONE {
-            self.first = slot.next;
+        let (previous, next) = (slot.previous, slot.next());
+        let (before, after) = (neighbour(sequence, previous), neighbour(sequence, next));
+        if before == NONE {
+            self.first = after;
         } else {
-            self.slot(slot.previous).next = slot.next;
+            self.slot(before).set_next(if after == NONE { 0 } else { next - previous });
         }
-        if slot.next == NONE {
-            self.last = slot.previous;
+        if after == NONE {
+            self.last = before;
         } else {
-            self.slot(slot.next).previous = slot.previous;
+            self.slot(after).previous = if before == NONE { 0 } else { previous - next };
         }
         self.in_flight -= 1;
-        self.again_in_flight -= u64::from(slot.again);
+        self.again_in_flight -= u64::from(slot.again());
     }
 
     #[cold]
