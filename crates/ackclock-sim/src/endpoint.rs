@@ -7,6 +7,7 @@ use crate::delays::Delays;
 use crate::meter::Meter;
 use crate::network::Occurrence;
 use crate::packet::{EndId, Packet};
+use crate::prefetch::prefetch;
 use crate::request_log::Request;
 use crate::stage::Stage;
 
@@ -52,6 +53,9 @@ pub trait Actor: Send {
 
     /// When it wants to be woken first; [`Time::NEVER`] for not at all.
     fn first_wakeup(&self) -> Time;
+
+    /// It will act soon: asks for its memory.
+    fn expect(&self);
 }
 
 impl<E: Endpoint> Actor for E {
@@ -78,6 +82,10 @@ impl<E: Endpoint> Actor for E {
 
     fn first_wakeup(&self) -> Time {
         self.wakeup()
+    }
+
+    fn expect(&self) {
+        prefetch(self);
     }
 }
 

@@ -3,7 +3,7 @@
 //! A [`Simulation`] is built from a checked scenario, advances in simulated time, and ends with a summary and
 //! tables. Time is whole picoseconds; events are ordered by time and then by component; every random number
 //! comes from a stream named by seed, run and purpose. So the same scenario yields the same bytes anywhere.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod arrivals;
 mod assemble;
@@ -25,6 +25,7 @@ pub mod packet;
 pub mod payload;
 mod places;
 pub mod policer;
+mod prefetch;
 pub mod queue;
 pub mod random;
 pub mod rate;

@@ -278,6 +278,16 @@ impl Link {
         }
     }
 
+    /// The packet that reaches the far end next, as far as that is known.
+    #[must_use]
+    pub fn first(&self) -> Option<&Packet> {
+        match &self.way {
+            Way::Unlimited(wire) => wire.first(),
+            Way::Planned(line) => line.first(),
+            Way::Transmitted(transmitter) => transmitter.wire.first(),
+        }
+    }
+
     /// Counters at `now`, which is not before the last event.
     #[must_use]
     pub fn counters(&mut self, now: Time) -> LinkCounters {

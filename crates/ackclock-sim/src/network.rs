@@ -240,6 +240,13 @@ impl Network {
         delivered
     }
 
+    /// The end that the next packet of a link goes to, if that is known and no other link comes first.
+    #[must_use]
+    pub fn expected(&self, link: u32) -> Option<EndId> {
+        let packet = self.links[link as usize].first()?;
+        (self.hops[packet.hop() as usize] == Hop::Deliver).then(|| packet.sent_to())
+    }
+
     /// Takes a packet that has left a link on to the next. Where there is none, returns the end that it has come to.
     #[inline]
     pub fn pass_on(&mut self, now: Time, packet: &mut Packet, schedule: &mut Schedule) -> Option<EndId> {

@@ -238,6 +238,12 @@ impl Wire {
         if self.reorders { in_order.min(self.next_unordered()) } else { in_order }
     }
 
+    /// The packet that arrives next of those that keep their order.
+    #[must_use]
+    pub fn first(&self) -> Option<&Packet> {
+        self.packets.front().map(|(_, packet)| packet)
+    }
+
     fn next_unordered(&self) -> Time {
         self.unordered.peek().map_or(Time::NEVER, |Reverse((time, ..))| *time)
     }

@@ -155,6 +155,12 @@ impl Line {
         true
     }
 
+    /// The packet that reaches the far end next.
+    #[must_use]
+    pub fn first(&self) -> Option<&Packet> {
+        self.packets.front().map(|planned| &planned.packet)
+    }
+
     /// When the next packet reaches the far end.
     #[inline]
     #[must_use]
