@@ -51,12 +51,14 @@ def compare(
     buffer: str | int | None = None,
     loss: str | None = None,
     queue: str | None = None,
+    ecn: bool = False,
     path: str | None = None,
     scenario: Path | str | None = None,
     profile: str | None = None,
     flows: int = 1,
     duration: str | None = None,
     runs: int = 5,
+    seed: int = 1,
     jobs: int | None = None,
     cache: Path | str | None = None,
 ) -> Comparison:
@@ -74,6 +76,8 @@ def compare(
         bandwidth-delay product.
     queue : str, optional
         Queue discipline of the bottleneck, such as ``"codel"``.
+    ecn : bool
+        Whether senders and receivers use ECN; a queue that can marks their packets in place of dropping them.
     path : str, optional
         Name of a path, such as ``"geo"``.
     scenario : Path or str, optional
@@ -86,6 +90,8 @@ def compare(
         Length of a run; by default four cycles of Reno.
     runs : int
         Number of runs; each uses different random streams.
+    seed : int
+        Seed of the random streams.
     jobs : int, optional
         Runs at once; by default one per core.
     cache : Path or str, optional
@@ -117,9 +123,11 @@ def compare(
         buffer=None if buffer is None else str(buffer),
         loss=loss,
         queue=queue,
+        ecn=ecn,
         profile=profile,
         flows=flows,
         runs=runs,
+        seed=seed,
     )
     return comparison.compare(setting, controls, jobs, None if cache is None else Path(cache))
 

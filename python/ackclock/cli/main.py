@@ -57,7 +57,7 @@ VERBS = (
     Entry(
         STUDY,
         "compare",
-        "ackclock.cli.studies",
+        "ackclock.cli.compare",
         "Compare congestion controls on one path: the usual metrics on one page.",
         resumes=True,
     ),

@@ -1,18 +1,16 @@
-"""The verbs for studies of your own: compare, sweep, plot."""
+"""The verbs for studies of your own: sweep, plot."""
 
 from __future__ import annotations
 
 import json
-import shlex
 import sys
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from ackclock import engine
-from ackclock.cli import completion, options
+from ackclock.cli import options
 from ackclock.engine import controls, today
 
 
@@ -116,7 +114,7 @@ def sweep(
     else:
         senders = today.profiles(engine.read(plan.scenario, settings=plan.points[0].settings))
         print(f"{result.directory}: {result.runs} runs, {result.made} of them made now; profile {senders}")
-        _print_follows(plan.controls)
+        options.print_follows(plan.controls)
         if page:
             print(page_file)
     if result.at_most:
@@ -184,192 +182,3 @@ def plot(results: Path, x: str, y: str, hue: str | None, where: tuple[str, ...],
     with storage.new_file(target) as file:
         figure.savefig(file, format=target.suffix[1:], dpi=200)
     print(target)
-
-
-@click.command()
-@click.argument(
-    "controls",
-    nargs=-1,
-    required=True,
-    metavar="CONTROL...",
-    shell_complete=completion.names(completion.controls),
-    help="Names; module:Class or library.so:name for your own.",
-)
-@click.option("--rate", metavar="RATE", help="Rate of the bottleneck; by default 100mbit.")
-@click.option("--rtt", metavar="TIME", help="Propagation round trip; by default 100ms.")
-@click.option(
-    "--buffer",
-    metavar="SIZE",
-    help="250 (packets of 1000 bytes), 2bdp, 100ms or 3MB; by default the bandwidth-delay product.",
-)
-@click.option("--loss", metavar="SHARE", help="Random loss rate, e.g. 1% or 0.01.")
-@click.option(
-    "--queue",
-    metavar="KIND",
-    shell_complete=completion.names(completion.queues),
-    help="droptail, red, ared, codel, pie or fq_codel.",
-)
-@click.option(
-    "--path",
-    "named",
-    metavar="NAME",
-    shell_complete=completion.names(completion.paths),
-    help="Use a named path such as geo; other options change it.",
-)
-@click.option(
-    "--scenario",
-    type=options.PATH,
-    metavar="FILE",
-    help="Use the path of a scenario file; other options change it.",
-)
-@click.option(
-    "--profile", type=click.Choice(["linux", "ns2"]), help="Defaults of the senders; by default linux."
-)
-@click.option(
-    "--flows", type=click.IntRange(1, 1000), default=1, metavar="N", help="Number of flows of each control."
-)
-@click.option("--duration", metavar="TIME", help="Length of a run; by default four cycles of Reno.")
-@click.option(
-    "--runs",
-    type=click.IntRange(min=1),
-    default=5,
-    metavar="N",
-    help="Number of runs; each uses different random streams.",
-)
-@click.option(
-    "-o",
-    "--output",
-    type=options.PATH,
-    default=Path("results/comparison"),
-    metavar="DIR",
-    help="Directory of the page.",
-)
-@options.jobs
-@options.cluster
-@options.limit
-@options.memory
-@options.pictures
-@options.dry_run
-@options.as_json
-def compare(
-    controls: tuple[str, ...],
-    rate: str | None,
-    rtt: str | None,
-    buffer: str | None,
-    loss: str | None,
-    queue: str | None,
-    named: str | None,
-    scenario: Path | None,
-    profile: str | None,
-    flows: int,
-    duration: str | None,
-    runs: int,
-    output: Path,
-    jobs: int | None,
-    cluster: str | None,
-    limit: str | None,
-    memory: str | None,
-    pictures: bool,
-    dry_run: bool,
-    as_json: bool,
-) -> None:
-    """Compare congestion controls on one path: the usual metrics on one page.
-
-    The page has goodput, delay, losses and smoothness of one flow alone; the share of a control
-    against itself, Reno and CUBIC; RTT fairness; and the recovery after a step. Finished runs are
-    kept in DIR/.cache.
-
-    \b
-    Paths: geo, leo, 4g, 5g, dsl, cable, wifi, datacentre, transatlantic (docs/named-paths.md).
-
-    \b
-    Examples:
-      ackclock compare illinois fit cubic
-      ackclock compare --path geo cubic bbr hybla
-      ackclock compare --path wifi --flows 20 cubic bbr
-      ackclock compare --rate 10mbit --rtt 50ms --loss 1% --buffer 2bdp fit reno my_module:Mine
-      ackclock compare --scenario wifi.toml --queue codel cubic bbr
-    """
-    # Checked before slow imports and runs, so that a typing error costs no time.
-    for control in controls:
-        if control in UNITS:
-            raise click.ClickException(
-                f"{control} is a unit, which belongs to its number: write e.g. 120{control}"
-            )
-        _known(control)
-    named = None if named is None else named.lower()
-    from ackclock import comparison
-    from ackclock.cli import tables
-    from ackclock.comparison import conclusion, page, path
-    from ackclock.draw.page import program
-
-    try:
-        setting = path.of_options(
-            named,
-            scenario,
-            duration,
-            rate=rate,
-            rtt=rtt,
-            buffer=buffer,
-            loss=loss,
-            queue=queue,
-            profile=profile,
-            flows=flows,
-            runs=runs,
-        )
-        for control in controls:
-            for checked in comparison.questions.scenarios(setting, control).values():
-                engine.check(checked)
-    except ValueError as error:
-        # The scenario is this program's, not a file of the user's.
-        raise click.ClickException(str(error).removeprefix("<mapping>: ")) from error
-    if setting.loss > path.MUCH_LOSS:
-        print(f"note: {100 * setting.loss:g} % of all packets are lost at random", file=sys.stderr)
-    limits = options.limits(limit, memory)
-    with options.estimated(dry_run, as_json):
-        compared = comparison.compare(setting, controls, jobs, output / ".cache", cluster, limits)
-    if dry_run:
-        return
-    page.write(compared, output, shlex.join([program(), *sys.argv[1:]]), pictures=pictures)
-    if as_json:
-        print(json.dumps(compared.table.fill_nan(None).to_dicts()))
-        return
-    print(setting.describe())
-    print()
-    for sentence in conclusion.sentences(compared):
-        print(sentence)
-    print()
-    tables.print_rows(["", *compared.controls], page.rows(compared))
-    print("\n* best, or like the best; ? undecided: too few runs")
-    if setting.run_s < setting.reno_cycle_s:
-        print(
-            f"\na cycle of Reno takes {setting.reno_cycle_s:.0f} s here, longer than a run: "
-            "use a longer --duration"
-        )
-    print()
-    _print_follows(compared.controls)
-    print(output / "index.html")
-
-
-def _print_follows(names: Sequence[str]) -> None:
-    sentence = controls.follows(names)
-    if sentence:
-        print(sentence)
-
-
-def _known(control: str) -> None:
-    """Raise an exception for a control that cannot be loaded."""
-    try:
-        engine.check({**ANY_PATH, "flow": [{"controller": control}]})
-    except engine.ScenarioError as error:
-        # The key of an internal scenario would not help the user.
-        message = str(error).removeprefix("<mapping>: ").removeprefix("flow.0.controller: ")
-        raise click.ClickException(message) from error
-
-
-UNITS = ("ms", "s", "min", "h", "kbit", "mbit", "gbit", "Mbit/s", "Gbit/s", "packets", "kB", "MB", "%", "bdp")
-"""Units that look like controls when a space separates them from their number."""
-ANY_PATH = {
-    "run": {"duration": "1 s"},
-    "dumbbell": {"rate": "1 Mbit/s", "delay": "1 ms", "queue": {"kind": "droptail", "limit": "2 packets"}},
-}

@@ -24,6 +24,12 @@ from ackclock.runs import Case, Job, Limits, Store, each
 
 OTHERS = ("reno", "cubic-linux")
 """The controls that share a link with every compared control."""
+SHARED = ("next to Reno", "next to cubic-linux")
+"""The names of their scenarios."""
+ScenarioKey = tuple[int, str, str]
+"""The number of a path, the name of a scenario, and a control."""
+ScenarioNumbers = dict[tuple[str, str], list[RunNumbers]]
+"""The numbers of each run, by the name of a scenario and the control."""
 
 
 @dataclass(frozen=True)
@@ -152,23 +158,58 @@ def compare(
     StorageError
         When runs cannot be kept.
     """
+    (answers,) = compare_each([setting], controls, jobs, cache, cluster, limits)
+    return answers
+
+
+def compare_each(
+    settings: Sequence[PathSetup],
+    controls: Sequence[str],
+    jobs: int | None = None,
+    cache: Path | None = None,
+    cluster: str | None = None,
+    limits: Limits | None = None,
+) -> list[Comparison]:
+    """Answer all questions for all controls on each of several paths, whose runs are made together.
+
+    Parameters, errors and each of the answers are those of `compare`.
+    """
+    names = tuple(dict.fromkeys(controls))
     wanted = {
-        (name, control): scenario
-        for control in dict.fromkeys(controls)
+        (place, name, control): scenario
+        for place, setting in enumerate(settings)
+        for control in names
         for name, scenario in scenarios(setting, control).items()
     }
     # The goodput that Reno loses to a control is measured against its goodput next to another Reno.
-    for other, name in zip(OTHERS, ("next to Reno", "next to cubic-linux"), strict=True):
-        wanted.setdefault((name, other), scenarios(setting, other)[name])
+    for place, setting in enumerate(settings):
+        for other, name in zip(OTHERS, SHARED, strict=True):
+            wanted.setdefault((place, name, other), scenarios(setting, other)[name])
     record = {"alone", "after a step"}
-    cases = {key: Case(scenario, setting.runs, key[0] in record) for key, scenario in wanted.items()}
+    cases = {key: Case(scenario, settings[key[0]].runs, key[1] in record) for key, scenario in wanted.items()}
     with ExitStack() as stack:
         store = None if cache is None else stack.enter_context(Store(cache).opened())
         options = {"at_once": jobs, "cluster": cluster, "limits": limits, "store": store}
-        numbers, curves, warnings = _measured(setting, cases, options)
+        measured = _measured(settings, cases, options)
+    compared = []
+    for place, (setting, (numbers, curves, warnings)) in enumerate(zip(settings, measured, strict=True)):
+        own = {key[1:]: scenario for key, scenario in wanted.items() if key[0] == place}
+        compared.append(_compared(setting, names, numbers, warnings, curves, own))
+    return compared
+
+
+def _compared(
+    setting: PathSetup,
+    names: tuple[str, ...],
+    numbers: ScenarioNumbers,
+    warnings: tuple[str, ...],
+    curves: dict[str, WindowCurve],
+    own: dict[tuple[str, str], build.Table],
+) -> Comparison:
+    """Return the answers of one path from the numbers of its runs."""
     estimates: dict[str, dict[str, Estimate]] = {question.key: {} for question in QUESTIONS}
     values_of: dict[str, dict[str, list[float]]] = {question.key: {} for question in QUESTIONS}
-    for control in dict.fromkeys(controls):
+    for control in names:
         answers = _answers(numbers, control)
         for question in QUESTIONS:
             values = answers[question.key]
@@ -179,35 +220,36 @@ def compare(
         # Packets behind a hole count when the hole is filled, so a goodput may exceed the rate.
         alone = estimates["goodput"][control]
         estimates["goodput"][control] = within(alone, 0.0, setting.most_mbps)
-    names = tuple(dict.fromkeys(controls))
     causes = {
         control: {key: float(np.mean([run[key] for run in numbers["alone", control]])) for key in CAUSES}
         for control in names
     }
-    return Comparison(setting, names, estimates, values_of, warnings, curves, wanted, causes)
+    return Comparison(setting, names, estimates, values_of, warnings, curves, own, causes)
 
 
 def _measured(
-    setting: PathSetup, cases: dict[tuple[str, str], Case], options: dict[str, Any]
-) -> tuple[dict[tuple[str, str], list[RunNumbers]], dict[str, WindowCurve], tuple[str, ...]]:
+    settings: Sequence[PathSetup], cases: dict[ScenarioKey, Case], options: dict[str, Any]
+) -> list[tuple[ScenarioNumbers, dict[str, WindowCurve], tuple[str, ...]]]:
+    """Return the numbers, curves and warnings of each path."""
     jobs = {key: case.jobs() for key, case in cases.items()}
-    owners: dict[Job, list[tuple[str, str]]] = {}
+    owners: dict[Job, list[ScenarioKey]] = {}
     for key, of_key in jobs.items():
         for job in of_key:
             owners.setdefault(job, []).append(key)
     order = {key: index for index, key in enumerate(jobs)}
-    measured: dict[tuple[Job, str], RunNumbers] = {}
-    curves: dict[str, WindowCurve] = {}
-    warnings: dict[tuple[int, int, str], str] = {}
+    measured: dict[tuple[Job, ScenarioKey], RunNumbers] = {}
+    curves: list[dict[str, WindowCurve]] = [{} for _ in settings]
+    warnings: list[dict[tuple[int, int, str], str]] = [{} for _ in settings]
 
     def work(job: Job, run: Run) -> None:
         # Reno against itself is Reno next to Reno: one run answers two questions.
-        for name, control in owners[job]:
+        for key in owners[job]:
+            place, name, control = key
             if run.summary["warnings"]:
-                warnings[order[name, control], job.run, control] = run.summary["warnings"][0]
-            measured[job, name] = MEASURES[name](run, setting)
+                warnings[place][order[key], job.run, control] = run.summary["warnings"][0]
+            measured[job, key] = MEASURES[name](run, settings[place])
             if name == "alone" and job.run == 0:
-                curves[control] = WindowCurve(
+                curves[place][control] = WindowCurve(
                     *curves_of.of_flow(run, 0, "window"),
                     rtt_ms=curves_of.of_flow(run, 0, "rtt_ms")[1],
                     goodput=curves_of.rate(run, 0),
@@ -222,21 +264,26 @@ def _measured(
                     names = " and ".join(name for name in job.scenario.controls if ":" in name)
                     raise SimulationError(f"{names or 'a run'}: {answer.error}")
                 raise answer.failure()
-    numbers = {key: [measured[job, key[0]] for job in of_key] for key, of_key in jobs.items()}
-    # One warning per control, from its first scenario: the order of threads must not matter.
+    numbers: list[ScenarioNumbers] = [{} for _ in settings]
+    for key, of_key in jobs.items():
+        numbers[key[0]][key[1:]] = [measured[job, key] for job in of_key]
+    return list(zip(numbers, curves, map(_texts, warnings), strict=True))
+
+
+def _texts(warnings: dict[tuple[int, int, str], str]) -> tuple[str, ...]:
+    """Return one warning per control, from its first scenario: the order of threads must not matter."""
     first = {control: warning for (*_, control), warning in sorted(warnings.items(), reverse=True)}
-    texts = tuple(f"{control}: {warning}" for control, warning in sorted(first.items()))
-    return numbers, curves, texts
+    return tuple(f"{control}: {warning}" for control, warning in sorted(first.items()))
 
 
-def _answers(numbers: dict[tuple[str, str], list[RunNumbers]], control: str) -> dict[str, list[float]]:
+def _answers(numbers: ScenarioNumbers, control: str) -> dict[str, list[float]]:
     """Return the number of each run by question, in the order of questions."""
     merged: dict[str, list[float]] = {}
     for name in MEASURES:
         for run in numbers[name, control]:
             for key, value in run.items():
                 merged.setdefault(key, []).append(value)
-    for other, name in zip(OTHERS, ("next to Reno", "next to cubic-linux"), strict=True):
+    for other, name in zip(OTHERS, SHARED, strict=True):
         usual = [run[f"left_{other}"] for run in numbers[name, other]]
         left = merged.pop(f"left_{other}")
         merged[f"stolen_{other}"] = [

@@ -8,6 +8,7 @@ import numpy as np
 
 from ackclock.comparison.answers import Comparison
 from ackclock.comparison.first import answer, listed
+from ackclock.comparison.path import PathSetup
 from ackclock.comparison.questions import BY_KEY
 from ackclock.comparison.ranking import Ranking, rank
 
@@ -20,6 +21,8 @@ ASKED = {
 """Questions that get a sentence each after the first: what is best, and its unit."""
 FLOODS = 10.0
 """Losses, in per cent, of a control that floods its path."""
+BY_MARKS = ("dctcp", "prague")
+"""Controls that are made for queues that mark packets."""
 COMPETING = ("worse", "beside_reno", "beside_cubic-linux", "rtt_ratio")
 """Questions in which the packets of two flows compete."""
 FAIR = {"worse": "50", "beside_reno": "50", "beside_cubic-linux": "50", "rtt_ratio": "1"}
@@ -43,21 +46,37 @@ def sentences(comparison: Comparison) -> list[str]:
         if np.isinf(back.value):
             lines.append(f"{control} had not recovered after a step {back.warning}.")
     lines.extend(locks(comparison))
-    lines.extend(f"Warning: {warning}." for warning in comparison.warnings)
-    setting = comparison.setting
-    basis = (
+    lines.extend(warned(comparison))
+    lines.append(basis(comparison.setting))
+    return [line for line in lines if line]
+
+
+def basis(setting: PathSetup) -> str:
+    """Return the sentence about the runs that the others are based on, and about what counts."""
+    text = (
         f"This is based on {setting.runs} {'runs' if setting.runs > 1 else 'run'} of "
         f"{setting.run_s:g} s for each question and control on one path"
     )
     if setting.runs < 2:
-        lines.append(f"{basis}: one run has no interval, so nothing is decided; use --runs 5.")
-    else:
+        return f"{text}: one run has no interval, so nothing is decided; use --runs 5."
+    return (
+        f"{text}. Controls are alike when they differ by less than a tenth (delays also by less than "
+        "1 ms, losses by a quarter or 0.1 points, shares by 10 points), and undecided when the runs do "
+        "not tell. The order may be different on another path."
+    )
+
+
+def warned(comparison: Comparison) -> list[str]:
+    """Return what the runs warn of, and which controls wait for marks that this path does not make."""
+    lines = [f"Warning: {warning}." for warning in comparison.warnings]
+    waiting = [name for name in comparison.controls if name in BY_MARKS]
+    if waiting and not comparison.setting.marks:
+        verb = "follows" if len(waiting) == 1 else "follow"
         lines.append(
-            f"{basis}. Controls are alike when they differ by less than a tenth (delays also by less than "
-            "1 ms, losses by a quarter or 0.1 points, shares by 10 points), and undecided when the runs do "
-            "not tell. The order may be different on another path."
+            f"{comparison.setting.kind} marks no packets here, so {listed(waiting)} only {verb} Reno's rules "
+            "at losses; use --ecn with codel, fq_codel, pie or red, or --queue dualpi2."
         )
-    return [line for line in lines if line]
+    return lines
 
 
 def locks(comparison: Comparison) -> list[str]:

@@ -20,11 +20,14 @@ STANDING = 0.3
 """Share of the buffer that is filled on average by a control that fills it, between its losses."""
 
 
-def answer(comparison: Comparison) -> str:
-    """Return the first sentence: goodput, then the queues of those that carry the most, then starvation."""
+def answer(comparison: Comparison, where: str = "On this path") -> str:
+    """Return the first sentence: goodput, then the queues of those that carry the most, then starvation.
+
+    `where` begins the sentence.
+    """
     rates = rank(comparison, BY_KEY["goodput"])
     if not rates.places:
-        return "No packet arrives on this path."
+        return f"{where} no packet arrives."
     clauses = [_goodput(comparison, rates)]
     behind = _groups(comparison, rates)
     for index, (reason, names) in enumerate(behind):
@@ -36,12 +39,20 @@ def answer(comparison: Comparison) -> str:
     if len(rates.leaders) > 1:
         clauses.extend(_queues(comparison, rates.leaders))
     clauses.extend(_starved(comparison))
-    return f"On this path {'; '.join(clauses)}."
+    return f"{where} {'; '.join(clauses)}."
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], joined: str = "and") -> str:
     """Return names as in a sentence: a, b and c."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return f" {joined} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def where(comparison: Comparison) -> str:
+    """Return the path in a few words."""
+    path = comparison.setting.path
+    name = comparison.setting.name
+    loss = f", {100 * comparison.setting.loss:g} % lost" if comparison.setting.loss else ""
+    return f"{name}{': ' if name else ''}{path.rate_mbps:.4g} Mbit/s, {path.rtt_ms:g} ms{loss}"
 
 
 def _verb(names: Sequence[str], of_one: str, of_several: str) -> str:
@@ -58,7 +69,7 @@ def _goodput(comparison: Comparison, rates: Ranking) -> str:
     limit = comparison.setting.path.rate_mbps
     numbers = f"{_range(rates, leaders)} of {limit:.4g} Mbit/s"
     best = max(rates.means[name] for name in leaders)
-    reason = _reason(comparison, leaders[0]) if best < FULL * limit else ""
+    reason = limit_of(comparison, leaders[0]) if best < FULL * limit else ""
     if len(comparison.controls) == 1:
         delay = comparison.estimates["delay"][leaders[0]].value
         because = f" because {reason}" if reason else ""
@@ -76,7 +87,7 @@ def _groups(comparison: Comparison, rates: Ranking) -> list[tuple[str, list[str]
     """
     groups: list[tuple[str, list[str]]] = []
     for name in sorted(rates.at("behind"), key=lambda name: -rates.means[name]):
-        reason = _reason(comparison, name)
+        reason = limit_of(comparison, name)
         last = groups[-1] if groups else ("", [])
         if last[1] and last[0] == reason and rates.means[last[1][0]] < FACTOR * rates.means[name]:
             last[1].append(name)
@@ -85,19 +96,18 @@ def _groups(comparison: Comparison, rates: Ranking) -> list[tuple[str, list[str]
     return groups
 
 
-def _reason(comparison: Comparison, control: str) -> str:
+def limit_of(comparison: Comparison, control: str) -> str:
     """Return what limits the goodput of a control alone, by what its runs counted."""
     causes = comparison.causes.get(control)
     if causes is None:
         return ""
-    path = comparison.setting.path
+    path, kind = comparison.setting.path, comparison.setting.kind
     if causes["held_by_receiver"] >= HELD:
         return "the receive window is full"
     if causes["random_losses"] > causes["queue_drops"]:
         share = comparison.setting.loss
         lost = 100 * share if share else comparison.estimates["loss"][control].value
         return f"{lost:.2g} % of the packets are lost at random"
-    kind = path.discipline.get("kind", "droptail")
     if causes["queue_drops"]:
         if kind != "droptail":
             return f"{kind} drops packets before the link is full"
@@ -144,13 +154,20 @@ def _fills(comparison: Comparison, control: str) -> bool:
     """Return whether a control alone keeps a drop-tail buffer full, on average between its losses."""
     path = comparison.setting.path
     longest_ms = 1e3 * path.buffer_packets / path.packets_per_second
-    is_droptail = path.discipline.get("kind", "droptail") == "droptail"
-    return is_droptail and comparison.estimates["delay"][control].value > STANDING * longest_ms
+    return (
+        comparison.setting.kind == "droptail"
+        and comparison.estimates["delay"][control].value > STANDING * longest_ms
+    )
+
+
+def starved(comparison: Comparison) -> list[str]:
+    """Return the controls that are starved where they share the link with Reno."""
+    answers = comparison.estimates["beside_reno"]
+    return [name for name in comparison.controls if answers[name].high < STARVED]
 
 
 def _starved(comparison: Comparison) -> list[str]:
-    answers = comparison.estimates["beside_reno"]
-    names = [name for name in comparison.controls if answers[name].high < STARVED]
+    answers, names = comparison.estimates["beside_reno"], starved(comparison)
     if not names:
         return []
     shares = listed([f"{answers[name].value:.2g}" for name in names])

@@ -5,38 +5,36 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+
+import polars as pl
 
 from ackclock import engine
 from ackclock.comparison.answers import Comparison
 from ackclock.comparison.charts import charts
 from ackclock.comparison.conclusion import sentences
+from ackclock.comparison.first import listed, where
 from ackclock.comparison.questions import QUESTIONS, Question
 from ackclock.comparison.ranking import rank
 from ackclock.comparison.words import words as words
 from ackclock.draw import lab
+from ackclock.draw.figure import Drawing, HeatMap
 from ackclock.draw.page import from_here, html
-from ackclock.engine import controls, integrity, storage
+from ackclock.engine import build, controls, integrity, storage
 
 PLACES = ("goodput-delay", "answers", "alone")
 """The places of charts on the page."""
 PICTURES = frozenset(f"{place}.{ending}" for place in PLACES for ending in ("pdf", "png"))
-NAMES = frozenset(
-    {"index.html", lab.NAME, "answers.csv", "answers.parquet", "scenarios", ".cache"} | PICTURES
-)
+MAPS = frozenset(f"heat-{question.key}.{ending}" for question in QUESTIONS for ending in ("pdf", "png"))
 
 
 def title(comparison: Comparison) -> str:
     """Return the question of a page with its path."""
-    path = comparison.setting.path
-    name = comparison.setting.name
-    where = f"{name}: " if name else ""
-    loss = f", {100 * comparison.setting.loss:g} % lost" if comparison.setting.loss else ""
     names = comparison.controls
-    which = " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    which = listed(names, "or")
     question = f"Which is best, {which}?" if len(names) > 1 else f"How does {which} behave?"
-    return f"{question} {where}{path.rate_mbps:.4g} Mbit/s, {path.rtt_ms:g} ms{loss}"
+    return f"{question} {where(comparison)}"
 
 
 SIGNS = {"best": " *", "alike": " *", "undecided": " ?"}
@@ -68,28 +66,9 @@ def write(comparison: Comparison, output: Path, command: str, *, pictures: bool 
     and PNG; without, earlier ones are removed, because they may show other numbers.
     """
     with storage.explained(output):
-        (output / "scenarios").mkdir(parents=True, exist_ok=True)
-        links: dict[str, list[tuple[str, str, str]]] = {}
-        laboratory = lab.page()
-        if laboratory is not None:
-            with storage.new_file(output / lab.NAME) as path:
-                path.write_text(laboratory, "utf-8")
-        for (name, control), scenario in comparison.scenarios.items():
-            file = re.sub(r"[^A-Za-z0-9-]+", "-", f"{name} {control}") + ".json"
-            with storage.new_file(output / "scenarios" / file) as path:
-                path.write_text(json.dumps(scenario, indent=1) + "\n", "utf-8")
-            links.setdefault(control, []).append((name, file, lab.NAME + lab.fragment(scenario)))
+        links = write_scenarios(output, {key: [("", of_key)] for key, of_key in comparison.scenarios.items()})
         shown = charts(comparison)
-        for file in PICTURES:
-            (output / file).unlink(missing_ok=True)
-        if pictures:
-            # Matplotlib takes longer to import than everything else that a kept comparison needs.
-            from ackclock.draw import printed
-
-            for place in PLACES:
-                storage.write_files(output, printed.rendered(shown[place], place))
-        storage.write_table(comparison.table, output, "answers")
-        storage.write_table(comparison.table, output, "answers", csv=True)
+        write_pictures(output, shown if pictures else {})
         text = html(
             "comparison.html",
             charts=shown,
@@ -114,12 +93,58 @@ def write(comparison: Comparison, output: Path, command: str, *, pictures: bool 
             command=command,
             first=shlex.quote(from_here(output / "scenarios" / links[comparison.controls[0]][0][1])),
             links=links,
-            has_lab=laboratory is not None,
             version=engine.__version__,
         )
-        with storage.new_file(output / "index.html") as path:
-            path.write_text(text, "utf-8")
-        # The directory may also hold kept runs and scenarios of other comparisons.
-        files = ["index.html", "answers.parquet", "answers.csv", *(PICTURES if pictures else ())]
-        files += [f"scenarios/{file}" for of_control in links.values() for _, file, _ in of_control]
-        integrity.seal_directory(output, files + [lab.NAME] * (laboratory is not None))
+        finish(output, text, comparison.table, links, sorted(PICTURES) if pictures else [])
+
+
+Links = dict[str, list[tuple[str, str, str]]]
+"""The name, the file, and the address in the laboratory of each scenario, by control."""
+
+
+def write_scenarios(
+    output: Path, scenarios: Mapping[tuple[str, str], Sequence[tuple[str, build.Table]]]
+) -> Links:
+    """Write scenarios, and the laboratory if there is one, and return where they are.
+
+    Those of a name and control may be several, each with the name of its path.
+    """
+    (output / "scenarios").mkdir(parents=True, exist_ok=True)
+    links: Links = {}
+    laboratory = lab.page()
+    if laboratory is not None:
+        with storage.new_file(output / lab.NAME) as path:
+            path.write_text(laboratory, "utf-8")
+    for (name, control), several in scenarios.items():
+        for cell, scenario in several:
+            file = re.sub(r"[^A-Za-z0-9-.]+", "-", f"{cell} {name} {control}".strip()) + ".json"
+            with storage.new_file(output / "scenarios" / file) as path:
+                path.write_text(json.dumps(scenario, indent=1) + "\n", "utf-8")
+            address = "" if laboratory is None else lab.NAME + lab.fragment(scenario)
+            links.setdefault(control, []).append((f"{name} {cell}".strip(), file, address))
+    return links
+
+
+def write_pictures(output: Path, drawings: Mapping[str, Drawing | HeatMap]) -> None:
+    """Draw the pictures of a page, each by its name, and remove those of earlier pages."""
+    for file in PICTURES | MAPS:
+        (output / file).unlink(missing_ok=True)
+    if drawings:
+        # Matplotlib takes longer to import than everything else that a kept comparison needs.
+        from ackclock.draw import printed
+
+        for name, drawing in drawings.items():
+            storage.write_files(output, printed.rendered(drawing, name))
+
+
+def finish(output: Path, text: str, table: pl.DataFrame, links: Links, pictures: Sequence[str]) -> None:
+    """Write the page and its numbers, and seal the files that belong to it."""
+    storage.write_table(table, output, "answers")
+    storage.write_table(table, output, "answers", csv=True)
+    with storage.new_file(output / "index.html") as path:
+        path.write_text(text, "utf-8")
+    # The directory may also hold kept runs and scenarios of other comparisons.
+    files = ["index.html", "answers.parquet", "answers.csv", *pictures]
+    files += [f"scenarios/{file}" for of_control in links.values() for _, file, _ in of_control]
+    has_lab = any(address for of_control in links.values() for *_, address in of_control)
+    integrity.seal_directory(output, files + [lab.NAME] * has_lab)

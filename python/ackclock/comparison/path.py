@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,11 @@ RECEIVE_WINDOW = 16_777
 PATH_FILLS = 4
 """The smallest receive window over the capacity of path and buffer, as on a host that was tuned for
 the path."""
+RANDOM = (
+    "flows start at random within the first second, and each send is delayed at random by up to the "
+    "transmission time of a packet"
+)
+"""What differs between runs."""
 STEP = (0.4, 0.6)
 """Start and end of the datagram flow that takes half of the link, as shares of the run."""
 
@@ -50,6 +55,10 @@ class PathSetup:
         Name of the path; empty for a path that is described by its numbers.
     given : frozenset of str
         Keys of the dumbbell that `path` has in place of the base.
+    ecn : bool
+        Whether all flows can be marked. A queue that marks then marks such packets and does not drop them.
+    seed : int
+        Seed of the random streams.
     """
 
     path: build.Path
@@ -60,6 +69,18 @@ class PathSetup:
     base: build.Table | None = None
     name: str = ""
     given: frozenset[str] = frozenset()
+    ecn: bool = False
+    seed: int = 1
+
+    @property
+    def kind(self) -> str:
+        """The kind of the queue at the bottleneck."""
+        return str(self.path.discipline.get("kind", "droptail"))
+
+    @property
+    def marks(self) -> bool:
+        """Whether the queue marks packets that can be marked."""
+        return self.kind in ALWAYS_MARKS or bool(self.path.discipline.get("ecn"))
 
     @property
     def loss(self) -> float:
@@ -102,16 +123,15 @@ class PathSetup:
         path = self.path
         share = path.buffer_packets / path.bdp_packets
         loss = f", random loss {100 * self.loss:g} %" if self.loss else ""
-        kind = path.discipline.get("kind", "droptail")
+        ecn = f", ECN{'' if self.marks else ' (this queue marks nothing)'}" if self.ecn else ""
         flows = f"; {self.flows} flows of each control" if self.flows > 1 else ""
         return (
             f"{self.name + ': ' if self.name else ''}{path.rate_mbps:.4g} Mbit/s, "
-            f"RTT {path.rtt_ms:g} ms, {kind} buffer "
+            f"RTT {path.rtt_ms:g} ms, {self.kind} buffer "
             f"{path.buffer_packets} packets of 1000 bytes ({share:.2g} of the bandwidth-delay "
-            f"product){loss}; profile {self.profile}, receive window {self.receive_window} packets"
+            f"product){loss}{ecn}; profile {self.profile}, receive window {self.receive_window} packets"
             f"{flows}; {self.runs} runs of {self.run_s:g} s, measured from "
-            f"{self.warmup_s:g} s; flows start at random within the first second, and each send is "
-            "delayed at random by up to the transmission time of a packet"
+            f"{self.warmup_s:g} s; {RANDOM}"
         )
 
     @property
@@ -130,6 +150,8 @@ class PathSetup:
         """Return a scenario with flows on the path, with random starts and delays."""
         base = dict(self.base or {})
         tcp = {"profile": self.profile, "receive_window": self.receive_window, **base.get("tcp", {})}
+        if self.ecn:
+            tcp["ecn"] = True
         scenario = self.path.scenario(
             *flows,
             *base.get("flow", ()),
@@ -137,6 +159,7 @@ class PathSetup:
             measured_from_s=self.warmup_s,
             sample_s=SAMPLE_S,
             tcp=self.path.sender(tcp),
+            seed=self.seed,
         )
         if base:
             own = {key: value for key, value in scenario["dumbbell"].items() if key in self.given}
@@ -155,6 +178,10 @@ class PathSetup:
         )
 
 
+CAN_MARK = ("red", "ared", "codel", "pie", "fq_codel")
+"""Kinds of queues that mark packets in place of dropping them when ``ecn`` is set."""
+ALWAYS_MARKS = ("step", "dualpi2")
+"""Kinds of queues that exist to mark packets."""
 MUCH_LOSS = 0.2
 """A random loss rate above which the verb names it on standard error."""
 
@@ -166,10 +193,27 @@ def of_options(path: str | None, scenario: Path | None, duration: str | None, **
     """
     if path is not None and scenario is not None:
         raise ValueError("path and scenario both name a path; use only one")
+    given.setdefault("ecn", False)
     given["duration_s"] = None if duration is None else duration_s(duration)
     if scenario is not None:
         return of_file(scenario, **given)
     return of_numbers(**given) if path is None else of_scenario({"path": path}, path, **given)
+
+
+def grid_of_options(
+    queues: Sequence[str], buffers: Sequence[str], *where: Any, **given: Any
+) -> dict[tuple[str, str], PathSetup]:
+    """Return a setting for each queue and each buffer, by their names; others are as for `of_options`.
+
+    Without a name the queue or the buffer is that of the path. Raises ValueError when one cannot be read.
+    """
+    cells = {}
+    for queue in dict.fromkeys(queues) or [None]:
+        for buffer in dict.fromkeys(buffers) or [None]:
+            setting = of_options(*where, **given, queue=queue, buffer=buffer)
+            named = f"{setting.path.buffer_packets / setting.path.bdp_packets:.2g}bdp"
+            cells[queue or setting.kind, buffer or named] = setting
+    return cells
 
 
 def of_numbers(
@@ -178,6 +222,7 @@ def of_numbers(
     buffer: str | None = None,
     loss: str | None = None,
     queue: str | None = None,
+    ecn: bool = False,
     **more: Any,
 ) -> PathSetup:
     """Return a path from its numbers as people write them.
@@ -192,10 +237,16 @@ def of_numbers(
         mbps,
         milliseconds,
         queue_packets=packets,
-        discipline={"kind": queue} if queue else {},
+        discipline=_marking({"kind": queue} if queue else {}, ecn=ecn),
         link={"loss": _random_loss(share(loss or "0"))},
     )
-    return PathSetup(path, **more)
+    return PathSetup(path, ecn=ecn, **more)
+
+
+def _marking(discipline: build.Table, *, ecn: bool) -> build.Table:
+    """Return a discipline that marks packets if that is wanted and its kind can."""
+    can = ecn and discipline.get("kind") in CAN_MARK
+    return discipline | {"ecn": True} if can else discipline
 
 
 def _random_loss(probability: float) -> build.Table:
@@ -212,6 +263,7 @@ def of_scenario(base: build.Table, name: str, **given: Any) -> PathSetup:
     """
     texts = {key: given.pop(key) for key in ("rate", "rtt", "buffer", "loss")}
     queue = given.pop("queue")
+    ecn = given.get("ecn", False)
     flows = list(base.get("flow", [])) or [{"controller": "reno"}]
     run = base.get("run") or {"duration": "60 s"}
     complete = tomllib.loads(engine.check({**base, "flow": flows, "run": run}))
@@ -225,7 +277,7 @@ def of_scenario(base: build.Table, name: str, **given: Any) -> PathSetup:
     overridden = {
         "rate": texts["rate"],
         "delay": texts["rtt"],
-        "queue": queue or texts["buffer"],
+        "queue": queue or texts["buffer"] or ecn,
         "loss": texts["loss"],
     }
     own_queue = dict(path["queue"])
@@ -241,7 +293,7 @@ def of_scenario(base: build.Table, name: str, **given: Any) -> PathSetup:
             rate,
             round_trip_ms,
             queue_packets=buffer_packets(texts["buffer"] or own_limit, rate, round_trip_ms),
-            discipline={"kind": queue} if queue else own_queue,
+            discipline=_marking({"kind": queue} if queue else own_queue, ecn=ecn),
             link={"loss": _random_loss(loss)},
         ),
         base=kept | {"tcp": tcp, "flow": [flow for flow in base.get("flow", []) if "source" in flow]},

@@ -74,16 +74,24 @@ class Ranking:
 
 def rank(comparison: Comparison, question: Question, controls: Sequence[str] | None = None) -> Ranking:
     """Rank controls by a question that has a margin, each against the best by the rule of all verdicts."""
+    values = {
+        name: possible(comparison, question, name)
+        for name in (comparison.controls if controls is None else controls)
+    }
+    return ranked(question, values, comparison.setting.recovery_scale_s)
+
+
+def ranked(question: Question, values: Mapping[str, Sequence[float]], recovery_scale_s: float) -> Ranking:
+    """Rank whatever has a number per run, such as controls, or paths for one control.
+
+    Raises ValueError when the question has no better answer.
+    """
     margin = question.margin
     if margin is None:
         raise ValueError(f"{question.key} has no better answer")
     if question.key == "recovery":
         # Recovery is read in steps of this time, and that of either control may be a step off.
-        margin = replace(margin, difference=2 * comparison.setting.recovery_scale_s)
-    values = {
-        name: _possible(comparison, question, comparison.values[question.key][name])
-        for name in controls or comparison.controls
-    }
+        margin = replace(margin, difference=2 * recovery_scale_s)
     means = {name: float(np.nanmean(runs)) for name, runs in values.items() if not np.all(np.isnan(runs))}
     if not means:
         return Ranking(question, {}, {}, {})
@@ -116,12 +124,13 @@ def more_runs(number: int | None) -> str:
     return f", about {number} more {'run' if number == 1 else 'runs'}"
 
 
-def _possible(comparison: Comparison, question: Question, values: Sequence[float]) -> list[float]:
-    """Return the runs within what is possible.
+def possible(comparison: Comparison, question: Question, control: str) -> list[float]:
+    """Return the number of each run of a control within what is possible.
 
     A flow that never recovered took at least the rest of the run, and packets behind a hole, which count
     when the hole is filled, do not make a link faster.
     """
     setting = comparison.setting
     longest = {"goodput": setting.most_mbps, "recovery": (1 - STEP[1]) * setting.run_s}
+    values = comparison.values[question.key][control]
     return [min(value, longest.get(question.key, value)) for value in values]

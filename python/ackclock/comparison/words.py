@@ -16,20 +16,27 @@ def words(estimate: Estimate) -> str:
     Both ends appear where they are not equally far from the value. An infinite estimate is "never" with the
     number of runs.
     """
+    value, interval = parts(estimate)
+    return f"{value} {interval}".rstrip()
+
+
+def parts(estimate: Estimate) -> tuple[str, str]:
+    """Return the value of an estimate for people, and its interval, which is empty where there is none."""
     if np.isinf(estimate.value):
-        return f"never ({estimate.warning})"
+        return "never", f"({estimate.warning})"
     if np.isnan(estimate.value):
-        return "-"
+        return "-", ""
     if np.isnan(estimate.low):
-        return f"{estimate.value:.3g}"
+        return f"{estimate.value:.3g}", ""
     up, down = estimate.high - estimate.value, estimate.value - estimate.low
     half = (up + down) / 2
     if half == 0:
-        return f"{estimate.value:.4g} ± 0"
+        return f"{estimate.value:.4g}", "± 0"
     # Two digits of the interval decide how many digits the value has; more than four are noise.
     largest = max(abs(estimate.value), half)
     decimals = min(1 - int(np.floor(np.log10(half))), 3 - int(np.floor(np.log10(largest))))
     decimals = max(0, decimals)
     if abs(up - down) > half * LOPSIDED:
-        return f"{estimate.value:.{decimals}f} [{estimate.low:.{decimals}f}, {estimate.high:.{decimals}f}]"
-    return f"{estimate.value:.{decimals}f} ± {half:.{decimals}f}"
+        ends = f"[{estimate.low:.{decimals}f}, {estimate.high:.{decimals}f}]"
+        return f"{estimate.value:.{decimals}f}", ends
+    return f"{estimate.value:.{decimals}f}", f"± {half:.{decimals}f}"

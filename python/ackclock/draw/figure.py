@@ -137,6 +137,34 @@ class Diagram:
     """From, to, label."""
 
 
+@dataclass(frozen=True)
+class HeatCell:
+    """A number of a heat map."""
+
+    text: str
+    detail: str = ""
+    """What stands below the number in small print, such as its interval."""
+    shade: float | None = None
+    """From 0 for the lightest to 1 for the darkest; None where there is no number."""
+    is_best: bool = False
+    """Whether the number is bold."""
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """A table of numbers on shades, for a number that depends on two things."""
+
+    key: str
+    """Name for tests and links."""
+    title: str
+    about: str
+    """What is measured, and what the shades mean."""
+    columns: Sequence[str]
+    rows: Sequence[str]
+    cells: Sequence[Sequence[HeatCell]]
+    """Cells by row."""
+
+
 Drawing = Group | Table | Diagram
 
 

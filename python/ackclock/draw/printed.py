@@ -8,10 +8,23 @@ from typing import Any
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from ackclock.draw import plots
-from ackclock.draw.figure import PAPER, Axis, Chart, Diagram, Drawing, Group, Series, Table, number, resolved
+from ackclock.draw.figure import (
+    PAPER,
+    Axis,
+    Chart,
+    Diagram,
+    Drawing,
+    Group,
+    HeatMap,
+    Series,
+    Table,
+    number,
+    resolved,
+)
 
 HEIGHT = {"curves": 1.7, "points": 2.6}
 """Default heights of charts, inches."""
@@ -30,12 +43,16 @@ MOST_ROWS = 2
 POINTS_OF_ROW, POINTS_OF_EDGE = 12.0, 8.0
 """Height of a row of names, and of the margin around them."""
 STEEP = 45
+HEIGHT_OF_CELL = 0.38
+DARKEST = 0.55
+"""Opacity of the darkest cell of a heat map, on which black text is still readable."""
 
 
-def rendered(drawing: Drawing, name: str) -> dict[str, bytes]:
+def rendered(drawing: Drawing | HeatMap, name: str) -> dict[str, bytes]:
     """Return the files `name`.pdf and `name`.png of a figure, drawn in the common style."""
     with plots.in_style():
-        return plots.rendered(draw(drawing), name)
+        picture = _heat_map(drawing) if isinstance(drawing, HeatMap) else draw(drawing)
+        return plots.rendered(picture, name)
 
 
 def draw(drawing: Drawing) -> plots.Picture:
@@ -241,6 +258,30 @@ def _table(table: Table) -> plots.Picture:
     drawn.scale(1, 1.2)
     for cell in drawn.get_celld().values():
         cell.set_linewidth(0.4)
+    return figure
+
+
+def _heat_map(heat: HeatMap) -> plots.Picture:
+    figure, (panel,) = plots.panels(1, height=0.6 + HEIGHT_OF_CELL * (len(heat.rows) + 1))
+    shades = [[np.nan if cell.shade is None else cell.shade for cell in row] for row in heat.cells]
+    panel.pcolormesh(
+        np.asarray(shades, float), cmap="Blues", vmin=0, vmax=1, alpha=DARKEST, edgecolor="white"
+    )
+    for down, row in enumerate(heat.cells):
+        for across, cell in enumerate(row):
+            # The font has no bold letters, so the best cells have a frame.
+            if cell.is_best:
+                panel.add_patch(
+                    Rectangle((across + 0.03, down + 0.06), 0.94, 0.88, fill=False, linewidth=0.8)
+                )
+            panel.text(across + 0.5, down + 0.38, cell.text, ha="center", va="center")
+            panel.text(across + 0.5, down + 0.75, cell.detail, ha="center", va="center", fontsize=6)
+    panel.set_xticks([place + 0.5 for place in range(len(heat.columns))], list(heat.columns))
+    panel.set_yticks([place + 0.5 for place in range(len(heat.rows))], list(heat.rows))
+    panel.tick_params(length=0, labeltop=True, labelbottom=False)
+    panel.invert_yaxis()
+    panel.grid(visible=False)
+    panel.set_title(heat.title, loc="left")
     return figure
 
 

@@ -1,0 +1,233 @@
+"""The verb compare."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import click
+
+from ackclock import engine
+from ackclock.cli import completion, options
+
+
+@click.command()
+@click.argument(
+    "controls",
+    nargs=-1,
+    required=True,
+    metavar="CONTROL...",
+    shell_complete=completion.names(completion.controls),
+    help="Names; module:Class or library.so:name for your own.",
+)
+@click.option("--rate", metavar="RATE", help="Rate of the bottleneck; by default 100mbit.")
+@click.option("--rtt", metavar="TIME", help="Propagation round trip; by default 100ms.")
+@click.option(
+    "--buffer",
+    metavar="SIZE,...",
+    help="250 (packets of 1000 bytes), 2bdp, 100ms or 3MB; by default the bandwidth-delay product. Several "
+    "make a grid.",
+)
+@click.option("--loss", metavar="SHARE", help="Random loss rate, e.g. 1% or 0.01.")
+@click.option(
+    "--queue",
+    metavar="KIND,...",
+    shell_complete=completion.names(completion.queues, separated=True),
+    help="droptail, red, ared, codel, pie, fq_codel or dualpi2. Several make a grid.",
+)
+@click.option(
+    "--ecn",
+    is_flag=True,
+    help="Senders and receivers use ECN; codel, fq_codel, pie and red mark such packets.",
+)
+@click.option(
+    "--path",
+    "named",
+    metavar="NAME",
+    shell_complete=completion.names(completion.paths),
+    help="Use a named path such as geo; other options change it.",
+)
+@click.option(
+    "--scenario",
+    type=options.PATH,
+    metavar="FILE",
+    help="Use the path of a scenario file; other options change it.",
+)
+@click.option(
+    "--profile", type=click.Choice(["linux", "ns2"]), help="Defaults of the senders; by default linux."
+)
+@click.option(
+    "--flows", type=click.IntRange(1, 1000), default=1, metavar="N", help="Number of flows of each control."
+)
+@click.option("--duration", metavar="TIME", help="Length of a run; by default four cycles of Reno.")
+@click.option(
+    "--runs",
+    type=click.IntRange(min=1),
+    default=5,
+    metavar="N",
+    help="Number of runs; each uses different random streams.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=1, metavar="N", help="Seed of the random streams."
+)
+@click.option(
+    "-o",
+    "--output",
+    type=options.PATH,
+    default=Path("results/comparison"),
+    metavar="DIR",
+    help="Directory of the page.",
+)
+@options.jobs
+@options.cluster
+@options.limit
+@options.memory
+@options.pictures
+@options.dry_run
+@options.as_json
+def compare(
+    controls: tuple[str, ...],
+    rate: str | None,
+    rtt: str | None,
+    buffer: str | None,
+    loss: str | None,
+    queue: str | None,
+    ecn: bool,
+    named: str | None,
+    scenario: Path | None,
+    profile: str | None,
+    flows: int,
+    duration: str | None,
+    runs: int,
+    seed: int,
+    output: Path,
+    jobs: int | None,
+    cluster: str | None,
+    limit: str | None,
+    memory: str | None,
+    pictures: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Compare congestion controls on one path: the usual metrics on one page.
+
+    The page has goodput, delay, losses and smoothness of one flow alone; the share of a control
+    against itself, Reno and CUBIC; RTT fairness; and the recovery after a step. Finished runs are
+    kept in DIR/.cache.
+
+    With several queues or buffers the page says which of them suits, and has a heat map per question.
+
+    \b
+    Paths: geo, leo, 4g, 5g, dsl, cable, wifi, datacentre, transatlantic (docs/named-paths.md).
+
+    \b
+    Examples:
+      ackclock compare illinois fit cubic
+      ackclock compare --path geo cubic bbr hybla
+      ackclock compare --path wifi --flows 20 cubic bbr
+      ackclock compare --rate 10mbit --rtt 50ms --loss 1% --buffer 2bdp fit reno my_module:Mine
+      ackclock compare --scenario wifi.toml --queue codel cubic bbr
+      ackclock compare --queue droptail,codel,fq_codel --buffer 0.5bdp,1bdp,4bdp --ecn cubic reno
+    """
+    # Checked before slow imports and runs, so that a typing error costs no time.
+    for control in controls:
+        if control in UNITS:
+            raise click.ClickException(
+                f"{control} is a unit, which belongs to its number: write e.g. 120{control}"
+            )
+        _known(control)
+    named = None if named is None else named.lower()
+    from ackclock import comparison
+    from ackclock.cli import tables
+    from ackclock.comparison import conclusion, grid, grid_page, page, path
+    from ackclock.draw.page import program
+
+    try:
+        settings = path.grid_of_options(
+            _separated(queue),
+            _separated(buffer),
+            named,
+            scenario,
+            duration,
+            rate=rate,
+            rtt=rtt,
+            loss=loss,
+            profile=profile,
+            flows=flows,
+            runs=runs,
+            ecn=ecn,
+            seed=seed,
+        )
+        for setting in settings.values():
+            for control in controls:
+                for checked in comparison.questions.scenarios(setting, control).values():
+                    engine.check(checked)
+    except ValueError as error:
+        # The scenario is this program's, not a file of the user's.
+        raise click.ClickException(str(error).removeprefix("<mapping>: ")) from error
+    if setting.loss > path.MUCH_LOSS:
+        print(f"note: {100 * setting.loss:g} % of all packets are lost at random", file=sys.stderr)
+    limits = options.limits(limit, memory)
+    with options.estimated(dry_run, as_json):
+        answers = comparison.compare_grid(settings, controls, jobs, output / ".cache", cluster, limits)
+    if dry_run:
+        return
+    command = shlex.join([program(), *sys.argv[1:]])
+    compared = answers.any
+    if len(settings) > 1:
+        grid_page.write_grid(answers, output, command, pictures=pictures)
+    else:
+        page.write(compared, output, command, pictures=pictures)
+    if as_json:
+        table = answers.table if len(settings) > 1 else compared.table
+        print(json.dumps(table.fill_nan(None).to_dicts()))
+        return
+    if len(settings) > 1:
+        print(grid.describe(answers))
+        print()
+        for sentence in grid.grid_sentences(answers):
+            print(sentence)
+        for question in comparison.QUESTIONS:
+            print(f"\n{question.title}: {question.about}")
+            tables.print_rows(*grid.rows(answers, question))
+    else:
+        print(setting.describe())
+        print()
+        for sentence in conclusion.sentences(compared):
+            print(sentence)
+        print()
+        tables.print_rows(["", *compared.controls], page.rows(compared))
+        print("\n* best, or like the best; ? undecided: too few runs")
+    if setting.run_s < setting.reno_cycle_s:
+        print(
+            f"\na cycle of Reno takes {setting.reno_cycle_s:.0f} s here, longer than a run: "
+            "use a longer --duration"
+        )
+    print()
+    options.print_follows(compared.controls)
+    print(output / "index.html")
+
+
+def _separated(text: str | None) -> list[str]:
+    """Return the parts of a text between commas."""
+    return [] if text is None else [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _known(control: str) -> None:
+    """Raise an exception for a control that cannot be loaded."""
+    try:
+        engine.check({**ANY_PATH, "flow": [{"controller": control}]})
+    except engine.ScenarioError as error:
+        # The key of an internal scenario would not help the user.
+        message = str(error).removeprefix("<mapping>: ").removeprefix("flow.0.controller: ")
+        raise click.ClickException(message) from error
+
+
+UNITS = ("ms", "s", "min", "h", "kbit", "mbit", "gbit", "Mbit/s", "Gbit/s", "packets", "kB", "MB", "%", "bdp")
+"""Units that look like controls when a space separates them from their number."""
+ANY_PATH = {
+    "run": {"duration": "1 s"},
+    "dumbbell": {"rate": "1 Mbit/s", "delay": "1 ms", "queue": {"kind": "droptail", "limit": "2 packets"}},
+}
