@@ -112,14 +112,16 @@ def overload(run: Run) -> CellNumbers:
     }
 
 
-def victims(run: Run) -> CellNumbers:
+def victims(run: Run, *, apart: bool = False) -> CellNumbers:
     """Return the shares of the control under test and of its victims.
 
     ``goodput`` of its flows; of the victims together ``victim_goodput`` (Mbit/s), ``victim_rtt_p95``
     (ms) and ``victim_loss``; ``share`` of its flows in the total goodput; ``smallest_share`` and
     ``victim_smallest_share``, relative to the fair share of a flow. The RTT is the propagation delay and
     the queueing delay that packets meet at the bottleneck: the samples of a victim with a window of a
-    few packets would measure the timer of its receiver's delayed ACKs.
+    few packets would measure the timer of its receiver's delayed ACKs. It is that of the samples where
+    flows are `apart`, each in a queue of its own, and so get their share; in DualPI2 the queue is the
+    classic one.
     """
     mine, rivals = flows(run, "c"), flows(run, "v")
     rates = _goodputs([*mine, *rivals])
@@ -131,13 +133,21 @@ def victims(run: Run) -> CellNumbers:
     return {
         "goodput": sum(mine_rates),
         "victim_goodput": sum(left),
-        "victim_rtt_p95": _largest([flow["rtt_ms"] for flow in rivals])
-        + number(bottleneck(run)["queue_delay_p95_ms"]),
+        "victim_rtt_p95": _largest([flow["rtt_p95_ms"] for flow in rivals])
+        if apart
+        else _largest([flow["rtt_ms"] for flow in rivals]) + _queueing_p95(run),
         "victim_loss": metrics.loss_rate(sum(flow["dropped_packets"] for flow in rivals), sent),
         "share": sum(mine_rates) / total if total else float("nan"),
         "smallest_share": min(rates) / fair if fair else 0.0,
         "victim_smallest_share": min(left) / fair if fair and left else float("nan"),
     }
+
+
+def _queueing_p95(run: Run) -> float:
+    """Return the 95th percentile of the delay (ms) in the queue of classic traffic at the bottleneck."""
+    link = bottleneck(run)
+    side = link["dualpi2"]["classic"] if "dualpi2" in link else link
+    return number(side["queue_delay_p95_ms"])
 
 
 def completions(run: Run, *, groups: tuple[str, ...]) -> CellNumbers:

@@ -127,9 +127,9 @@ def starvation(run: Run, *, prefix: str = "v") -> CellNumbers:
     return {"starved": float(starved_s)}
 
 
-def shared(run: Run) -> CellNumbers:
-    """Return `victims` and ``starved`` of the victims."""
-    return victims(run) | starvation(run)
+def shared(run: Run, *, apart: bool = False) -> CellNumbers:
+    """Return `victims`, with flows that may be `apart`, and ``starved`` of the victims."""
+    return victims(run, apart=apart) | starvation(run)
 
 
 def ramp_up(run: Run, *, start_s: float, powers: tuple[int, ...]) -> CellNumbers:

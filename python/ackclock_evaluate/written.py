@@ -11,7 +11,9 @@ from ackclock.decision.comparisons import Limit, LimitResult
 from ackclock.metrics import Estimate
 from ackclock_evaluate.results import CellResult, MarginResult
 
-_PER_CENT = re.compile(r"(\w+_)?loss|late|lost|marked|resent_in_vain|spurious_cuts|useful|utilisation")
+_PER_CENT = re.compile(
+    r"(?!marks_per_)(\w+_)?loss|late|lost|marked|resent_in_vain|spurious_cuts|useful|utilisation"
+)
 """Shares of packets, cuts or time, which are written in per cent."""
 
 

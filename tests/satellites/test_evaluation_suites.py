@@ -308,3 +308,22 @@ def test_a_margin_of_harm_is_a_tenth_of_the_smaller_fair_share() -> None:
     assert margins["standard-path-next-to-reno"] == 0.05
     assert margins["1-beside-4-reno"] == margins["4-beside-1-reno"] == pytest.approx(0.02)
     assert margins["1-beside-16-reno"] == pytest.approx(0.1 / 17)
+
+
+def test_a_victim_with_a_queue_of_its_own_does_not_wait_in_another() -> None:
+    """BBRv3 fills its own queue of FQ-CoDel, in which Reno does not wait.
+
+    Reno keeps its half of 50 Mbit/s, and its RTT grows by less than the two packets, 0.5 ms, that each round
+    of the scheduler sends of BBRv3. The queues together delay packets by as much as the path.
+    """
+    (tunnel,) = [criterion for criterion in SUITES["rfc9743"] if criterion.id == "tunnel"]
+    assert tunnel.cells is not None
+    (cell,) = [cell for cell in tunnel.cells("quick") if cell.id == "flows-apart-next-to-reno"]
+    measured, all_queues_ms = {}, 0.0
+    for name, part in cell.parts(Subject("bbr3")).items():
+        run = engine.simulate(engine.read(part.scenario), record=part.records)
+        measured[name] = part.measure(run)
+        all_queues_ms = max(all_queues_ms, run.summary["links"][0]["queue_delay_p95_ms"] or 0.0)
+    assert all_queues_ms > 30
+    # 2 ms of 45 ms.
+    assert cell.numbers(measured)["harm_rtt"] == pytest.approx(0, abs=2 / 45)
