@@ -89,7 +89,7 @@ _SHARE = re.compile(
 )
 _SCALE = re.compile(r"(jain|ramp)_(\d+)")
 _SCALED = {"jain": "Jain's index over {} s", "ramp": "time until 10^{} packets have arrived"}
-_GROUP = re.compile(r"fct_p(\d+)_(.+)")
+_GROUP = re.compile(r"fct_(mean|p\d+)_(.+)")
 
 
 def words(metric: str) -> str:
@@ -97,7 +97,7 @@ def words(metric: str) -> str:
     group = _GROUP.fullmatch(metric)
     if group:
         transfers = "" if group[2] == "c" else f" of {group[2]}"
-        return f"completion time{transfers}, p{group[1]}"
+        return f"completion time{transfers}, {group[1]}"
     scale = _SCALE.fullmatch(metric)
     if scale:
         return _SCALED[scale[1]].format(scale[2])

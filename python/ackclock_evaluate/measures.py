@@ -154,13 +154,14 @@ def completions(run: Run, *, groups: tuple[str, ...]) -> CellNumbers:
     """Return completion times of short transfers, and the goodput of the long flows next to them.
 
     `groups` are prefixes of the transfers' names, one per size. ``goodput`` is that of the flows
-    ``long...`` together; each group has ``fct_p50_GROUP``, ``fct_p95_GROUP`` and ``fct_p99_GROUP``
-    (s). A transfer that has not ended counts with the length of the run.
+    ``long...`` together; each group has ``fct_mean_GROUP``, ``fct_p50_GROUP``, ``fct_p95_GROUP`` and
+    ``fct_p99_GROUP`` (s). A transfer that has not ended counts with the length of the run.
     """
     end_s = run.summary["duration_s"]
     values = {"goodput": sum(_goodputs(flows(run, "long")))}
     for group in groups:
         times = [end_s if time_s is None else time_s for time_s in _times(run, group)]
+        values[f"fct_mean_{group}"] = float(np.mean(times))
         for percent in (50, 95, 99):
             values[f"fct_p{percent}_{group}"] = float(np.percentile(times, percent))
     return values
