@@ -62,6 +62,7 @@ FIGURE_13 = STEADY.figure(
     about="Jain's index of the eight rates in every round trip.",
     cases=_cases_13,
     headline=True,
+    quick_runs=10,
     claims=recounted(
         *(
             near(
