@@ -168,9 +168,9 @@ def main() -> None:
     for family in (FAMILIES[index] for index in wanted):
         by_criterion: dict[str, list[tuple[float, float, float]]] = {}
         for size in family.sizes:
-            for name, found, passed in _chances(family, size, given.output, given.jobs):
-                by_criterion.setdefault(name, []).append((size, found, passed))
-                print(f"{family.name} {size:g}: {name}: found {found:.0%}, passed {passed:.0%}", flush=True)
+            for name, detected, passed in _chances(family, size, given.output, given.jobs):
+                by_criterion.setdefault(name, []).append((size, detected, passed))
+                print(f"{family.name} {size:g}: {name}: found {detected:.0%}, passed {passed:.0%}", flush=True)
         for name, points in by_criterion.items():
             curves.append(power.Curve(name, family.name, *map(list, zip(*points, strict=True))))
     (suite,) = {criterion.digest for criterion in chosen(["rfc9743"])}

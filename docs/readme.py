@@ -57,7 +57,7 @@ def papers() -> list[str]:
         holding, asked, others = outcome.counted(classified)
         undecided = len(others.get("undecided", []))
         rest = asked - holding - undecided
-        counts = (asked, holding, undecided, rest) if asked else ("not yet run in full", "", "", "")
+        counts = (asked, holding, undecided, rest) if asked else ("not published in full", "", "", "")
         link = f"[{outcome.short_name(paper)}](papers/{name}/README.md)"
         rows.append([link, year, idea, *map(str, counts)])
     heads = ["paper", "year", "what it proposes or studies", "main claims", "hold", "undecided", "other"]

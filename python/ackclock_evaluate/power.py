@@ -24,7 +24,7 @@ class Curve:
     fault: str
     sizes: Sequence[float]
     """Sizes of the fault, of which the first is honest."""
-    found: Sequence[float]
+    detected: Sequence[float]
     """Share of evaluations in which the criterion is worse or fails."""
     passed: Sequence[float]
     """Share of evaluations in which it is not worse, or holds."""
@@ -32,10 +32,10 @@ class Curve:
     @property
     def words(self) -> str:
         """The least size from which on the fault is found reliably, in words."""
-        reliable = [all(share >= OFTEN for share in self.found[index:]) for index in range(len(self.sizes))]
+        reliable = [all(share >= OFTEN for share in self.detected[index:]) for index in range(len(self.sizes))]
         if not any(reliable):
             return "not found reliably"
-        return f"{self.sizes[reliable.index(True)]:g} is found in {self.found[reliable.index(True)]:.0%}"
+        return f"{self.sizes[reliable.index(True)]:g} is found in {self.detected[reliable.index(True)]:.0%}"
 
 
 @functools.cache

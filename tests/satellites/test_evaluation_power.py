@@ -26,16 +26,16 @@ def test_every_curve_is_of_a_criterion_and_its_shares_are_shares() -> None:
     assert CURVES
     for curve in CURVES:
         assert curve.criterion in known
-        assert len(curve.sizes) == len(curve.found) == len(curve.passed) > 1
-        for found, passed in zip(curve.found, curve.passed, strict=True):
-            assert 0 <= found <= found + passed <= 1
+        assert len(curve.sizes) == len(curve.detected) == len(curve.passed) > 1
+        for detected, passed in zip(curve.detected, curve.passed, strict=True):
+            assert 0 <= detected <= detected + passed <= 1
 
 
 @pytest.mark.parametrize("curve", CURVES, ids=lambda curve: f"{curve.criterion}, {curve.fault}")
 def test_honest_controls_pass_and_the_largest_fault_is_found(curve: power.Curve) -> None:
     # An honest control is worse in at most one of twenty evaluations.
-    assert curve.found[0] <= 0.05
-    assert curve.found[-1] >= power.OFTEN
+    assert curve.detected[0] <= 0.05
+    assert curve.detected[-1] >= power.OFTEN
 
 
 def test_only_the_suite_that_was_measured_has_curves() -> None:
