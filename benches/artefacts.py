@@ -47,11 +47,13 @@ def _with(criterion: Criterion, keys: Mapping[str, object]) -> Criterion:
     return replace(criterion, cells=cells, further=None)
 
 
-def _effects(control: str, keys: Mapping[str, object], runs: int, output: Path, jobs: int | None) -> Effects:
-    criteria = tuple(_with(criterion, keys) for criterion in chosen(["rfc9743"]) if criterion.cells)
+def _effects(given: argparse.Namespace, keys: Mapping[str, object]) -> Effects:
+    control, output, jobs = given.control, given.output, given.jobs
+    wanted_criteria = chosen(["rfc9743"], list(filter(None, given.only.split(","))))
+    criteria = tuple(_with(criterion, keys) for criterion in wanted_criteria if criterion.cells)
     with Store(output).opened() as kept, places.opened([control, *BASELINES], jobs=jobs) as place:
         work = Work(Request(Subject(control), criteria, shipped=not keys), kept)
-        work.runs = [runs] * len(work.cells)
+        work.runs = [given.runs] * len(work.cells)
         wanted = work.all_jobs()
         with progress.Count(len({job.key for job in wanted}), "runs") as bar:
             drive.make(wanted, kept, place, bar)
@@ -70,15 +72,13 @@ def main() -> None:
     """Measure the effects with each setting, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--control", default="bbr")
+    parser.add_argument("--only", default="", help="criteria, with commas; by default all")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=None, help="runs at once; one per core")
     parser.add_argument("-o", "--output", type=Path, default=Path("results/artefacts"))
     given = parser.parse_args()
-    usual = _effects(given.control, {}, given.runs, given.output, given.jobs)
-    changed = {
-        name: _effects(given.control, keys, given.runs, given.output, given.jobs)
-        for name, keys in OFF.items()
-    }
+    usual = _effects(given, {})
+    changed = {name: _effects(given, keys) for name, keys in OFF.items()}
     print(f"| metric | comparisons | {' | '.join(f'without {name}' for name in OFF)} |")
     print("| --- | --- |" + " --- |" * len(OFF))
     for metric in dict.fromkeys(key[2] for key in usual):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import copy
 import json
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -70,7 +71,7 @@ FAMILIES = (
         "loss that is ignored, %",
         (0, 0.1, 1, 3, 10),
         lambda size: _own(faulty.IgnoresSome, ignored=size / 100),
-        ("loss", "collapse-loss"),
+        ("loss",),
         runs=10,
     ),
     Family(
@@ -82,8 +83,8 @@ FAMILIES = (
     ),
     Family(
         "gives way to a queue of 1/x ms",
-        (0.02, 0.1, 0.2, 1),
-        lambda size: _own(faulty.GivesWay, queue_s=0.001 / size),
+        (0, 0.02, 0.1, 0.2, 1),
+        lambda size: _own(faulty.GivesWay, queue_s=0.001 / size if size else math.inf),
         ("compete",),
         runs=10,
     ),
@@ -168,9 +169,9 @@ def main() -> None:
     for family in (FAMILIES[index] for index in wanted):
         by_criterion: dict[str, list[tuple[float, float, float]]] = {}
         for size in family.sizes:
-            for name, detected, passed in _chances(family, size, given.output, given.jobs):
-                by_criterion.setdefault(name, []).append((size, detected, passed))
-                print(f"{family.name} {size:g}: {name}: found {detected:.0%}, passed {passed:.0%}", flush=True)
+            for name, caught, passed in _chances(family, size, given.output, given.jobs):
+                by_criterion.setdefault(name, []).append((size, caught, passed))
+                print(f"{family.name} {size:g}: {name}: found {caught:.0%}, passed {passed:.0%}", flush=True)
         for name, points in by_criterion.items():
             curves.append(power.Curve(name, family.name, *map(list, zip(*points, strict=True))))
     (suite,) = {criterion.digest for criterion in chosen(["rfc9743"])}

@@ -24,7 +24,7 @@ class Curve:
     fault: str
     sizes: Sequence[float]
     """Sizes of the fault, of which the first is honest."""
-    detected: Sequence[float]
+    caught: Sequence[float]
     """Share of evaluations in which the criterion is worse or fails."""
     passed: Sequence[float]
     """Share of evaluations in which it is not worse, or holds."""
@@ -32,10 +32,11 @@ class Curve:
     @property
     def words(self) -> str:
         """The least size from which on the fault is found reliably, in words."""
-        reliable = [all(share >= OFTEN for share in self.detected[index:]) for index in range(len(self.sizes))]
-        if not any(reliable):
+        often = [all(share >= OFTEN for share in self.caught[index:]) for index in range(len(self.sizes))]
+        if not any(often):
             return "not found reliably"
-        return f"{self.sizes[reliable.index(True)]:g} is found in {self.detected[reliable.index(True)]:.0%}"
+        first = often.index(True)
+        return f"{self.sizes[first]:g} is found in {self.caught[first]:.0%}"
 
 
 @functools.cache

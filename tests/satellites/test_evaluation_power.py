@@ -9,7 +9,7 @@ CURVES = power.read()
 
 
 @pytest.mark.parametrize(
-    ("found", "words"),
+    ("caught", "words"),
     [
         ([0.0, 0.5, 0.8, 1.0], "2 is found in 80%"),
         # What is found at 1.5 and not at 2 is not found reliably from 1.5 on.
@@ -17,8 +17,8 @@ CURVES = power.read()
         ([0.0, 0.1, 0.2, 0.79], "not found reliably"),
     ],
 )
-def test_the_least_size_that_is_found_reliably(found: list[float], words: str) -> None:
-    assert power.Curve("mixed", "alpha", [1, 1.5, 2, 4], found, [1.0] * 4).words == words
+def test_the_least_size_that_is_found_reliably(caught: list[float], words: str) -> None:
+    assert power.Curve("mixed", "alpha", [1, 1.5, 2, 4], caught, [1.0] * 4).words == words
 
 
 def test_every_curve_is_of_a_criterion_and_its_shares_are_shares() -> None:
@@ -26,16 +26,16 @@ def test_every_curve_is_of_a_criterion_and_its_shares_are_shares() -> None:
     assert CURVES
     for curve in CURVES:
         assert curve.criterion in known
-        assert len(curve.sizes) == len(curve.detected) == len(curve.passed) > 1
-        for detected, passed in zip(curve.detected, curve.passed, strict=True):
-            assert 0 <= detected <= detected + passed <= 1
+        assert len(curve.sizes) == len(curve.caught) == len(curve.passed) > 1
+        for caught, passed in zip(curve.caught, curve.passed, strict=True):
+            assert 0 <= caught <= caught + passed <= 1
 
 
 @pytest.mark.parametrize("curve", CURVES, ids=lambda curve: f"{curve.criterion}, {curve.fault}")
 def test_honest_controls_pass_and_the_largest_fault_is_found(curve: power.Curve) -> None:
     # An honest control is worse in at most one of twenty evaluations.
-    assert curve.detected[0] <= 0.05
-    assert curve.detected[-1] >= power.OFTEN
+    assert curve.caught[0] <= 0.05
+    assert curve.caught[-1] >= power.OFTEN
 
 
 def test_only_the_suite_that_was_measured_has_curves() -> None:
