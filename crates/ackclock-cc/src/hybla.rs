@@ -2,7 +2,8 @@
 //!
 //! The window of a long path grows as fast as that of a reference path: with `rho = max(RTT/RTT0, 1)` per
 //! acknowledgement `W += 2^rho - 1` in slow start and `W += rho^2/W` after it. Losses as Reno. RTT is the
-//! smallest of the connection.
+//! smallest of the connection. `hybla-linux` has the fixed point of the kernel: rho in eighths of the smallest
+//! smoothed RTT, at most 2^17 packets per acknowledgement, and growth in parts of 1/128 packet.
 
 use ackclock_units::{Span, Time};
 
@@ -32,32 +33,109 @@ pub fn increases(rho: f64) -> (f64, f64) {
     (libm::exp2(rho.min(LARGEST_EXPONENT)) - 1.0, rho * rho)
 }
 
-/// The control.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Hybla {
-    params: HyblaParams,
-    base: Base,
-    rtt_min: Span,
-    rho: f64,
-    /// `increases(rho)`.
-    increases: (f64, f64),
+/// Where implementations differ.
+pub trait Version: Clone + core::fmt::Debug + Default + Send + Sync + 'static {
+    /// Takes in a sample of the RTT; returns the RTT of which the smallest counts.
+    fn smoothed(&mut self, sample: Span) -> Span;
+
+    /// rho, from the smallest RTT and RTT0 in milliseconds.
+    fn rho(rtt_ms: f64, rtt0_ms: f64) -> f64;
+
+    /// Packets per acknowledgement in slow start.
+    fn slow_start(rho: f64) -> f64;
+
+    /// Packets per acknowledgement after it, at a window of `window` packets.
+    fn increase(rho: f64, window: f64) -> f64;
 }
 
-impl Hybla {
-    fn measure(&mut self, rtt: Span) {
+/// As in the paper.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Paper;
+
+impl Version for Paper {
+    fn smoothed(&mut self, sample: Span) -> Span {
+        sample
+    }
+
+    fn rho(rtt_ms: f64, rtt0_ms: f64) -> f64 {
+        rho(rtt_ms, rtt0_ms)
+    }
+
+    fn slow_start(rho: f64) -> f64 {
+        increases(rho).0
+    }
+
+    fn increase(rho: f64, window: f64) -> f64 {
+        increases(rho).1 / window
+    }
+}
+
+/// As in Linux.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Linux {
+    smoothed: Option<Span>,
+}
+
+/// rho of slow start has at most this whole part.
+const LARGEST_RHO: f64 = 16.0;
+/// The kernel counts growth in this part of a packet.
+const PARTS: f64 = 128.0;
+
+impl Version for Linux {
+    fn smoothed(&mut self, sample: Span) -> Span {
+        // The estimator of RFC 6298, with gain 1/8.
+        let smoothed = self.smoothed.map_or(sample, |old| Span(old.0 - old.0 / 8 + sample.0 / 8));
+        self.smoothed = Some(smoothed);
+        smoothed
+    }
+
+    fn rho(rtt_ms: f64, rtt0_ms: f64) -> f64 {
+        (libm::floor(8.0 * rtt_ms / rtt0_ms) / 8.0).max(1.0)
+    }
+
+    fn slow_start(rho: f64) -> f64 {
+        let whole = libm::floor(rho);
+        // 2^(k/8) in whole parts of 1/128, as the kernel's table has it: 128, 139, 152, 165, 181, 197, 215, 234.
+        let fraction = libm::floor(PARTS * libm::exp2(rho - whole)) / PARTS;
+        libm::exp2(whole.min(LARGEST_RHO)) * fraction - 1.0
+    }
+
+    fn increase(rho: f64, window: f64) -> f64 {
+        let parts = libm::floor(PARTS * rho * rho / libm::floor(window));
+        // Where that is nothing, a packet per window of acknowledgements.
+        if parts > 0.0 { parts / PARTS } else { 1.0 / window }
+    }
+}
+
+/// The control.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hybla<V: Version> {
+    params: HyblaParams,
+    base: Base,
+    version: V,
+    rtt_min: Span,
+    rho: f64,
+    /// Packets per acknowledgement in slow start.
+    slow_start: f64,
+}
+
+impl<V: Version> Hybla<V> {
+    fn measure(&mut self, sample: Span) {
+        let rtt = self.version.smoothed(sample);
         if rtt < self.rtt_min {
             self.rtt_min = rtt;
-            self.rho = rho(rtt.as_seconds() * 1e3, self.params.rtt0_ms);
-            self.increases = increases(self.rho);
+            self.rho = V::rho(rtt.as_seconds() * 1e3, self.params.rtt0_ms);
+            self.slow_start = V::slow_start(self.rho);
         }
     }
 }
 
-impl Controller for Hybla {
+impl<V: Version> Controller for Hybla<V> {
     type Params = HyblaParams;
 
     fn new(params: HyblaParams, start: Start) -> Self {
-        Hybla { params, base: Base::new(start), rtt_min: Span::MAX, rho: 1.0, increases: increases(1.0) }
+        let (base, version) = (Base::new(start), V::default());
+        Hybla { params, base, version, rtt_min: Span::MAX, rho: 1.0, slow_start: V::slow_start(1.0) }
     }
 
     fn on(&mut self, _: Time, signal: Signal) {
@@ -66,11 +144,10 @@ impl Controller for Hybla {
                 if let Some(rtt) = ack.rtt {
                     self.measure(rtt);
                 }
-                let (slow_start, after) = self.increases;
                 if self.base.in_slow_start() {
-                    self.base.slow_start(&Ack { credit: ack.credit * slow_start, ..ack });
+                    self.base.slow_start(&Ack { credit: ack.credit * self.slow_start, ..ack });
                 } else {
-                    self.base.add(ack.growth() * after / self.base.window());
+                    self.base.add(ack.growth() * V::increase(self.rho, self.base.window()));
                 }
             }
             _ => self.base.react(signal, 0.5),

@@ -270,8 +270,12 @@ const ENTRIES: &[Entry] = &[
     Entry::of::<veno::Veno>("veno", "Fu, Liew, JSAC 21(2), 2003"),
     Entry::of::<africa::Africa>("africa", "King, Baraniuk, Riedi, INFOCOM 2005, section III"),
     Entry::of::<fit::Fit>("fit", "Wang, Wen, Zhang, Han, INFOCOM 2011, section III"),
-    Entry::of::<hybla::Hybla>("hybla", "Caini, Firrincieli, Int. J. Satellite Communications 22, 2004")
-        .half_floor(),
+    Entry::of::<hybla::Hybla<hybla::Paper>>(
+        "hybla",
+        "Caini, Firrincieli, Int. J. Satellite Communications 22, 2004",
+    )
+    .half_floor(),
+    Entry::of::<hybla::Hybla<hybla::Linux>>("hybla-linux", "Linux tcp_hybla.c (behaviour)").half_floor(),
     Entry::of::<yeah::Yeah>("yeah", "Baiocchi, Castellani, Vacirca, PFLDnet 2007").half_floor(),
     Entry::of::<ledbat::Ledbat>("ledbat", "RFC 6817"),
     Entry::of::<ledbat_plus_plus::LedbatPlusPlus>("ledbat++", "draft-irtf-iccrg-ledbat-plus-plus"),

@@ -97,9 +97,19 @@ fn westwood_halves_without_an_estimate() {
 /// Traces are of internals: every one of these controls tells some, each of them once.
 #[test]
 fn controls_tell_their_internals() {
-    for name in
-        ["africa", "hybla", "veno", "htcp", "compound-linux", "htcp-linux", "westwood", "yeah", "fit", "bbr3"]
-    {
+    for name in [
+        "africa",
+        "hybla",
+        "hybla-linux",
+        "veno",
+        "htcp",
+        "compound-linux",
+        "htcp-linux",
+        "westwood",
+        "yeah",
+        "fit",
+        "bbr3",
+    ] {
         let control = BuiltIn.find(name).unwrap().build(&[], Start::default()).unwrap();
         let mut told = Vec::new();
         control.internals(&mut |name, _| told.push(name));

@@ -2,7 +2,7 @@
 
 use ackclock_cc::bbr::{Bbr, BbrLinux, BbrParams};
 use ackclock_cc::constant::{Constant, ConstantParams};
-use ackclock_cc::hybla::{Hybla, HyblaParams};
+use ackclock_cc::hybla::{Hybla, HyblaParams, Linux, Paper};
 use ackclock_cc::ledbat::{Ledbat, LedbatParams, step};
 use ackclock_cc::yeah::{Yeah, YeahParams};
 use ackclock_cc::{Ack, Controller, HyStart, RateSample, Signal, Start};
@@ -15,17 +15,43 @@ use crate::common::{LOSS, ack, at, internal, near, tell};
 #[test]
 fn hybla_grows_by_rho() {
     let start = Start { window: Window(2.0), ssthresh: Window(32.0), hystart: HyStart::Off, seed: 0 };
-    let mut hybla = Hybla::new(HyblaParams::default(), start);
+    let mut hybla = Hybla::<Paper>::new(HyblaParams::default(), start);
     assert_eq!(tell(&mut hybla, ack(100, 0)), 17.0);
     assert_eq!(tell(&mut hybla, ack(100, 0)), 32.0);
     near(tell(&mut hybla, ack(100, 0)), 32.5, 1e-12);
     // An RTT of 100 s has rho = 4000; an acknowledgement without credit still adds nothing (found by fuzzing).
-    let mut far = Hybla::new(HyblaParams::default(), start);
+    let mut far = Hybla::<Paper>::new(HyblaParams::default(), start);
     let nothing = Ack { credit: 0.0, rtt: Some(Span::from_seconds(100)), ..Ack::of_one_packet() };
     assert_eq!(tell(&mut far, Signal::Ack(nothing)), 2.0);
     // A path shorter than the reference is Reno's.
-    let mut near_path = Hybla::new(HyblaParams::default(), at(10.0));
+    let mut near_path = Hybla::<Paper>::new(HyblaParams::default(), at(10.0));
     near(tell(&mut near_path, ack(10, 0)), 10.1, 1e-12);
+}
+
+/// At 180 ms rho is 57 eighths (57.6): 2^7 times the kernel's 139/128 for 2^(1/8), less 1, is 138 packets per
+/// acknowledgement. At 1000 packets it adds 128 (57/8)^2 / 1000 = 6.498 parts of 1/128, of which the kernel counts 6.
+#[test]
+fn hybla_of_linux_counts_in_parts_of_128() {
+    let start = |window, ssthresh| Start {
+        window: Window(window),
+        ssthresh: Window(ssthresh),
+        hystart: HyStart::Off,
+        seed: 0,
+    };
+    let hybla = |start| Hybla::<Linux>::new(HyblaParams::default(), start);
+    assert_eq!(tell(&mut hybla(start(2.0, 1e4)), ack(180, 0)), 140.0);
+    near(tell(&mut hybla(at(1000.0)), ack(180, 0)), 1000.0 + 6.0 / 128.0, 1e-12);
+    // At 700 ms rho is 28, but slow start adds no more than 2^16 - 1.
+    assert_eq!(tell(&mut hybla(start(2.0, 1e9)), ack(700, 0)), 65_537.0);
+    // The smallest smoothed RTT counts: 100 ms, then 7/8 of 100 and 1/8 of 20, which is 90 ms or 28 eighths; 128 (28/8)^2 /
+    // 100 = 15.68.
+    let mut nearer = hybla(at(100.0));
+    tell(&mut nearer, ack(100, 0));
+    let before = nearer.decision().window.0;
+    near(tell(&mut nearer, ack(20, 1)), before + 15.0 / 128.0, 1e-12);
+    near(internal(&nearer, "rho"), 3.5, 1e-12);
+    // Less than a part of 1/128 is a packet per window, as with Reno.
+    near(tell(&mut hybla(at(200.0)), ack(10, 0)), 200.005, 1e-12);
 }
 
 /// RTTs of 100 ms, then 105 ms at 1000 packets: Q = 1000 (1 - 100/105) = 47.6 is below 80 and 5 % below 1/8:

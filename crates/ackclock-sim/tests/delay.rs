@@ -79,6 +79,7 @@ const OTHERS: &[&str] = &[
     "africa",
     "fit",
     "hybla",
+    "hybla-linux",
     "yeah",
     "bbr",
     "bbr-linux",
