@@ -370,6 +370,7 @@ def test_one_run_decides_nothing() -> None:
         ([39.1, 39.6, 38.2], False),
         ([50.0, 50.01, 49.99], False),
         ([39.1], False),
+        ([39.1, 39.1], False),
     ],
 )
 def test_a_share_that_is_the_same_in_all_runs_may_be_a_phase_lock(

@@ -58,7 +58,7 @@ def compare(
     flows: int = 1,
     duration: str | None = None,
     runs: int = 5,
-    seed: int = 1,
+    seed: int | None = None,
     jobs: int | None = None,
     cache: Path | str | None = None,
 ) -> Comparison:
@@ -75,9 +75,10 @@ def compare(
         Buffer such as ``"2bdp"``, ``"100ms"``, ``"3MB"`` or packets of 1000 bytes; by default the
         bandwidth-delay product.
     queue : str, optional
-        Queue discipline of the bottleneck, such as ``"codel"``.
+        Queue discipline of the bottleneck, such as ``"codel"``. For several queues and buffers see
+        `ackclock.comparison.compare_grid`.
     ecn : bool
-        Whether senders and receivers use ECN; a queue that can marks their packets in place of dropping them.
+        Whether all flows can be marked; red, ared, codel, pie and fq_codel then mark and do not drop.
     path : str, optional
         Name of a path, such as ``"geo"``.
     scenario : Path or str, optional
@@ -90,8 +91,8 @@ def compare(
         Length of a run; by default four cycles of Reno.
     runs : int
         Number of runs; each uses different random streams.
-    seed : int
-        Seed of the random streams.
+    seed : int, optional
+        Seed of the random streams; by default that of `scenario`, or 1.
     jobs : int, optional
         Runs at once; by default one per core.
     cache : Path or str, optional

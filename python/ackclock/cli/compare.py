@@ -1,4 +1,4 @@
-"""The verb compare."""
+"""The verb that compares controls on one path, or with several queues and buffers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,17 @@ import json
 import shlex
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ackclock import engine
 from ackclock.cli import completion, options
+from ackclock.cli.studies import print_follows
+
+if TYPE_CHECKING:
+    from ackclock.comparison import Comparison
+    from ackclock.comparison.grid import Grid
 
 
 @click.command()
@@ -26,21 +32,19 @@ from ackclock.cli import completion, options
 @click.option("--rtt", metavar="TIME", help="Propagation round trip; by default 100ms.")
 @click.option(
     "--buffer",
-    metavar="SIZE,...",
-    help="250 (packets of 1000 bytes), 2bdp, 100ms or 3MB; by default the bandwidth-delay product. Several "
-    "make a grid.",
+    metavar="SIZE",
+    help="250 (packets of 1000 bytes), 2bdp, 100ms or 3MB, or several as 0.5bdp,1bdp,4bdp; by default the "
+    "bandwidth-delay product.",
 )
 @click.option("--loss", metavar="SHARE", help="Random loss rate, e.g. 1% or 0.01.")
 @click.option(
     "--queue",
-    metavar="KIND,...",
+    metavar="KIND",
     shell_complete=completion.names(completion.queues, separated=True),
-    help="droptail, red, ared, codel, pie, fq_codel or dualpi2. Several make a grid.",
+    help="droptail, red, ared, codel, pie, fq_codel or dualpi2, or several as droptail,codel.",
 )
 @click.option(
-    "--ecn",
-    is_flag=True,
-    help="Senders and receivers use ECN; codel, fq_codel, pie and red mark such packets.",
+    "--ecn", is_flag=True, help="All flows can be marked; red, ared, codel, pie and fq_codel mark, not drop."
 )
 @click.option(
     "--path",
@@ -70,7 +74,10 @@ from ackclock.cli import completion, options
     help="Number of runs; each uses different random streams.",
 )
 @click.option(
-    "--seed", type=click.IntRange(min=0), default=1, metavar="N", help="Seed of the random streams."
+    "--seed",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Seed of the random streams; by default that of the scenario, or 1.",
 )
 @click.option(
     "-o",
@@ -101,7 +108,7 @@ def compare(
     flows: int,
     duration: str | None,
     runs: int,
-    seed: int,
+    seed: int | None,
     output: Path,
     jobs: int | None,
     cluster: str | None,
@@ -117,7 +124,8 @@ def compare(
     against itself, Reno and CUBIC; RTT fairness; and the recovery after a step. Finished runs are
     kept in DIR/.cache.
 
-    With several queues or buffers the page says which of them suits, and has a heat map per question.
+    Several queues or buffers, separated by commas, make a grid: a page with a heat map per question,
+    whose first sentence says which queue and which buffer suit the path.
 
     \b
     Paths: geo, leo, 4g, 5g, dsl, cable, wifi, datacentre, transatlantic (docs/named-paths.md).
@@ -129,7 +137,7 @@ def compare(
       ackclock compare --path wifi --flows 20 cubic bbr
       ackclock compare --rate 10mbit --rtt 50ms --loss 1% --buffer 2bdp fit reno my_module:Mine
       ackclock compare --scenario wifi.toml --queue codel cubic bbr
-      ackclock compare --queue droptail,codel,fq_codel --buffer 0.5bdp,1bdp,4bdp --ecn cubic reno
+      ackclock compare --queue droptail,codel,fq_codel --buffer 0.5bdp,1bdp,4bdp cubic bbr
     """
     # Checked before slow imports and runs, so that a typing error costs no time.
     for control in controls:
@@ -140,27 +148,26 @@ def compare(
         _known(control)
     named = None if named is None else named.lower()
     from ackclock import comparison
-    from ackclock.cli import tables
-    from ackclock.comparison import conclusion, grid, grid_page, page, path
-    from ackclock.draw.page import program
+    from ackclock.comparison import grid, path
 
+    queues, buffers = ([] if text is None else text.split(",") for text in (queue, buffer))
     try:
-        settings = path.grid_of_options(
-            _separated(queue),
-            _separated(buffer),
+        cells = path.grid_of_options(
+            queues,
+            buffers,
             named,
             scenario,
             duration,
             rate=rate,
             rtt=rtt,
             loss=loss,
+            ecn=ecn,
             profile=profile,
             flows=flows,
             runs=runs,
-            ecn=ecn,
             seed=seed,
         )
-        for setting in settings.values():
+        for setting in cells.values():
             for control in controls:
                 for checked in comparison.questions.scenarios(setting, control).values():
                     engine.check(checked)
@@ -169,50 +176,66 @@ def compare(
         raise click.ClickException(str(error).removeprefix("<mapping>: ")) from error
     if setting.loss > path.MUCH_LOSS:
         print(f"note: {100 * setting.loss:g} % of all packets are lost at random", file=sys.stderr)
-    limits = options.limits(limit, memory)
+    bounds = options.limits(limit, memory)
     with options.estimated(dry_run, as_json):
-        answers = comparison.compare_grid(settings, controls, jobs, output / ".cache", cluster, limits)
+        compared = grid.compare_grid(cells, controls, jobs, output / ".cache", cluster, bounds)
     if dry_run:
         return
-    command = shlex.join([program(), *sys.argv[1:]])
-    compared = answers.any
-    if len(settings) > 1:
-        grid_page.write_grid(answers, output, command, pictures=pictures)
+    if len(cells) == 1:
+        _show(compared.any, output, pictures=pictures, as_json=as_json)
     else:
-        page.write(compared, output, command, pictures=pictures)
+        _show_grid(compared, output, pictures=pictures, as_json=as_json)
+
+
+def _show(compared: Comparison, output: Path, *, pictures: bool, as_json: bool) -> None:
+    from ackclock.cli import tables
+    from ackclock.comparison import conclusion, page
+    from ackclock.draw.page import program
+
+    page.write(compared, output, shlex.join([program(), *sys.argv[1:]]), pictures=pictures)
     if as_json:
-        table = answers.table if len(settings) > 1 else compared.table
-        print(json.dumps(table.fill_nan(None).to_dicts()))
+        print(json.dumps(compared.table.fill_nan(None).to_dicts()))
         return
-    if len(settings) > 1:
-        print(grid.describe(answers))
-        print()
-        for sentence in grid.grid_sentences(answers):
-            print(sentence)
-        for question in comparison.QUESTIONS:
-            print(f"\n{question.title}: {question.about}")
-            tables.print_rows(*grid.rows(answers, question))
-    else:
-        print(setting.describe())
-        print()
-        for sentence in conclusion.sentences(compared):
-            print(sentence)
-        print()
-        tables.print_rows(["", *compared.controls], page.rows(compared))
-        print("\n* best, or like the best; ? undecided: too few runs")
+    setting = compared.setting
+    print(setting.describe())
+    print()
+    for sentence in conclusion.sentences(compared):
+        print(sentence)
+    print()
+    tables.print_rows(["", *compared.controls], page.rows(compared))
+    print("\n* best, or like the best; ? undecided: too few runs")
     if setting.run_s < setting.reno_cycle_s:
         print(
             f"\na cycle of Reno takes {setting.reno_cycle_s:.0f} s here, longer than a run: "
             "use a longer --duration"
         )
     print()
-    options.print_follows(compared.controls)
+    print_follows(compared.controls)
     print(output / "index.html")
 
 
-def _separated(text: str | None) -> list[str]:
-    """Return the parts of a text between commas."""
-    return [] if text is None else [part.strip() for part in text.split(",") if part.strip()]
+PRINTED = ("goodput", "delay", "loss", "beside_reno")
+"""Questions of a grid that a terminal shows; the page has all."""
+
+
+def _show_grid(compared: Grid, output: Path, *, pictures: bool, as_json: bool) -> None:
+    from ackclock.cli import tables
+    from ackclock.comparison import grid, grid_page
+    from ackclock.comparison.questions import BY_KEY
+    from ackclock.draw.page import program
+
+    grid_page.write_grid(compared, output, shlex.join([program(), *sys.argv[1:]]), pictures=pictures)
+    if as_json:
+        print(json.dumps(compared.table.fill_nan(None).to_dicts()))
+        return
+    for sentence in [*grid.grid_sentences(compared), *grid.each_answer(compared)]:
+        print(sentence)
+    for key in PRINTED:
+        print(f"\n{BY_KEY[key].title}")
+        tables.print_rows(*grid.rows(compared, BY_KEY[key]), texts=2)
+    print("\nThe page has a heat map of every question.")
+    print_follows(compared.controls)
+    print(output / "index.html")
 
 
 def _known(control: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -106,15 +106,6 @@ def estimated(wanted: bool, as_json: bool) -> Iterator[None]:
         time = f"about {progress.duration(cost.estimated_s)}".replace("about less", "less")
         runs = "1 run" if cost.runs == 1 else f"{cost.runs} runs"
         print(f"{runs}{kept}; {cost.simulated_s:g} s simulated, {time} on this machine")
-
-
-def print_follows(names: Sequence[str]) -> None:
-    """Print which files the results follow that own controls have a part in."""
-    from ackclock.engine import controls
-
-    sentence = controls.follows(names)
-    if sentence:
-        print(sentence)
 
 
 def command() -> str:

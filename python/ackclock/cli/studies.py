@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -114,7 +115,7 @@ def sweep(
     else:
         senders = today.profiles(engine.read(plan.scenario, settings=plan.points[0].settings))
         print(f"{result.directory}: {result.runs} runs, {result.made} of them made now; profile {senders}")
-        options.print_follows(plan.controls)
+        print_follows(plan.controls)
         if page:
             print(page_file)
     if result.at_most:
@@ -182,3 +183,10 @@ def plot(results: Path, x: str, y: str, hue: str | None, where: tuple[str, ...],
     with storage.new_file(target) as file:
         figure.savefig(file, format=target.suffix[1:], dpi=200)
     print(target)
+
+
+def print_follows(names: Sequence[str]) -> None:
+    """Print which controls follow from which files, if any do."""
+    sentence = controls.follows(names)
+    if sentence:
+        print(sentence)

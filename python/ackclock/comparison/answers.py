@@ -24,7 +24,7 @@ from ackclock.runs import Case, Job, Limits, Store, each
 
 OTHERS = ("reno", "cubic-linux")
 """The controls that share a link with every compared control."""
-SHARED = ("next to Reno", "next to cubic-linux")
+NEXT_TO = ("next to Reno", "next to cubic-linux")
 """The names of their scenarios."""
 ScenarioKey = tuple[int, str, str]
 """The number of a path, the name of a scenario, and a control."""
@@ -183,7 +183,7 @@ def compare_each(
     }
     # The goodput that Reno loses to a control is measured against its goodput next to another Reno.
     for place, setting in enumerate(settings):
-        for other, name in zip(OTHERS, SHARED, strict=True):
+        for other, name in zip(OTHERS, NEXT_TO, strict=True):
             wanted.setdefault((place, name, other), scenarios(setting, other)[name])
     record = {"alone", "after a step"}
     cases = {key: Case(scenario, settings[key[0]].runs, key[1] in record) for key, scenario in wanted.items()}
@@ -283,7 +283,7 @@ def _answers(numbers: ScenarioNumbers, control: str) -> dict[str, list[float]]:
         for run in numbers[name, control]:
             for key, value in run.items():
                 merged.setdefault(key, []).append(value)
-    for other, name in zip(OTHERS, SHARED, strict=True):
+    for other, name in zip(OTHERS, NEXT_TO, strict=True):
         usual = [run[f"left_{other}"] for run in numbers[name, other]]
         left = merged.pop(f"left_{other}")
         merged[f"stolen_{other}"] = [

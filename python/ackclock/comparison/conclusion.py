@@ -25,6 +25,8 @@ BY_MARKS = ("dctcp", "prague")
 """Controls that are made for queues that mark packets."""
 COMPETING = ("worse", "beside_reno", "beside_cubic-linux", "rtt_ratio")
 """Questions in which the packets of two flows compete."""
+LEAST_RUNS = 3
+"""Fewest runs whose equal digits are worth a warning."""
 FAIR = {"worse": "50", "beside_reno": "50", "beside_cubic-linux": "50", "rtt_ratio": "1"}
 """Three digits of an equal share, which surprises nobody: fair queueing gives it in every run."""
 
@@ -81,12 +83,15 @@ def warned(comparison: Comparison) -> list[str]:
 
 def locks(comparison: Comparison) -> list[str]:
     """Return a warning for each unequal share of competing flows that is the same in all runs."""
-    lines = []
+    lines: list[str] = []
+    # Two runs may agree by chance, and behind fair queueing flows do not compete for places in a queue.
+    if comparison.setting.runs < LEAST_RUNS or comparison.setting.kind == "fq_codel":
+        return lines
     for key in COMPETING:
         same = []
         for control in comparison.controls:
             digits = {f"{value:.3g}" for value in comparison.values[key][control]}
-            if comparison.setting.runs > 1 and len(digits) == 1 and not digits & {FAIR[key], "nan"}:
+            if len(digits) == 1 and not digits & {FAIR[key], "nan"}:
                 same.append(f"{control} {digits.pop()}")
         if same:
             lines.append(

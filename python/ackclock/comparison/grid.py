@@ -203,7 +203,7 @@ def describe(grid: Grid) -> str:
     """Return the path and its runs in a line of words."""
     settings = [comparison.setting for comparison in grid.cells.values()]
     buffers = [
-        f"{grid.cells[grid.queues[0], buffer].setting.path.buffer_packets} packets of 1000 bytes ({buffer})"
+        f"{grid.cells[grid.queues[0], buffer].setting.path.buffer_packets} ({buffer})"
         for buffer in grid.buffers
     ]
     lengths = sorted({setting.run_s for setting in settings})
@@ -212,9 +212,9 @@ def describe(grid: Grid) -> str:
     flows = f"; {first.flows} flows of each control" if first.flows > 1 else ""
     ecn = ", ECN where the queue marks" if first.ecn else ""
     return (
-        f"{where(grid.any)}{ecn}; queue {listed(grid.queues, 'or')}, buffer {listed(buffers, 'or')}; profile "
-        f"{first.profile}{flows}; {first.runs} runs of {run_s} s, of which the first fifth is left out; "
-        f"{RANDOM}"
+        f"{where(grid.any)}{ecn}; queue {listed(grid.queues, 'or')}, buffer of {listed(buffers, 'or')} "
+        f"packets of 1000 bytes; profile {first.profile}{flows}; "
+        f"{first.runs} runs of {run_s} s, of which the first fifth is left out; {RANDOM}"
     )
 
 

@@ -57,8 +57,8 @@ class PathSetup:
         Keys of the dumbbell that `path` has in place of the base.
     ecn : bool
         Whether all flows can be marked. A queue that marks then marks such packets and does not drop them.
-    seed : int
-        Seed of the random streams.
+    seed : int, optional
+        Seed of the random streams; by default that of the base, or 1.
     """
 
     path: build.Path
@@ -70,7 +70,7 @@ class PathSetup:
     name: str = ""
     given: frozenset[str] = frozenset()
     ecn: bool = False
-    seed: int = 1
+    seed: int | None = None
 
     @property
     def kind(self) -> str:
@@ -159,8 +159,9 @@ class PathSetup:
             measured_from_s=self.warmup_s,
             sample_s=SAMPLE_S,
             tcp=self.path.sender(tcp),
-            seed=self.seed,
         )
+        if self.seed is not None:
+            scenario["run"]["seed"] = self.seed
         if base:
             own = {key: value for key, value in scenario["dumbbell"].items() if key in self.given}
             scenario["dumbbell"] = base.get("dumbbell", {}) | own
@@ -193,7 +194,7 @@ def of_options(path: str | None, scenario: Path | None, duration: str | None, **
     """
     if path is not None and scenario is not None:
         raise ValueError("path and scenario both name a path; use only one")
-    given.setdefault("ecn", False)
+    given = {"ecn": False, "seed": None} | given
     given["duration_s"] = None if duration is None else duration_s(duration)
     if scenario is not None:
         return of_file(scenario, **given)
@@ -333,4 +334,6 @@ def of_file(file: Path, **given: Any) -> PathSetup:
         base["dumbbell"]["rate_trace"] = str((file.parent / trace).resolve())
     if duration := base.get("run", {}).get("duration"):
         given["duration_s"] = given.get("duration_s") or duration_s(duration)
+    if given.get("seed") is None:
+        given["seed"] = base.get("run", {}).get("seed")
     return of_scenario(base, file.stem, **given)

@@ -377,7 +377,6 @@ class Path:
         sample_s: float = 1.0,
         events: tuple[Mapping[str, object], ...] = (),
         tcp: Mapping[str, object] | None = None,
-        seed: int = 1,
     ) -> Table:
         """Return a scenario with flows on the path, by default measured after a quarter of its length."""
         return scenario(
@@ -388,5 +387,4 @@ class Path:
             sample=seconds(sample_s),
             tcp=tcp,
             events=events,
-            seed=seed,
         )
