@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ackclock.decision import margins
 from ackclock.decision.comparisons import Limit, Margin
 from ackclock.engine import Run
 from ackclock.engine.build import Table
@@ -19,11 +20,15 @@ CellCurves = dict[str, list[float]]
 CellMeasure = Callable[[Run], CellNumbers]
 """A function of a module, or a `functools.partial` of one, because another machine may call it."""
 
-GOODPUT = Margin("goodput", "Mbit/s", higher_is_better=True, ratio=1.1, least=1e-3)
-DELAY = Margin("delay_p95", "ms", higher_is_better=False, ratio=1.1, difference=1.0, least=1e-3)
-LOSS = Margin("loss", "", higher_is_better=False, ratio=1.25, difference=0.001, least=1e-6)
+GOODPUT = Margin("goodput", "Mbit/s", higher_is_better=True, ratio=margins.RATIO, least=1e-3)
+DELAY = Margin(
+    "delay_p95", "ms", higher_is_better=False, ratio=margins.RATIO, difference=margins.DELAY_MS, least=1e-3
+)
+LOSS = Margin(
+    "loss", "", higher_is_better=False, ratio=margins.LOSS_RATIO, difference=margins.LOSS_SHARE, least=1e-6
+)
 SHARE = Margin("smallest_share", "", higher_is_better=True, difference=0.05)
-JAIN = Margin("jain", "", higher_is_better=True, difference=0.05)
+JAIN = Margin("jain", "", higher_is_better=True, difference=margins.JAIN)
 
 _WORDS = {
     "audio_loss": "loss of audio",
@@ -117,7 +122,9 @@ def time_margin(metric: str, unit: str = "s", resolution: float | None = None) -
     The resolution, in the unit of the metric, is the spacing of the samples that the time is read
     from: smaller differences cannot be observed.
     """
-    return Margin(metric, unit, higher_is_better=False, ratio=1.1, difference=resolution, least=1e-3)
+    return Margin(
+        metric, unit, higher_is_better=False, ratio=margins.RATIO, difference=resolution, least=1e-3
+    )
 
 
 def harm_margin(metric: str) -> Margin:

@@ -104,10 +104,12 @@ def limit_of(comparison: Comparison, control: str) -> str:
     path, kind = comparison.setting.path, comparison.setting.kind
     if causes["held_by_receiver"] >= HELD:
         return "the receive window is full"
-    if causes["random_losses"] > causes["queue_drops"]:
+    if causes["random_losses"] > max(causes["queue_drops"], causes["marks"]):
         share = comparison.setting.loss
         lost = 100 * share if share else comparison.estimates["loss"][control].value
         return f"{lost:.2g} % of the packets are lost at random"
+    if causes["marks"] > causes["queue_drops"]:
+        return f"{kind} marks packets before the link is full"
     if causes["queue_drops"]:
         if kind != "droptail":
             return f"{kind} drops packets before the link is full"

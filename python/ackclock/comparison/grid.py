@@ -140,9 +140,9 @@ def grid_sentences(grid: Grid) -> list[str]:
     """
     lines = [grid_answer(grid)]
     if len(grid.buffers) > 1:
-        suiting = {queue for queue, _ in _common(grid)}
+        suits = {queue for queue, _ in suiting(grid)}
         for queue in grid.queues if len(grid.queues) > 1 else ():
-            if queue not in suiting:
+            if queue not in suits:
                 cells = {cell: comparison for cell, comparison in grid.cells.items() if cell[0] == queue}
                 lines.append(f"If the queue must be {queue}, {'; '.join(_choice(Grid(cells)))}.")
     locked = [
@@ -173,7 +173,7 @@ def _choice(grid: Grid) -> list[str]:
     A cell suits a control when it carries the most there, or what is like the most, and of such cells it
     has the shortest queue there, or what is like the shortest.
     """
-    common, who = _common(grid), listed(grid.controls)
+    common, who = suiting(grid), listed(grid.controls)
     if len(common) == len(grid.cells):
         what = " nor ".join(["the queue"] * (len(grid.queues) > 1) + ["the buffer"] * (len(grid.buffers) > 1))
         verb = f"neither {what} matters" if " nor " in what else f"{what} does not matter"
@@ -194,7 +194,8 @@ def _suits(cells: Sequence[Cell]) -> str:
     return "suits" if len(cells) == 1 else "suit"
 
 
-def _common(grid: Grid) -> list[Cell]:
+def suiting(grid: Grid) -> list[Cell]:
+    """Return the cells that suit every control."""
     suited = [_suited(grid, control) for control in grid.controls]
     return [cell for cell in grid.cells if all(cell in cells for cells in suited)]
 

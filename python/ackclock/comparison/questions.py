@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ackclock import metrics
 from ackclock.comparison.path import SAMPLE_S, STEP, PathSetup
-from ackclock.decision import Margin
+from ackclock.decision import Margin, margins
 from ackclock.engine import FlowSummary, Run, build
 from ackclock.metrics import Estimate
 
@@ -58,7 +58,9 @@ class Question:
         return metrics.within(estimate, self.least, self.most)
 
 
-def _less(metric: str, unit: str, ratio: float | None = 1.1, difference: float | None = None) -> Margin:
+def _less(
+    metric: str, unit: str, ratio: float | None = margins.RATIO, difference: float | None = None
+) -> Margin:
     return Margin(metric, unit, higher_is_better=False, ratio=ratio, difference=difference)
 
 
@@ -67,24 +69,26 @@ def _more(metric: str, unit: str, ratio: float | None = None, difference: float 
 
 
 QUESTIONS = (
-    Question("goodput", "goodput alone (Mbit/s)", "one flow", _more("goodput", "Mbit/s", ratio=1.1)),
+    Question(
+        "goodput", "goodput alone (Mbit/s)", "one flow", _more("goodput", "Mbit/s", ratio=margins.RATIO)
+    ),
     Question(
         "delay",
         "queueing delay alone, mean (ms)",
         "one flow; mean RTT minus propagation",
-        _less("queueing delay", "ms", difference=1.0),
+        _less("queueing delay", "ms", difference=margins.DELAY_MS),
     ),
     Question(
         "delay_p95",
         "queueing delay alone, p95 (ms)",
         "one flow; 95th percentile",
-        _less("queueing delay, p95", "ms", difference=1.0),
+        _less("queueing delay, p95", "ms", difference=margins.DELAY_MS),
     ),
     Question(
         "loss",
         "packets lost alone (%)",
         "one flow; dropped packets over sent packets, including random losses",
-        _less("loss", "%", ratio=1.25, difference=0.1),
+        _less("loss", "%", ratio=margins.LOSS_RATIO, difference=100 * margins.LOSS_SHARE),
         most=100.0,
     ),
     Question(
@@ -97,7 +101,7 @@ QUESTIONS = (
         "itself",
         "Jain's index against itself",
         "two equal flows, over the whole time",
-        _more("Jain's index", "", difference=0.05),
+        _more("Jain's index", "", difference=margins.JAIN),
         most=1.0,
     ),
     Question(
@@ -208,12 +212,12 @@ def _alone(run: Run, setting: PathSetup) -> RunNumbers:
     }
 
 
-CAUSES = ("random_losses", "queue_drops", "held_by_receiver")
+CAUSES = ("random_losses", "queue_drops", "marks", "held_by_receiver")
 """What is counted of a flow alone to say what limits it."""
 
 
 def _causes(run: Run, flows: Sequence[FlowSummary]) -> RunNumbers:
-    """Return losses at random and in the queue, and how full the receive window is on average."""
+    """Return losses at random and in the queue, marks, and how full the receive window is on average."""
     link = run.summary["links"][0]
     full = []
     for flow in flows:
@@ -224,6 +228,7 @@ def _causes(run: Run, flows: Sequence[FlowSummary]) -> RunNumbers:
     return {
         "random_losses": float(link["random_losses"]),
         "queue_drops": float(link["queue_drops"]),
+        "marks": float(link["marks"]),
         "held_by_receiver": max(full, default=0.0),
     }
 
