@@ -24,7 +24,7 @@ from ackclock_evaluate.work import Work
 OFF: Mapping[str, Mapping[str, object]] = {
     "delayed ACKs": {"delayed_ack": 1},
     "noise": {"overhead": "0 s"},
-    "profile": {"profile": "ns2"},
+    "the profile of Linux": {"profile": "ns2"},
 }
 """What is switched off, and the keys of the senders that do it."""
 Effects = dict[tuple[str, str, str], tuple[float, float]]
