@@ -1,5 +1,7 @@
 """The shipped operating characteristics: their words, and what they must show."""
 
+from pathlib import Path
+
 import pytest
 
 from ackclock_evaluate import power
@@ -41,3 +43,9 @@ def test_honest_controls_pass_and_the_largest_fault_is_found(curve: power.Curve)
 def test_only_the_suite_that_was_measured_has_curves() -> None:
     assert power.of("late", "rfc9743")
     assert not power.of("late", "mine.toml")
+
+
+def test_strips_need_no_inline_style() -> None:
+    """The policy of a page lets no style of an element apply, so a height that stands there is none."""
+    page = Path(power.__file__).with_name("templates") / "evaluation.html"
+    assert " style=" not in page.read_text(encoding="utf-8")
