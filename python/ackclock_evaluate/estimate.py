@@ -25,11 +25,11 @@ PER_RUN_S = 0.02
 """Time of a run without its packets."""
 RECORDED = 1.1
 """Time of a packet when tables are recorded, relative to a run without (samples of a second)."""
-UNDECIDED: Mapping[Mode, float] = {"quick": 0.5, "full": 0.1}
-"""Packets of the further runs of undecided cells, relative to those of all first runs.
+UNDECIDED: Mapping[Mode, float] = {"quick": 0.15, "full": 0.1}
+"""Packets of the further runs of undecided cells, relative to the estimate for all first runs.
 
-Which cells are undecided depends on the control, so every control needs further runs of the
-baselines (measured: quick 0.53 for illinois, 0.45 for fit; full 0.1, since it has more first runs)."""
+Which cells are undecided depends on the control (measured: quick -0.12 to 0.16 for twelve controls with
+shipped baselines, 0.14 for illinois with its own; full 0.1, since it has more first runs)."""
 UNASKED = 50
 """Packets sent to a receiver that acknowledges packets in advance, relative to another receiver.
 
