@@ -1,11 +1,15 @@
 """What people begin with has senders of today, files keep their meaning, and results say which it was."""
 
+import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import ackclock
 from ackclock.engine import today
+from ackclock.predictions import Simulation
+from ackclock.predictions.subjects import PROFILE, SUBJECTS, function_of
 from ackclock.summary import profiles
 
 ROOT = Path(__file__).parents[1]
@@ -73,3 +77,81 @@ def test_the_terminal_says_which_profile_it_was(ackclock_here, runs, line):
 def test_the_page_says_which_profile_it_was(ackclock_here, tmp_path):
     ackclock_here("simulate", ROOT / "scenarios/example.toml", "--duration", "31s", "-o", "first", "--quiet")
     assert "profile <code>linux</code>" in (tmp_path / "first/index.html").read_text("utf-8")
+
+
+@pytest.fixture
+def small(tmp_path):
+    """Write a scenario of a few seconds, ``small.toml``, and a sweep over its loss rates, ``loss.toml``."""
+    (tmp_path / "small.toml").write_text(
+        '[run]\nduration = "4 s"\nwarmup = "1 s"\n[dumbbell]\nrate = "5 Mbit/s"\ndelay = "10 ms"\n'
+        'queue = { kind = "droptail", limit = "20 packets" }\nloss = { kind = "bernoulli", rate = 0 }\n'
+        '[[flow]]\ncontroller = "reno"\nrtt = "40 ms"\n'
+    )
+    (tmp_path / "loss.toml").write_text(
+        'scenario = "small.toml"\n[parameters]\np = { set = "dumbbell.loss.rate", to = [0.01, 0.02] }\n'
+        "[runs]\ncount = 2\n"
+    )
+    return tmp_path
+
+
+def test_a_sweep_says_which_profile_it_was(ackclock_here, small):
+    done = ackclock_here("sweep", "loss.toml", "--page", "--json")
+    record = json.loads(done.stdout)
+    # A file that does not name one has that of the papers.
+    assert record["profile"] == "ns2"
+    table = pl.read_parquet(small / record["directory"] / "*.parquet")
+    assert table["profile"].to_list() == ["ns2"] * 4
+    assert "Senders: profile ns2." in (small / record["page"]).read_text("utf-8")
+    assert "profile ns2" in ackclock_here("sweep", "loss.toml").stdout
+
+
+def test_a_sweep_over_profiles_names_both(ackclock_here, small):
+    (small / "loss.toml").write_text(
+        'scenario = "small.toml"\n[parameters]\nsender = { set = "tcp.profile", to = ["ns2", "linux"] }\n'
+        "[runs]\ncount = 2\n"
+    )
+    record = json.loads(ackclock_here("sweep", "loss.toml", "--json").stdout)
+    assert record["profile"] == "linux and ns2"
+    table = pl.read_parquet(small / record["directory"] / "*.parquet")
+    assert table["profile"].to_list() == table["sender"].to_list()
+
+
+def test_a_comparison_says_which_profile_it_was(ackclock_here, tmp_path):
+    arguments = ("compare", "--rate", "2mbit", "--rtt", "20ms", "--duration", "2s", "--runs", "2", "reno")
+    rows = json.loads(ackclock_here(*arguments, "-o", "c", "--json", "--profile", "ns2").stdout)
+    assert {row["profile"] for row in rows} == {"ns2"}
+    assert set(pl.read_parquet(tmp_path / "c/answers.parquet")["profile"]) == {"ns2"}
+    assert "profile linux" in ackclock_here(*arguments, "-o", "d").stdout
+    assert "profile linux" in (tmp_path / "d/index.html").read_text("utf-8")
+
+
+def test_a_prediction_says_which_profile_was_simulated(ackclock_here, tmp_path):
+    arguments = ("predict", "gain", "--loss", "5%")
+    assert json.loads(ackclock_here(*arguments, "--json").stdout)["profile"] is None
+    simulated = (*arguments, "--simulate", "--runs", "2", "-o", "gain.csv")
+    record = json.loads(ackclock_here(*simulated, "--json").stdout)
+    assert record["profile"] == "ns2"
+    assert set(pl.read_csv(tmp_path / "gain.csv")["profile"]) == {"ns2"}
+
+
+@pytest.mark.parametrize("subject", [name for name in SUBJECTS if name not in ("matrix", "timeouts")])
+def test_all_predictions_simulate_the_senders_that_they_name(subject, monkeypatch):
+    """Matrix and timeouts simulate no packets."""
+    seen = []
+
+    def refuse(_simulation, scenarios, _measure):
+        seen.extend(scenario for scenario in scenarios if scenario is not None)
+        raise InterruptedError
+
+    monkeypatch.setattr(Simulation, "each", refuse)
+    monkeypatch.setattr(Simulation, "once", refuse)
+    with pytest.raises(InterruptedError):
+        function_of(subject)(simulation=Simulation(2))
+    assert {today.profiles(ackclock.engine.read(scenario)) for scenario in seen} == {PROFILE}
+
+
+def test_a_reproduction_says_which_profile_it_was(ackclock_here, tmp_path):
+    done = ackclock_here("reproduce", "--quick", "fit/figure-1", "-o", "r")
+    record = json.loads((tmp_path / "r/fit/figure-1/artefact.json").read_text("utf-8"))
+    assert record["profile"] in ("linux", "ns2")
+    assert f"Profile of the senders: {record['profile']} (fit)." in done.stdout

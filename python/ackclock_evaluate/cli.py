@@ -268,7 +268,7 @@ def _estimate(request: Request, cache: Path, jobs: int | None, as_json: bool) ->
 
 def _print(evaluation: Evaluation, place: Path) -> None:
     from ackclock.engine import controls
-    from ackclock_evaluate.conclusion import headline
+    from ackclock_evaluate.conclusion import headline, profile
     from ackclock_evaluate.report import suites
 
     name = evaluation.request.candidate.name
@@ -276,6 +276,7 @@ def _print(evaluation: Evaluation, place: Path) -> None:
         _print_verdicts(evaluation)
         for suite, digest in suites(evaluation).items():
             print(f"suite {suite}: {digest}")
+        print(f"profile {profile(evaluation)}")
         print(f"{name}: {headline(evaluation)}.")
     sources = controls.follows([name])
     if sources:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ackclock import engine
 from ackclock.decision.comparisons import LimitResult
+from ackclock.engine import today
 from ackclock_evaluate import written
 from ackclock_evaluate.cell import Criterion, words
 from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, Request
@@ -56,6 +57,14 @@ def limited(evaluation: Evaluation, metric: str) -> Limited:
         if limit.bound.metric == metric
     ]
     return Limited([cell for cell, _ in limits], [cell for cell, each in limits if each.verdict == "fails"])
+
+
+def profile(evaluation: Evaluation) -> str:
+    """Return the profile of the senders of an evaluation."""
+    cells = [cell for result in evaluation.results for cell in result.cells]
+    return today.profiles(
+        *(scenario for cell in cells for scenario in cell.measured[CANDIDATE].scenarios.values())
+    )
 
 
 def headline(evaluation: Evaluation) -> str:
@@ -116,8 +125,8 @@ def paragraph(evaluation: Evaluation, date: str) -> str:
     suites = ", ".join(f"{suite} {digest}".strip() for suite, digest in digests.items())
     sentences = [
         f"{candidate.name}{f' ({settings})' if settings else ''} was evaluated on {date} with ackclock "
-        f"{engine.__version__} (suite {suites}, {request.mode} mode, seed {request.seed}) against "
-        f"{' and '.join(BASELINES)} in the same simulated scenarios",
+        f"{engine.__version__} (suite {suites}, {request.mode} mode, seed {request.seed}, profile "
+        f"{profile(evaluation)}) against {' and '.join(BASELINES)} in the same simulated scenarios",
         headline(evaluation),
     ]
     largest = _largest(evaluation)

@@ -102,6 +102,7 @@ def verdicts(evaluation: Evaluation, wall_s: float, date: str, commands: Mapping
         "against": list(request.against),
         "build": previous.build(request),
         "suites": suites(evaluation),
+        "profile": conclusion.profile(evaluation),
         "mode": request.mode,
         "seed": request.seed,
         "criteria": [

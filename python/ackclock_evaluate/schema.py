@@ -91,6 +91,8 @@ def schema() -> dict[str, Any]:
                 "build": _TEXT,
                 # The digest of each, by which a draft can cite it.
                 "suites": {"type": "object", "additionalProperties": _TEXT},
+                # Of the senders, as in scenarios.
+                "profile": _TEXT,
                 "mode": {"enum": ["quick", "full"]},
                 "seed": {"type": "integer"},
                 "criteria": {"type": "array", "items": criterion},

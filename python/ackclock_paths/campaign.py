@@ -38,6 +38,8 @@ SAMPLES = (
     "delivery_rate_mbps",
 )
 """The columns of the samples that both sides log every second."""
+SENDERS = {"tcp": "TCP of the server's kernel", "quic": "QUIC in user space"}
+"""Senders of a campaign by the transport in its plan. They are real, so they have no profile of scenarios."""
 TEXT_COLUMNS = ("control", "side")
 """The columns of `SAMPLES` that are not numbers."""
 
@@ -182,7 +184,7 @@ def table(campaigns: Sequence[Campaign], control: str | None = None) -> pl.DataF
     """Compare the controls of campaigns, one per path, like table V of the TCP-FIT paper.
 
     A row per path and control: path, control, goodput_mbps with its 95 % interval over slots (low,
-    high), slots, speed_up, stolen. The speed-up is the mean of `control`, by default the best one of
+    high), slots, speed_up, stolen, senders. The speed-up is the mean of `control`, by default the best one of
     each path, over the mean of all others; it is null for these. The stolen bandwidth needs Reno among
     the controls and reference flows. A path without a slot of `control` is a ValueError.
     """
@@ -215,9 +217,16 @@ def table(campaigns: Sequence[Campaign], control: str | None = None) -> pl.DataF
                     "slots": group.height,
                     "speed_up": throughput_ratio([means[ours]], rivals) if name == ours and rivals else None,
                     "stolen": stolen,
+                    "senders": senders(campaign),
                 }
             )
     return pl.DataFrame(rows, infer_schema_length=None).fill_nan(None)
+
+
+def senders(campaign: Campaign) -> str:
+    """Return what sent the data of a campaign; plans before QUIC name no transport."""
+    transport = str(campaign.plan.get("transport", "tcp"))
+    return SENDERS.get(transport, transport)
 
 
 def _reference(group: pl.DataFrame | None) -> float | None:

@@ -119,5 +119,6 @@ def search(
     if as_json:
         print(json.dumps(record, indent=1))
         return
-    for line in (*searched, *(file for file, _ in files), home / "index.html"):
+    senders = f"profile {searched[0].profile}"
+    for line in (*searched, senders, *(file for file, _ in files), home / "index.html"):
         print(line)

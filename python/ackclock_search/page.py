@@ -46,6 +46,7 @@ def write(
         "command": command,
         "control": control,
         "objective": objective.name,
+        "profile": searched[0].profile,
         "genomes": [
             {
                 "genome": result.genome.name,
@@ -94,6 +95,7 @@ def write(
             objective=objective,
             metric=words(objective.margin.metric),
             lines=[str(result) for result in searched],
+            profile=searched[0].profile,
             adversaries=[(file.stem, os.path.relpath(file, place), adversary) for file, adversary in files],
             has_pictures=pictures,
             command=command,

@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from ackclock import engine, metrics
+from ackclock.engine import today
 from ackclock.engine.names import hint
 from ackclock.metrics import Estimate
 from ackclock.runs import Limits, Store, estimate, places, progress
@@ -66,6 +67,8 @@ class Searched:
     """The best patterns of either side that are past the margin with fresh seeds, simplified."""
     failures: list[str]
     """Errors of runs, each once."""
+    profile: str = ""
+    """Profile of the senders, as in scenarios."""
 
     @property
     def beats_random(self) -> bool:
@@ -285,6 +288,7 @@ class Attempt:
             history=np.maximum.accumulate([value for value, _ in self.searched or self.drawn]).tolist(),
             adversaries=adversaries,
             failures=list(self.failures),
+            profile=today.profiles(engine.read(self.genome.scenario(ends[0], self.cast))),
         )
 
     def judged(self, patterns: Sequence[Pattern]) -> list[Adversary | None]:

@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -200,6 +201,9 @@ def test_a_campaign_becomes_table_v(tmp_path: Path) -> None:
     assert table["stolen"].to_list() == pytest.approx([0.0, 0.25, 0.5])
     assert zurich.slots["hours"].to_list() == pytest.approx([0.0, 0.1, 0.2, 0.3, 0.4, 0.5])
     assert zurich.samples.height == 6
+    assert set(table["senders"]) == {"TCP of the server's kernel"}
+    over_quic = replace(zurich, plan=zurich.plan | {"transport": "quic"})
+    assert set(campaign.table([over_quic])["senders"]) == {"QUIC in user space"}
     assert len(campaign.picture([zurich, zurich, zurich]).axes) == 4
     assert campaign.table([zurich], "cubic")["speed_up"][1] == pytest.approx(0.5)
     with pytest.raises(ValueError, match="ack_bic has no complete slot"):

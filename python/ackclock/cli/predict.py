@@ -249,9 +249,6 @@ def _add(subject: PredictedSubject) -> None:
         if dry_run:
             return
         _show(prediction, output, as_json)
-        if simulate and not as_json:
-            # The formulas are about the senders of the papers.
-            print("Simulated with profile ns2, the papers' setting.")
 
     examples = "\n".join(
         f"  ackclock predict {subject.name} {example}".rstrip() for example in subject.examples
@@ -266,22 +263,30 @@ def _add(subject: PredictedSubject) -> None:
 
 
 def _show(prediction: Prediction, output: Path | None, as_json: bool) -> None:
+    import polars as pl
+
     from ackclock.cli import tables
     from ackclock.draw import plots
 
+    numbers = prediction.points
+    if prediction.profile:
+        numbers = numbers.with_columns(profile=pl.lit(prediction.profile))
     if output is not None:
         with storage.new_file(output) as temporary:
             if output.suffix in PICTURES:
                 with plots.in_style():
                     prediction.draw().savefig(temporary, format=output.suffix[1:], dpi=200)
             elif output.suffix == ".csv":
-                prediction.points.write_csv(temporary)
+                numbers.write_csv(temporary)
             else:
-                prediction.points.write_parquet(temporary)
+                numbers.write_parquet(temporary)
     if as_json:
-        print(json.dumps({"title": prediction.title, "points": prediction.points.to_dicts()}))
-    else:
-        tables.print_prediction(prediction.title, prediction.points, prediction.notes)
+        record = {"title": prediction.title, "profile": prediction.profile or None}
+        print(json.dumps(record | {"points": prediction.points.to_dicts()}))
+        return
+    tables.print_prediction(prediction.title, prediction.points, prediction.notes)
+    if prediction.profile:
+        print(f"Simulated with profile {prediction.profile}, the papers' setting.")
 
 
 for _subject in SUBJECTS:

@@ -109,11 +109,14 @@ def sweep(
         if page:
             follows = controls.follows(plan.controls)
             pages.write(page_file, picture.scan(home), *pages.usual(plan), options.command(), follows)
+    # Reading every point of a large sweep would take minutes.
+    varies = any("profile=" in text for text in plan.points[0].settings)
+    first = plan.points if varies else plan.points[:1]
+    senders = today.profiles(*(engine.read(plan.scenario, settings=point.settings) for point in first))
     if as_json:
-        record = asdict(result) | {"directory": str(result.directory)}
+        record = asdict(result) | {"directory": str(result.directory), "profile": senders}
         print(json.dumps(record | ({"page": str(page_file)} if page else {})))
     else:
-        senders = today.profiles(engine.read(plan.scenario, settings=plan.points[0].settings))
         print(f"{result.directory}: {result.runs} runs, {result.made} of them made now; profile {senders}")
         print_follows(plan.controls)
         if page:

@@ -102,7 +102,7 @@ class Comparison:
 
     @property
     def table(self) -> pl.DataFrame:
-        """One row per question and control: question, title, control, value, low, high, runs."""
+        """One row per question and control: question, title, control, value, low, high, runs, profile."""
         return pl.DataFrame(
             [
                 {
@@ -113,6 +113,7 @@ class Comparison:
                     "low": estimate.low,
                     "high": estimate.high,
                     "runs": estimate.samples,
+                    "profile": self.setting.profile,
                 }
                 for question in QUESTIONS
                 for control, estimate in self.estimates[question.key].items()

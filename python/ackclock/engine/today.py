@@ -8,7 +8,7 @@ The format's own default is the setting of the papers, ``profile = "ns2"``, so t
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ackclock.engine import build
 from ackclock.engine.scenario import Scenario
@@ -69,8 +69,12 @@ def scenario(
     )
 
 
-def profiles(scenario: Scenario) -> str:
-    """Return the profiles of the senders of a scenario in words, such as ``linux and ns2``."""
+def profiles(*scenarios: Scenario) -> str:
+    """Return the profiles of the senders of scenarios in words, as ``linux and ns2``; ``-`` without any."""
+    return " and ".join(sorted(set().union(*map(_profiles, scenarios)))) or "-"
+
+
+def _profiles(scenario: Scenario) -> Iterable[str]:
     tables = tomllib.loads(scenario.toml())
     usual = tables["tcp"]["profile"]
-    return " and ".join(dict.fromkeys(flow.get("profile", usual) for flow in tables["flow"]))
+    return (flow.get("profile", usual) for flow in tables["flow"])

@@ -87,6 +87,8 @@ class Prediction:
         Whether the axes are logarithmic.
     notes : tuple of str
         Remarks that are needed to read the numbers.
+    profile : str
+        Profile of the simulated senders, as in scenarios; empty when nothing was simulated.
     """
 
     title: str
@@ -99,6 +101,7 @@ class Prediction:
     log_x: bool = False
     log_y: bool = False
     notes: tuple[str, ...] = ()
+    profile: str = ""
 
     def __repr__(self) -> str:
         return f"<Prediction: {self.title}; {self.points.height} points>"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ackclock.predictions import Prediction
@@ -28,10 +30,20 @@ SUBJECTS = {
 """Subjects of predictions: module and function in `ackclock.predictions`."""
 
 
+PROFILE = "ns2"
+"""Profile of simulated senders: the formulas are about those of the papers."""
+
+
 def function_of(subject: str) -> Callable[..., Prediction]:
-    """Return the function that predicts a subject."""
+    """Return the function that predicts a subject; with a `simulation` its result names the profile."""
     module, name = SUBJECTS[subject].split(".")
     function: Callable[..., Prediction] = getattr(
         importlib.import_module(f"ackclock.predictions.{module}"), name
     )
-    return function
+
+    @wraps(function)
+    def named(*arguments: Any, **settings: Any) -> Prediction:
+        prediction = function(*arguments, **settings)
+        return prediction if settings.get("simulation") is None else replace(prediction, profile=PROFILE)
+
+    return named

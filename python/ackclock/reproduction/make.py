@@ -15,7 +15,7 @@ from ackclock import engine
 from ackclock.decision import Estimate, expected_wrong
 from ackclock.draw import charts
 from ackclock.draw.figure import Group
-from ackclock.engine import integrity, storage
+from ackclock.engine import integrity, storage, today
 from ackclock.engine.names import hint, slug
 from ackclock.reproduction import outcome, page, tried
 from ackclock.reproduction.artefact import Artefact, Claim, Judged, Simulated
@@ -212,6 +212,7 @@ def _write(
         "engine": engine.ENGINE,
         "fingerprint": _fingerprint(paper, asked, other),
         "quick": asked.effort.quick,
+        "profile": today.profiles(*(jobs[0].scenario for jobs in asked.jobs.values() if jobs)),
         "cases": {
             str(key): {"file": f"scenarios/{slug(str(key))}.toml", "runs": len(jobs)}
             for key, jobs in asked.jobs.items()

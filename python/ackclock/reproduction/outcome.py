@@ -170,8 +170,20 @@ def screen(records: Sequence[ArtefactRecord], papers: Mapping[str, Paper], outpu
     holds = sum(claim["verdict"] == "reproduced" for claim in claims)
     said.append(f"All claims: {holds} of {len(claims)} hold, {open_ones} are undecided, as said above.")
     said += [line for each in reliability(records).sentences() for line in textwrap.wrap(each, WIDTH)]
+    said += _senders(records)
     said.append(f"Pictures, numbers and every claim: {output / 'index.html'}")
     return said
+
+
+def _senders(records: Sequence[ArtefactRecord]) -> list[str]:
+    """Return a line that says with which profile of senders artefacts were made; no line if none had any."""
+    profiles: dict[str, dict[str, None]] = {}
+    for record in records:
+        name = record.get("profile", "-")
+        if name != "-":
+            profiles.setdefault(name, {})[record["paper"]] = None
+    parts = [f"{name} ({', '.join(papers)})" for name, papers in sorted(profiles.items())]
+    return textwrap.wrap(f"Profile of the senders: {', '.join(parts)}.", WIDTH) if parts else []
 
 
 def _by_class(head: str, classified: Sequence[Classified], records: Sequence[ArtefactRecord]) -> list[str]:

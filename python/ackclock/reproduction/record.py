@@ -96,6 +96,7 @@ class ArtefactRecord(TypedDict):
     engine: str
     fingerprint: str
     quick: bool
+    profile: NotRequired[str]
     cases: dict[str, CaseRecord]
     claims: list[ClaimRecord]
     expected_wrong_claims: NotRequired[float]

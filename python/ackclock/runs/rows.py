@@ -24,6 +24,7 @@ COLUMNS: dict[str, type] = {
     "run": int,
     "error": str,
     **{"flow" if name == "id" else name: kind for name, kind in _FLOW.items()},
+    "profile": str,
     **_LINK,
     **_RUN,
     "experiment": str,
@@ -52,7 +53,17 @@ def of_summary(summary: Summary) -> list[FlowRow]:
     shared: FlowRow = {name: link.get(name) for name in _LINK}
     shared |= {"jain": summary["jain"], "digest": summary["digest"]}
     flows: list[Mapping[str, object]] = [*summary["flows"]]
-    return [{"flow" if name == "id" else name: flow[name] for name in _FLOW} | shared for flow in flows]
+    return [
+        {"flow" if name == "id" else name: flow[name] for name in _FLOW}
+        | {"profile": _profile(flow["settings"])}
+        | shared
+        for flow in flows
+    ]
+
+
+def _profile(settings: Any) -> str | None:
+    """Return the profile of a flow's sender; None for a source without TCP."""
+    return None if settings is None else settings.get("profile")
 
 
 def frame(rows: Iterable[FlowRow], parameters: Mapping[str, type]) -> pl.DataFrame:

@@ -104,7 +104,7 @@ def _fingerprint(plan: Plan) -> str:
     settings = [point.settings for point in plan.points]
     own = controls.fingerprint(plan.controls)
     shape = [RUNS_PER_PART, asdict(plan.replication)]
-    basis = [shape, engine.ENGINE, plan.scenario.digest, settings, own]
+    basis = [shape, list(rows.COLUMNS), engine.ENGINE, plan.scenario.digest, settings, own]
     return hashlib.sha256(json.dumps(basis).encode()).hexdigest()
 
 

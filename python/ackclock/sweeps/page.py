@@ -83,8 +83,11 @@ def write(
     # A metric without any number is left out, unless it was requested.
     charted = {name: means for name, means in charted.items() if name == y or means.height}
     requested = charted[y]
+    # Results of earlier versions have no such column.
+    named = table.select(pl.col("profile").drop_nulls().unique().sort()) if "profile" in schema else None
     text = html(
         "sweep.html",
+        profile=" and ".join(named.collect()["profile"]) if named is not None else "",
         follows=follows,
         charts={"sweep": Group([_chart(means, x, name, hue) for name, means in charted.items()])},
         x=label(x),

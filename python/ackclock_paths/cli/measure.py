@@ -97,6 +97,8 @@ def report(
         print(json.dumps(compared.to_dicts()))
     else:
         tables.print_rows(heads, rows)
+        kinds = dict.fromkeys(campaign.senders(each) for each in campaigns)
+        print(f"\nSenders: {' and '.join(kinds)}; a real path has no profile.")
     if output is None:
         return
     import polars as pl
