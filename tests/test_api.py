@@ -174,3 +174,8 @@ def test_flows_of_one_group_share_their_settings_and_others_keep_their_own():
     settings = [flow["settings"] for flow in summary["flows"]]
     assert settings[0] is settings[1]
     assert [setting["min_window"] for setting in settings] == [1, 1, 2, 1]
+
+
+def test_a_scenario_without_a_file_is_called_a_scenario():
+    with pytest.raises(ackclock.ScenarioError, match=r'^scenario: path: unknown value "4gg", did'):
+        ackclock.check({"path": "4gg", "run": {"duration": "1 s"}, "flow": [{"controller": "cubic"}]})

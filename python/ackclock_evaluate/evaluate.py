@@ -88,7 +88,7 @@ def refuse_unknown(request: Request) -> None:
         try:
             engine.read(STANDARD.scenario(subject.flow("c", STANDARD.rtt_ms), duration_s=2))
         except engine.ScenarioError as error:
-            text = str(error).removeprefix("<mapping>: ").removeprefix("flow.0.")
+            text = str(error).removeprefix("scenario: ").removeprefix("flow.0.")
             raise engine.ScenarioError(f"{subject.name}: {text}") from error
 
 

@@ -183,5 +183,5 @@ def _rehearse(criteria: Sequence[Criterion], mode: Mode) -> None:
                 for part in parts.values():
                     engine.read(part.scenario)
             except engine.ScenarioError as error:
-                text = str(error).removeprefix("<mapping>: ")
+                text = str(error).removeprefix("scenario: ")
                 raise ProblemError(f"{criterion.id}, {cell.name}", text) from error

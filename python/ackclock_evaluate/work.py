@@ -77,7 +77,7 @@ class Work:
                     name: engine.read(self._seeded(part.scenario)) for name, part in parts.items()
                 }
             except engine.ScenarioError as error:
-                self._scenarios[key] = str(error).removeprefix("<mapping>: ")
+                self._scenarios[key] = str(error).removeprefix("scenario: ")
         return self._scenarios[key]
 
     def _seeded(self, scenario: Table) -> Table:

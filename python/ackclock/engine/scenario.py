@@ -47,8 +47,8 @@ def read(given: Given, *, settings: Sequence[str] = ()) -> Scenario:
         try:
             text = json.dumps(given)
         except RecursionError:
-            raise ScenarioError("<mapping>: is nested too deeply") from None
-        return parse(text, "<mapping>", is_json=True, settings=settings)
+            raise ScenarioError("scenario: is nested too deeply") from None
+        return parse(text, "scenario", is_json=True, settings=settings)
     if isinstance(given, str) and "\n" in given:
         return parse(given, "<text>", settings=settings)
     path = Path(given)
