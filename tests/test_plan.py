@@ -46,12 +46,12 @@ def artefact(claims=CLAIMS):
     )
 
 
-def planned(claims=CLAIMS, packets=1.0):
+def planned(claims=CLAIMS, packets=1.0, make=plan.planned):
     rows = {case: [{"x": 3.0 + x} for x in FIVE] for case in CASES}
     rows["alone"] = rows["alone"][:1]
     numbers = Numbers(rows)
     judged = [(claim, claim.judge(numbers)) for claim in claims]
-    rows = plan.planned(
+    rows = make(
         artefact(claims), Judgement(numbers=numbers, claims=judged, packets=dict.fromkeys(CASES, packets))
     )
     return {row.case: row[2:] for row in rows}
@@ -85,6 +85,28 @@ def test_an_artefact_costs_no_more_than_it_may():
     assert set(planned(packets=1e9).values()) >= {(3, "", ""), (3, "both-2.5", "cost")}
 
 
+def test_a_quick_reproduction_gets_what_is_cheap():
+    def quick(packets, claims=CLAIMS):
+        return planned(claims, packets, plan.planned_quick)
+
+    # Three runs of each case, and up to 7e6 packets more for a claim. At 5e5 packets a run, ten runs add
+    # 7 * 5e5 = 3.5e6, and 34 runs 31 * 5e5 = 15.5e6. After ten of "both", 34 would still add 12e6.
+    assert quick(5e5) == {
+        "one deviation": (10, "one-deviation-2", ""),
+        "half of it": (3, "", "cost"),
+        "both": (10, "both-2", "cost"),
+        "not read": (3, "", ""),
+        "alone": (1, "", ""),
+    }
+    # At 1.1e6, ten would add 7.7e6.
+    assert quick(1.1e6)["one deviation"] == (3, "", "cost")
+    # What chance decides gets no more.
+    assert quick(5e5, (above("both", 3.0),))["both"] == (3, "", "most")
+    # Twelve runs add 9 * 3e4 = 2.7e5 packets, less than 3e5; at 1e5 only three more are as cheap.
+    assert quick(3e4)["not read"] == (12, "", "")
+    assert quick(1e5)["not read"] == (6, "", "")
+
+
 def test_a_plan_is_kept_and_taken(tmp_path):
     rows = [plan.Planned("figure-2", "a", 7, "claim, of two", "most"), plan.Planned("figure-1", "both", 12)]
     file = tmp_path / "runs.csv"
@@ -98,7 +120,10 @@ def test_a_plan_is_kept_and_taken(tmp_path):
 
 
 def test_the_pilot_has_runs_that_no_verdict_uses():
-    pilot = {job.run for jobs in Asked.of(artefact(), plan.PILOT).jobs.values() for job in jobs}
+    pilots = (plan.PILOT, plan.QUICK_PILOT)
+    pilot = {
+        job.run for effort in pilots for jobs in Asked.of(artefact(), effort).jobs.values() for job in jobs
+    }
     judged = {job.run for jobs in Asked.of(artefact(), FULL, dict.fromkeys(CASES, plan.MOST)).jobs.values()
               for job in jobs}  # fmt: skip
     assert len(pilot) == 5

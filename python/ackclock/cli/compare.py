@@ -173,7 +173,7 @@ def compare(
                     engine.check(checked)
     except ValueError as error:
         # The scenario is this program's, not a file of the user's.
-        raise click.ClickException(str(error).removeprefix("<scenario>: ")) from error
+        raise click.ClickException(str(error).removeprefix("scenario: ")) from error
     if setting.loss > path.MUCH_LOSS:
         print(f"note: {100 * setting.loss:g} % of all packets are lost at random", file=sys.stderr)
     bounds = options.limits(limit, memory)
@@ -244,7 +244,7 @@ def _known(control: str) -> None:
         engine.check({**ANY_PATH, "flow": [{"controller": control}]})
     except engine.ScenarioError as error:
         # The key of an internal scenario would not help the user.
-        message = str(error).removeprefix("<scenario>: ").removeprefix("flow.0.controller: ")
+        message = str(error).removeprefix("scenario: ").removeprefix("flow.0.controller: ")
         raise click.ClickException(message) from error
 
 

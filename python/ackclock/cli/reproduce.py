@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     "--runs",
     type=click.IntRange(min=2),
     metavar="N",
-    help="Seeds of each scenario; by default as many as planned, or else 5, with --quick 3 and more where "
-    "runs are short. A paper with runs of several minutes may use fewer.",
+    help="Seeds of each scenario; by default as many as planned, or else 5, with --quick 3. "
+    "A paper with runs of several minutes may use fewer.",
 )
 @click.option(
     "--undecided", is_flag=True, help="Only claims that are undecided in DIR; combine it with more --runs."
@@ -96,7 +96,8 @@ def reproduce(
     The table is written to DIR/PAPER/readings.csv; rows of artefacts that were not judged are kept.
 
     With --plan, five runs that no verdict uses tell how many decide each claim with a probability of 80 %.
-    The table is written to DIR/PAPER/runs.csv; next to the paper's data file it is what --full takes.
+    The table is written to DIR/PAPER/runs.csv; next to the paper's data file it is what --full takes. With
+    --quick, the same is done for the quick reproduction, and the table is DIR/PAPER/quick_runs.csv.
 
     With --published, list class, main claim and claims of every artefact as the project has published
     them in papers/PAPER/published: nothing is run.
@@ -127,9 +128,9 @@ def reproduce(
         raise click.UsageError(
             "--readings cannot be combined with --infer or --undecided", click.get_current_context()
         )
-    if plan and (infer or readings or undecided or quick or runs is not None):
+    if plan and (infer or readings or undecided or runs is not None):
         raise click.UsageError(
-            "--plan cannot be combined with --infer, --readings, --undecided, --quick or --runs",
+            "--plan cannot be combined with --infer, --readings, --undecided or --runs",
             click.get_current_context(),
         )
     if live and (infer or readings or plan):
@@ -157,7 +158,7 @@ def reproduce(
                 _readings(chosen, output, jobs, tell, runs, cluster)
                 return
             if plan:
-                _plan(chosen, output, jobs, tell, cluster)
+                _plan(chosen, output, jobs, tell, cluster, quick)
                 return
             if undecided:
                 chosen = make.undecided(chosen, output)
@@ -316,17 +317,19 @@ def _plan(
     jobs: int | None,
     tell: Callable[[str], None],
     cluster: str | None,
+    quick: bool,
 ) -> None:
     from ackclock.engine import storage
     from ackclock.reproduction import plan
-    from ackclock.reproduction.paper import PLANNED
+    from ackclock.reproduction.paper import PLANNED, PLANNED_QUICK
     from ackclock.runs import Store
     from ackclock.runs.store import CACHE
 
     with Store(output / CACHE).opened() as store:
-        plans = plan.make(chosen, store, jobs, cluster, tell)
+        pilot = plan.QUICK_PILOT if quick else plan.PILOT
+        plans = plan.make(chosen, store, jobs, cluster, tell, pilot)
     for name, rows in plans.items():
-        file = output / name / PLANNED
+        file = output / name / (PLANNED_QUICK if quick else PLANNED)
         file.parent.mkdir(parents=True, exist_ok=True)
         every = plan.merge(plan.read(file), rows)
         with storage.new_file(file) as place:

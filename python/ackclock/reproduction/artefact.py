@@ -213,8 +213,6 @@ class Artefact:
         What must be seen; none where the paper gives nothing to compare.
     headline : bool
         Whether it belongs to the quick reproduction.
-    quick_runs : int
-        Runs of each case there, if it is not 0: where runs are short, more decide more claims.
     bounds : mapping
         As in `Numbers`; `ackclock.reproduction.paper` reads it.
     """
@@ -225,7 +223,6 @@ class Artefact:
     draw: Callable[[Numbers, Traces], Drawing]
     claims: Sequence[Claim] = ()
     headline: bool = False
-    quick_runs: int = 0
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
 
     @property

@@ -18,7 +18,7 @@ from ackclock.draw.figure import Group
 from ackclock.engine import integrity, storage, today
 from ackclock.engine.names import hint, slug
 from ackclock.reproduction import outcome, page, tried
-from ackclock.reproduction.artefact import Artefact, Claim, Judged, Simulated
+from ackclock.reproduction.artefact import Artefact, Claim, Judged
 from ackclock.reproduction.dependence import depends_on
 from ackclock.reproduction.figures import with_paper
 from ackclock.reproduction.fingerprint import fingerprint
@@ -154,12 +154,9 @@ def reproduce(
 
 
 def plan_of(paper: Paper, artefact: Artefact, effort: Effort) -> Mapping[str, int]:
-    """Return the planned runs of cases by label: those of a pilot, or in short those of the artefact."""
-    if not effort.quick:
-        return paper.planned.get(artefact.name, {})
-    if not artefact.quick_runs or not isinstance(artefact, Simulated):
-        return {}
-    return {str(key): artefact.quick_runs for key in artefact.cases(effort.at(paper.setting))}
+    """Return the planned runs of cases by label: those of a pilot of the same effort."""
+    planned = paper.planned_quick if effort.quick else paper.planned
+    return planned.get(artefact.name, {})
 
 
 def _elsewhere(paper: Paper, artefact: Artefact, effort: Effort, plan: Mapping[str, int]) -> Asked | None:

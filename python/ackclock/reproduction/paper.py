@@ -25,7 +25,8 @@ table.
 What `ackclock reproduce --infer` has found is next to the data file, in ``inferred``, and what
 `ackclock reproduce --readings` has, in ``readings.csv``. The first value of an item that is declared after
 a search is the one that the search had without it. What ns-2 gives for claims is in ``ns2.csv``
-(`ackclock.reproduction.ns2`), and the runs that `ackclock reproduce --plan` planned in ``runs.csv``.
+(`ackclock.reproduction.ns2`), and the runs that `ackclock reproduce --plan` planned in ``runs.csv``,
+with ``--quick`` in ``quick_runs.csv``.
 """
 
 from __future__ import annotations
@@ -57,6 +58,8 @@ from ackclock.reproduction.tried import Trial
 
 PLANNED = "runs.csv"
 """Table of the planned runs (`ackclock.reproduction.plan`)."""
+PLANNED_QUICK = "quick_runs.csv"
+"""Table of the planned runs of a quick reproduction."""
 CONDITIONS = "conditions"
 """Name of the artefact of what a paper states of its simulations."""
 
@@ -118,7 +121,8 @@ class Paper:
     ns-2 measures by artefact and claim. `main_claims` has the main claim of each artefact, and
     `unknown_code` the controls that the paper does not describe completely and whose code is not public.
     `matrix` reads the cells of the matrix of readings.
-    `planned` are the runs of each case of a full reproduction, by artefact and label, where they are planned.
+    `planned` are the runs of each case of a full reproduction, by artefact and label, where they are planned,
+    and `planned_quick` those of a quick one.
     Raises LookupError when a claim asks for a number that its artefact does not supply, the chosen value
     is not one of its item's, or an artefact that is left out does not exist.
     """
@@ -135,6 +139,7 @@ class Paper:
     main_claims: Mapping[str, MainClaim] = field(default_factory=dict)
     unknown_code: Sequence[str] = ()
     planned: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    planned_quick: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     matrix: Callable[[], Sequence[Cell]] = tuple
 
     def __post_init__(self) -> None:
@@ -286,6 +291,7 @@ def load(package: str) -> Paper:
         main_claims=main_claims.load(resources.files(module)),
         matrix=lambda: cells.read(resources.files(module) / tried.READINGS),
         planned=_planned(resources.files(module) / PLANNED),
+        planned_quick=_planned(resources.files(module) / PLANNED_QUICK),
         **data,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -14,13 +14,15 @@ from typing import NamedTuple
 from ackclock.decision import runs_to_decide
 from ackclock.reproduction.artefact import Artefact, Simulated
 from ackclock.reproduction.judge import Asked, Judgement, judge
-from ackclock.reproduction.numbers import FULL, Key
+from ackclock.reproduction.numbers import FULL, QUICK, Effort, Key, Numbers
 from ackclock.reproduction.paper import Paper
 from ackclock.runs import Store
 
 PILOT = replace(FULL, first_run=1000)
 """The runs from which the others are planned. No judged run has such a number: the plan follows from none of
 the runs that it asks for, so none of these can have been added until they said what was wanted."""
+QUICK_PILOT = replace(QUICK, runs=PILOT.runs, first_run=PILOT.first_run)
+"""The same for the quick reproduction."""
 LEAST = FULL.runs
 LEAST_COSTLY = 3
 """Fewest runs where even `LEAST` cost more than `MOST_PACKETS`: with two an interval is 13 errors wide."""
@@ -30,6 +32,12 @@ a single run of the paper tells nothing about it."""
 MOST_PACKETS = 5e9
 """Most packets that the runs of an artefact may simulate: 20 minutes of a core with 4 million a second. Time
 is not measured, so that a plan is the same on any machine."""
+LEAST_QUICK = 12
+LEAST_PACKETS_QUICK = 3e5
+"""Fewest runs of a case in a quick reproduction, where those beyond three add no more packets than this."""
+MOST_PACKETS_QUICK = 7e6
+"""Most packets that more runs for a claim may add to a quick reproduction: two seconds of a core. It is a
+price by claim, so that the plan of an artefact does not depend on others."""
 COLUMNS = ("artefact", "case", "runs", "claim", "cut")
 
 
@@ -37,7 +45,8 @@ class Planned(NamedTuple):
     """The number of runs of a case.
 
     `claim` is the claim that asks for most, empty where none asks for more than the least. `cut` says what
-    keeps it from having as many as it asks for: ``most`` is `MOST`, ``cost`` is `MOST_PACKETS`; else empty.
+    keeps it from having as many as it asks for: ``most`` is `MOST`, ``cost`` is `MOST_PACKETS` or
+    `MOST_PACKETS_QUICK`; else empty.
     """
 
     artefact: str
@@ -53,18 +62,19 @@ def make(
     jobs: int | None = None,
     address: str | None = None,
     tell: Callable[[str], None] = lambda _: None,
+    pilot: Effort = PILOT,
 ) -> dict[str, list[Planned]]:
     """Make the pilot of artefacts, and return the planned runs of each paper.
 
-    The arguments are those of `ackclock.reproduction.make.reproduce`. An artefact of which the pilot fails
-    gets no plan.
+    With `QUICK_PILOT` as `pilot` the plan is that of a quick reproduction. The other arguments are those of
+    `ackclock.reproduction.make.reproduce`. An artefact of which the pilot fails gets no plan.
     """
     simulated = [(paper, artefact) for paper, artefact in chosen if isinstance(artefact, Simulated)]
-    asked = [Asked.of(artefact, PILOT.at(paper.setting)) for paper, artefact in simulated]
+    asked = [Asked.of(artefact, pilot.at(paper.setting)) for paper, artefact in simulated]
     plans: dict[str, list[Planned]] = {}
     for index, judgement in judge(asked, store, jobs, address):
         paper, artefact = simulated[index]
-        rows = planned(artefact, judgement)
+        rows = (planned_quick if pilot.quick else planned)(artefact, judgement)
         plans.setdefault(paper.name, []).extend(rows)
         most = max((row.runs for row in rows), default=0)
         tell(f"{paper.name}/{artefact.name}: {judgement.error or f'at most {most} runs of a case'}")
@@ -78,24 +88,61 @@ def planned(artefact: Artefact, judgement: Judgement) -> list[Planned]:
     nothing is random, because the pilot has a single run, one is enough.
     """
     numbers, packets = judgement.numbers, judgement.packets
-    random = {case for case, rows in numbers.rows.items() if len(rows) > 1}
+    random = _random(numbers)
     costly = math.fsum(LEAST * packets.get(case, 0.0) for case in random) > MOST_PACKETS
     least = LEAST_COSTLY if costly else LEAST
     wanted = {case: (least if case in random else 1, "", "") for case in numbers.rows}
-    for claim, judged in judgement.claims:
-        cases = [case for case in numbers.read_by(claim.judge) if case in random]
-        if not cases or math.isnan(judged.apart):
-            continue
-        pilot = min(len(numbers.rows[case]) for case in cases)
-        needed = runs_to_decide(judged.apart, pilot, MOST)
+    for claim, cases, needed in _needs(judgement):
         for case in cases:
             if (needed or MOST) > wanted[case][0]:
-                wanted[case] = needed or MOST, claim.name, "" if needed else "most"
+                wanted[case] = needed or MOST, claim, "" if needed else "most"
     ceiling = _affordable({case: runs for case, (runs, *_) in wanted.items()}, packets)
     return [
         Planned(artefact.name, str(case), min(runs, ceiling), claim, "cost" if runs > ceiling else cut)
         for case, (runs, claim, cut) in wanted.items()
     ]
+
+
+def planned_quick(artefact: Artefact, judgement: Judgement) -> list[Planned]:
+    """Plan the runs of the cases of an artefact in a quick reproduction from its pilot.
+
+    Cheap cases get twelve. A case gets as many as the claim that reads it and needs most, of those that would
+    add at most `MOST_PACKETS_QUICK`; the others stay as they are, undecided or not.
+    """
+    numbers, packets = judgement.numbers, judgement.packets
+    random = _random(numbers)
+
+    def least(case: Key) -> int:
+        more = LEAST_PACKETS_QUICK // max(packets.get(case, 0.0), 1.0)
+        return min(LEAST_QUICK, QUICK.runs + int(more)) if case in random else 1
+
+    wanted = {case: (least(case), "", "") for case in numbers.rows}
+    # Those that need fewest first: what they add, others need not.
+    for claim, cases, needed in sorted(_needs(judgement), key=lambda need: need[2] or math.inf):
+        more = {case: (needed or MOST) - wanted[case][0] for case in cases}
+        price = math.fsum(max(runs, 0) * packets.get(case, 0.0) for case, runs in more.items())
+        affordable = needed is not None and price <= MOST_PACKETS_QUICK
+        for case, runs in more.items():
+            if runs > 0 and affordable:
+                wanted[case] = wanted[case][0] + runs, claim, wanted[case][2]
+            elif runs > 0 and not wanted[case][2]:
+                wanted[case] = (*wanted[case][:2], "cost" if needed else "most")
+    return [Planned(artefact.name, str(case), *row) for case, row in wanted.items()]
+
+
+def _random(numbers: Numbers) -> set[Key]:
+    return {case for case, rows in numbers.rows.items() if len(rows) > 1}
+
+
+def _needs(judgement: Judgement) -> Iterator[tuple[str, list[Key], int | None]]:
+    """Yield claims that need runs: name, cases and how many of each, None where `MOST` are too few."""
+    numbers = judgement.numbers
+    random = _random(numbers)
+    for claim, judged in judgement.claims:
+        cases = [case for case in numbers.read_by(claim.judge) if case in random]
+        if cases and not math.isnan(judged.apart):
+            pilot = min(len(numbers.rows[case]) for case in cases)
+            yield claim.name, cases, runs_to_decide(judged.apart, pilot, MOST)
 
 
 def _affordable(runs: Mapping[Key, int], packets: Mapping[Key, float]) -> int:

@@ -93,7 +93,7 @@ FIGURE_6 = Simulated(
     name="figure-6", caption="one flow of a variant and four Reno",
     about="(a) 10 Mbit/s, 10 ms; (b) the same with 5 % loss and Gaussian delay, 100 and 80 ms.",
     cases=_cases_6, probe=Probe(("share", "reno_each", "used"), _measure_6), draw=_draw_6,
-    headline=True, quick_runs=10,
+    headline=True,
     claims=(
         *(near(slug(name, "occupies-about-20-percent"),
                f"(a) {name} occupies about 20 %", mean(AmongRenos("a", name), "share"), 0.2,

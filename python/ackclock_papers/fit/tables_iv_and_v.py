@@ -113,7 +113,7 @@ FACTOR = 1.5
 TABLE_5 = Simulated(
     name="table-v", caption="mean throughput at eight places (simulated), Mbit/s",
     about="Means of the turns of figure 8 without their first tenth.",
-    cases=cases, probe=probe, draw=_draw_5, headline=True, quick_runs=12,
+    cases=cases, probe=probe, draw=_draw_5, headline=True,
     claims=(
         *(_live(slug(name, "fit-speed-up"),
                 f"{name}: FIT's speed-up", mean(name, "speed_up"), path.speed_up,

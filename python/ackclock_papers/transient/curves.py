@@ -46,7 +46,6 @@ class Excerpt:
         cases: Callable[[Effort], Mapping[CaseKey, Case]],
         claims: Sequence[Claim],
         headline: bool = False,
-        quick_runs: int = 0,
     ) -> Simulated[CaseKey]:
         """Make the figure that draws `column`, a key of `LABELS`, with a panel per case."""
         return Simulated(
@@ -59,7 +58,6 @@ class Excerpt:
             draw=self.draw(column),
             claims=claims,
             headline=headline,
-            quick_runs=quick_runs,
         )
 
     def trace(self, case: Key, run: Run) -> pl.DataFrame | None:

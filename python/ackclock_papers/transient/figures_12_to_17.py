@@ -62,7 +62,6 @@ FIGURE_13 = STEADY.figure(
     about="Jain's index of the eight rates in every round trip.",
     cases=_cases_13,
     headline=True,
-    quick_runs=10,
     claims=recounted(
         *(
             near(

@@ -167,7 +167,6 @@ FIGURE_23 = STEP.figure(
     about=f"{steps.ALIKE} flows of each protocol; the picture has the first.",
     cases=steps.loss_step("bernoulli", 0.01, 0.04),
     headline=True,
-    quick_runs=10,
     claims=(
         steps.faster(
             "tcp-fastest-gaimd-follows", "TCP is the fastest, GAIMD follows", (TCP, GAIMD), "fastest"

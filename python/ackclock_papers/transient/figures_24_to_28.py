@@ -207,7 +207,6 @@ FIGURE_26 = JOINS.figure(
     about="Eight flows join eight of the same protocol at round trip 1000.",
     cases=steps.eight_others(same=True, when="start"),
     headline=True,
-    quick_runs=10,
     claims=(
         *(
             steps.faster(

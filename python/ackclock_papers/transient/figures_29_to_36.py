@@ -269,7 +269,6 @@ FIGURE_36 = LEAVES.figure(
     about="Eight flows stop at round trip 1000; round trips until the queue is at 40 packets.",
     cases=steps.eight_others(same=True, when="stop"),
     headline=True,
-    quick_runs=10,
     claims=(
         *(
             changed(

@@ -207,7 +207,6 @@ FIGURE_6 = Simulated(
     probe=STEADINESS,
     draw=_draw_6,
     headline=True,
-    quick_runs=10,
     claims=(
         _cov(TCP, 0.01, 0.51),
         _cov(GAIMD, 0.01, 0.3),
