@@ -40,6 +40,20 @@ def test_every_picture_of_the_documentation_is_named():
     assert [file.name for file in pictures if file not in known] == []
 
 
+def test_every_page_with_a_generated_part_is_named():
+    # A part stands between two marks, of which the first says what makes it.
+    named = {place for place, _, _ in STALE["expanded"]()}
+    folders = (".", "docs", "docs/*", "papers/*", "satellites/*")
+    pages = {file for folder in folders for file in ROOT.glob(f"{folder}/*.md")}
+    made = {
+        file.relative_to(ROOT).as_posix()
+        for file in pages
+        if re.search(r"^<!-- .*made by ", file.read_text("utf-8"), re.MULTILINE)
+    }
+    assert {"README.md", "docs/theory.md"} <= made
+    assert made - named == set()
+
+
 def test_a_file_is_stale_when_its_source_was_committed_later(tmp_path):
     def commit(file, time_s):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
