@@ -106,8 +106,8 @@ EXPLAINED_ELSEWHERE = {
     ),
     "programs, formats and machines": (
         "AMD AppArmor BSD BTF CI CMA CPU CSV CWR CycloneDX DuckDB eBPF EPYC ES GitHub HMAC HTML "
-        "JavaScript JSON JUnit LaTeX macOS MIT MkDocs MyST NaN NumPy PDF PNG PyPI ReScience SBOM SHA "
-        "SIGHUP SIGKILL SQL SQLite SVG TOML TypeScript WebAssembly"
+        "JavaScript JSON JUnit LaTeX macOS MIT MkDocs MyST NaN NumPy PDF PNG PyPI "
+        "PYTHONPATH ReScience SBOM SHA SIGHUP SIGKILL SQL SQLite SVG TOML TypeScript WebAssembly"
     ),
 }
 """Abbreviations that are not terms of the field, or are explained where they stand."""
