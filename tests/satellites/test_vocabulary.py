@@ -19,7 +19,7 @@ VOCABULARY = {
     "--buffer": {"SIZE"},
     "--queue": {"KIND"},
     # predict calculates at several loss rates.
-    "--loss": {"SHARE", "RATES"},
+    "--loss": {"SHARE", "SHARE,..."},
     "--duration": {"TIME"},
     "--runs": {"N"},
     "--seed": {"N"},
@@ -136,6 +136,21 @@ def test_results_are_written_by_o():
     for option in OPTIONS:
         if "--output" in option.flags and not option.verb.startswith("ackclock-"):
             assert "-o" in option.flags
+
+
+def test_every_help_has_an_example():
+    for verb, command in commands(app):
+        # A group says how to start; what a program says is below.
+        if verb and not isinstance(command, (click.Group, Program)):
+            assert f"  ackclock {verb}" in (command.help or "").replace("sudo ", ""), verb
+        elif isinstance(command, click.Group) and verb:
+            assert f"ackclock {verb} " in (command.epilog or ""), verb
+    link = (ROOT / "crates/ackclock-link/src/main.rs").read_text("utf-8")
+    assert "///   ackclock link --rate" in link
+    measure = (ROOT / "crates/ackclock-measure/src/main.rs").read_text("utf-8")
+    for verb in ("token", "serve", "run"):
+        before = measure.split(f"    {verb.title()} {{")[0]
+        assert f"ackclock measure {verb} " in before[before.rindex("#[command(after_help") :]
 
 
 @pytest.mark.parametrize("verb", RUNS_SIMULATIONS)

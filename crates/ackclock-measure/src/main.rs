@@ -42,11 +42,15 @@ const PORT: u16 = 5210;
 #[command(version, verbatim_doc_comment, bin_name = "ackclock measure")]
 enum Verb {
     /// Create a token, the secret that client and server share.
+    #[command(after_help = "Example:\n  ackclock measure token secret")]
     Token {
         /// File to create.
         file: PathBuf,
     },
     /// Serve clients that know the token, until Ctrl-C.
+    #[command(after_help = "Examples:\n  \
+        ackclock measure serve --token secret --controls reno,cubic,ack_fit\n  \
+        ackclock measure serve --quic --token secret --max-rate 100Mbit/s")]
     Serve {
         /// File with the token.
         #[arg(long, value_name = "FILE")]
@@ -70,10 +74,10 @@ enum Verb {
         #[arg(long, default_value = "10 min", value_name = "TIME")]
         max_period: Span,
         /// Maximum number of simultaneous connections; at most half of them from one host.
-        #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(2..))]
+        #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u16).range(2..))]
         max_connections: u16,
         /// Maximum number of reference flows in a slot.
-        #[arg(long, default_value_t = 20)]
+        #[arg(long, default_value_t = 20, value_name = "N")]
         max_references: u32,
         /// Maximum rate of each flow, for example 100Mbit/s; unlimited by default.
         #[arg(long, value_name = "RATE")]
@@ -86,6 +90,9 @@ enum Verb {
         max_log: Bytes,
     },
     /// Receive from a server, slot after slot, and log every second.
+    #[command(after_help = "Examples:\n  \
+        ackclock measure run HOST --token secret --period 1min --duration 4h -o zurich\n  \
+        ackclock measure run HOST --quic --token secret --references 2 -o zurich-quic")]
     Run {
         /// Server, as HOST or HOST:PORT.
         server: String,
@@ -109,7 +116,7 @@ enum Verb {
         #[arg(long, default_value = "1 h", value_name = "TIME")]
         duration: Span,
         /// Number of Reno flows alongside each slot's own flow, to measure how much bandwidth it takes from them.
-        #[arg(long, default_value_t = 0)]
+        #[arg(long, default_value_t = 0, value_name = "N")]
         references: u32,
         /// Give up after this time without a complete slot.
         #[arg(long, default_value = "10 min", value_name = "TIME")]

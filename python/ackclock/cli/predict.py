@@ -77,7 +77,7 @@ def _numbers(
 
 def _loss_rate(parameter: str, flag: str, about: str, default: str) -> Decorator:
     read = _number(1e-4, 0.2)
-    return click.option(flag, parameter, type=read, metavar="RATE", help=about, default=default)
+    return click.option(flag, parameter, type=read, metavar="SHARE", help=about, default=default)
 
 
 CONTROLS = click.argument(
@@ -87,7 +87,7 @@ CONTROLS = click.argument(
     shell_complete=completion.names(completion.controls),
     help="Controls to predict; by default the usual ones.",
 )
-LOSS = _numbers("loss", "RATES", "Loss rates, e.g. 1%,0.001 or 1e-4.", 1e-9, 0.5)
+LOSS = _numbers("loss", "SHARE,...", "Loss rates, e.g. 1%,0.001 or 1e-4.", 1e-9, 0.5)
 
 SUBJECTS = (
     PredictedSubject(
