@@ -208,6 +208,8 @@ def grid_of_options(
 
     Without a name the queue or the buffer is that of the path. Raises ValueError when one cannot be read.
     """
+    if not all([*queues, *buffers]):
+        raise ValueError("a list has an empty name; write e.g. droptail,codel or 1bdp,4bdp")
     cells = {}
     for queue in dict.fromkeys(queues) or [None]:
         for buffer in dict.fromkeys(buffers) or [None]:
