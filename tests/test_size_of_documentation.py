@@ -23,7 +23,7 @@ MOST_WORDS = 35_000
 """A thick booklet; whoever needs more room shortens another page."""
 MOST_WORDS_OF_A_PARAGRAPH = 120
 """Eight lines of fifteen words."""
-LONGER_PARAGRAPHS = 11
+LONGER_PARAGRAPHS = 2
 """How many there still are; it only shrinks."""
 
 MADE = re.compile(r"<!-- ([\w-]+): made by .*?<!-- end of \1 -->", re.DOTALL)

@@ -3,7 +3,7 @@
 //! The window of a long path grows as fast as that of a reference path: with `rho = max(RTT/RTT0, 1)` per
 //! acknowledgement `W += 2^rho - 1` in slow start and `W += rho^2/W` after it. Losses as Reno. RTT is the
 //! smallest of the connection. `hybla-linux` has the fixed point of the kernel: rho in eighths of the smallest
-//! smoothed RTT, at most 2^17 packets per acknowledgement, and growth in parts of 1/128 packet.
+//! smoothed RTT, at most 2^17 packets per acknowledgement, growth in parts of 1/128 packet, and a largest window.
 
 use ackclock_units::{Span, Time};
 
@@ -35,6 +35,9 @@ pub fn increases(rho: f64) -> (f64, f64) {
 
 /// Where implementations differ.
 pub trait Version: Clone + core::fmt::Debug + Default + Send + Sync + 'static {
+    /// The largest window to which it grows, packets.
+    const LARGEST_WINDOW: f64;
+
     /// Takes in a sample of the RTT; returns the RTT of which the smallest counts.
     fn smoothed(&mut self, sample: Span) -> Span;
 
@@ -53,6 +56,8 @@ pub trait Version: Clone + core::fmt::Debug + Default + Send + Sync + 'static {
 pub struct Paper;
 
 impl Version for Paper {
+    const LARGEST_WINDOW: f64 = f64::INFINITY;
+
     fn smoothed(&mut self, sample: Span) -> Span {
         sample
     }
@@ -82,6 +87,8 @@ const LARGEST_RHO: f64 = 16.0;
 const PARTS: f64 = 128.0;
 
 impl Version for Linux {
+    const LARGEST_WINDOW: f64 = 65_535.0;
+
     fn smoothed(&mut self, sample: Span) -> Span {
         // The estimator of RFC 6298, with gain 1/8.
         let smoothed = self.smoothed.map_or(sample, |old| Span(old.0 - old.0 / 8 + sample.0 / 8));
@@ -144,10 +151,12 @@ impl<V: Version> Controller for Hybla<V> {
                 if let Some(rtt) = ack.rtt {
                     self.measure(rtt);
                 }
+                let window = self.base.window();
+                let room = (V::LARGEST_WINDOW - window).max(0.0);
                 if self.base.in_slow_start() {
-                    self.base.slow_start(&Ack { credit: ack.credit * self.slow_start, ..ack });
+                    self.base.slow_start(&Ack { credit: (ack.credit * self.slow_start).min(room), ..ack });
                 } else {
-                    self.base.add(ack.growth() * V::increase(self.rho, self.base.window()));
+                    self.base.add((ack.growth() * V::increase(self.rho, window)).min(room));
                 }
             }
             _ => self.base.react(signal, 0.5),
