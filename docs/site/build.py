@@ -1,8 +1,8 @@
 """Collect the pages of the documentation site and build it; `make site` runs it.
 
-The pages are those of docs/ and of the root of the repository, in the order of docs/index.md; the list of controls and the keys of
-scenarios are made from the registry and the schema, the reference from the docstrings, and the results of
-the papers from what is published of them.
+The pages are those of docs/ and of the root of the repository, in the order of docs/index.md; the list of
+controls and the keys of scenarios are made from the registry and the schema, the reference from the
+docstrings, and the results of the papers from what is published of them.
 """
 
 from __future__ import annotations
