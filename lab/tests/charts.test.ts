@@ -89,6 +89,8 @@ async function shown(name: keyof typeof PAGES, width = 1300, scheme: "light" | "
   await page.locator("details.artefact").evaluateAll((all) => {
     for (const one of all) (one as HTMLDetailsElement).open = true;
   });
+  // Charts far from the window are drawn when it comes near them.
+  await page.locator(".chart").first().scrollIntoViewIfNeeded();
   await page.locator(".chart canvas").first().waitFor();
   return page;
 }
