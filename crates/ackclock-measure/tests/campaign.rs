@@ -236,7 +236,7 @@ fn bad_input_is_one_line() {
         &[&serve[..], &["--quic", "--controls", "bbr"]].concat(),
         "bbr works by rates, which quinn neither measures nor obeys; available over QUIC: ",
     );
-    refuse(&["serve", "--token", "none"], "none: No such file");
+    refuse(&["serve", "--token", "none"], "none: there is no such token");
     refuse(&["run", "127.0.0.1", "--token", &token, "-o", "x", "--period", "1.5s"], "expected whole seconds");
     // Each of the bits that let somebody else read, write or run it.
     for mode in (0..6).map(|bit| 0o600 | 1 << bit) {
