@@ -99,7 +99,8 @@ def _patch(file: Path, patched: Path) -> None:
 
 
 def _readable_in(file: Path, order: str) -> Iterator[tuple[tuple[str, str], bytes]]:
-    with contextlib.suppress(sqlite3.Error), contextlib.closing(read_only(file)) as connection:
+    damage = (sqlite3.Error, UnicodeDecodeError)
+    with contextlib.suppress(*damage), contextlib.closing(read_only(file)) as connection:
         # Bytes that are not valid text belong to changed rows.
         connection.text_factory = lambda content: content.decode(errors="replace")
         for kind, name, content, digest in connection.execute(f"{EVERY}{order}"):
@@ -133,4 +134,6 @@ def problems_of(file: Path) -> tuple[int, list[str]]:
                     problems.append(f"{shown(kind, name)} {CHANGED}")
     except sqlite3.Error as error:
         problems.append("is used by another process" if is_busy(error) else f"{CHANGED}: {error}")
+    except UnicodeDecodeError:
+        problems.append(f"{CHANGED}: SQLite quotes bytes of it that are not text")
     return count, problems

@@ -130,8 +130,9 @@ class Store:
         try:
             self._connect()
             self._check()
-        except sqlite3.DatabaseError as error:
-            if not database.is_damage(error):
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            # A message of SQLite that quotes damaged bytes cannot be decoded.
+            if isinstance(error, sqlite3.Error) and not database.is_damage(error):
                 raise
             self._close()
             self._salvage()
