@@ -113,10 +113,10 @@ def test_one_call_answers_for_every_cell_and_shares_its_runs(
     assert "Which queue and buffer for cubic? 10 Mbit/s, 40 ms" in text
     assert len(re.findall(r'href="scenarios/[^"]+"', text)) == len(list((home / "scenarios").iterdir())) == 32
     assert integrity.problem_of(home) is None
-    one = ["compare", "cubic", *OPTIONS, "--queue", "codel", "--buffer", "2bdp"]
-    planned = json.loads(ackclock_here(*one, "--dry-run", "--json").stdout)
+    single = ["compare", "cubic", *OPTIONS, "--queue", "codel", "--buffer", "2bdp"]
+    planned = json.loads(ackclock_here(*single, "--dry-run", "--json").stdout)
     assert (planned["runs"], planned["kept"]) == (24, 24)
-    again = json.loads(ackclock_here(*one, "--json").stdout)
+    again = json.loads(ackclock_here(*single, "--json").stdout)
     same = [row for row in rows if (row.pop("queue"), row.pop("buffer")) == ("codel", "2bdp")]
     assert again == same
 

@@ -32,8 +32,8 @@ def test_it_is_a_screen_and_a_half():
 
 
 def test_no_sentence_is_longer_than_25_words():
-    made = "\n".join(MADE["text"]().split(MADE["marked"]("accuracy")[0])[1].splitlines()[:5])
-    for text in (prose(), made):
+    generated = "\n".join(MADE["text"]().split(MADE["marked"]("accuracy")[0])[1].splitlines()[:5])
+    for text in (prose(), generated):
         parts = re.split(r"(?<=[.:?!])\s|\n\n|^- ", re.sub(r"[*_]", "", text), flags=re.MULTILINE)
         assert [part for part in parts if len(part.split()) > 25] == []
 

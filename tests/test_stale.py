@@ -45,13 +45,13 @@ def test_every_page_with_a_generated_part_is_named():
     named = {place for place, _, _ in STALE["expanded"]()}
     folders = (".", "docs", "docs/*", "papers/*", "satellites/*")
     pages = {file for folder in folders for file in ROOT.glob(f"{folder}/*.md")}
-    made = {
+    generated = {
         file.relative_to(ROOT).as_posix()
         for file in pages
         if re.search(r"^<!-- .*made by ", file.read_text("utf-8"), re.MULTILINE)
     }
-    assert {"README.md", "docs/theory.md"} <= made
-    assert made - named == set()
+    assert {"README.md", "docs/theory.md"} <= generated
+    assert generated - named == set()
 
 
 def test_a_file_is_stale_when_its_source_was_committed_later(tmp_path):

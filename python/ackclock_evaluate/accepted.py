@@ -27,7 +27,9 @@ def read(file: Path, known: Sequence[str]) -> list[Accepted]:
     """
     try:
         content = tomllib.loads(file.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except OSError as error:
+        raise ValueError(f"{file}: cannot be read: {error.strerror or error}") from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ValueError(f"{file}: {error}") from error
     entries = content.pop("accept", [])
     if content or not isinstance(entries, list):
