@@ -65,6 +65,10 @@ def problems_of_git(version: str) -> Iterator[str]:
         yield "there are changes that are not committed"
     if _git("tag", "--list", f"v{version}"):
         yield f"the tag v{version} exists"
+    # The tag is the last step, and git refuses one without a name.
+    named = subprocess.run(["git", "var", "GIT_COMMITTER_IDENT"], cwd=ROOT, capture_output=True, check=False)
+    if named.returncode:
+        yield "git does not know who makes the tag (git config user.name, user.email)"
 
 
 def problems_of_files(version: str, dist: Path = DIST) -> Iterator[str]:

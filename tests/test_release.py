@@ -129,6 +129,29 @@ def test_a_checkout_of_another_version_is_refused(candidate, tmp_path) -> None:
     assert [problem for problem in problems(VERSION, tmp_path) if "not in CHANGELOG.md: 1" in problem]
 
 
+def test_a_checkout_that_cannot_be_tagged_is_refused(candidate, tmp_path, monkeypatch) -> None:
+    problems = candidate["problems_of_git"]
+    monkeypatch.setitem(problems.__globals__, "ROOT", tmp_path)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
+    for name in ("NAME", "EMAIL"):
+        monkeypatch.delenv(f"GIT_COMMITTER_{name}", raising=False)
+
+    def git(*words: str) -> None:
+        subprocess.run(["git", *words], cwd=tmp_path, check=True, capture_output=True)
+
+    git("init")
+    # Otherwise git makes up an address where the machine has a full name.
+    git("config", "user.useConfigOnly", "true")
+    assert [problem for problem in problems("0.1.0") if "git config user.name" in problem]
+    git("config", "user.name", "Somebody")
+    git("config", "user.email", "somebody@example.org")
+    assert list(problems("0.1.0")) == []
+    git("commit", "--allow-empty", "--message", "first")
+    git("tag", "v0.1.0")
+    (tmp_path / "new").write_text("")
+    assert len(list(problems("0.1.0"))) == 2
+
+
 def test_what_a_candidate_must_have_is_in_the_package(candidate) -> None:
     # The laboratory and the programs are built; the others must be where they are looked for.
     built = ("lab.html", "programs/")
