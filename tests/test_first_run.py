@@ -95,7 +95,7 @@ def test_what_is_undecided_is_named_with_its_interval_and_its_limit():
     assert screen[:2] == ["TCP-Illinois: 0 of 1 main claims hold.", "  undecided: figure-14"]
     assert screen[2].startswith("    undecided: a sentence")
     assert screen[2].endswith(lines[1].partition("…")[2])
-    assert screen[3] == "  1 undecided; every claim holds, as the old rule asks, in 0 of 1."
+    assert screen[3] == "  1 undecided; every claim holds (the old rule) in 0 of 1."
     assert screen[-1] == "Pictures, numbers and every claim: results/index.html"
 
 

@@ -11,6 +11,7 @@ from ackclock.engine import today
 from ackclock.predictions import Simulation
 from ackclock.predictions.subjects import PROFILE, SUBJECTS, function_of
 from ackclock.summary import profiles
+from ackclock.sweeps.picture import draw
 
 ROOT = Path(__file__).parents[1]
 PATH = ackclock.dumbbell(rate="10 Mbit/s", delay="20 ms", queue="50 packets")
@@ -155,3 +156,29 @@ def test_a_reproduction_says_which_profile_it_was(ackclock_here, tmp_path):
     record = json.loads((tmp_path / "r/fit/figure-1/artefact.json").read_text("utf-8"))
     assert record["profile"] in ("linux", "ns2")
     assert f"Profile of the senders: {record['profile']} (fit)." in done.stdout
+
+
+BELOW = r"\multicolumn{%d}{l}{\footnotesize Profile of the senders: %s} \\"
+
+
+def test_a_table_for_a_paper_says_which_profile_it_was():
+    short = ackclock.scenario(PATH, *FLOWS)
+    run = ackclock.simulate(short, settings=["run.duration=31s"])
+    assert BELOW % (6, "linux") in run.to_latex().splitlines()
+    old = ackclock.simulate(short, settings=["run.duration=31s", "tcp.profile=ns2"])
+    assert BELOW % (7, "linux and ns2") in ackclock.diff(run, old).to_latex().splitlines()
+    compared = ackclock.compare("reno", rate="5mbit", rtt="20ms", duration="3s", runs=2, profile="ns2")
+    assert BELOW % (2, "ns2") in compared.to_latex().splitlines()
+    # Formulas have no senders.
+    assert "Profile" not in ackclock.predict("response", controls=["reno"]).to_latex()
+
+
+def test_a_picture_says_which_profile_it_was():
+    run = ackclock.simulate(ackclock.scenario(PATH, *FLOWS), settings=["run.duration=31s"])
+    for picture in (run.plot.overview(), run.plot.window()):
+        assert picture.axes[0].get_title(loc="right") == "profile linux"
+    rows = {"p": [0.1, 0.2], "goodput_mbps": [1.0, 2.0], "run": [0, 0], "point": [0, 1]}
+    new = pl.LazyFrame(rows | {"profile": ["ns2", "linux"]})
+    assert draw(new, "p", "goodput_mbps").axes[0].get_title(loc="right") == "profile linux and ns2"
+    # Results of earlier versions do not say it.
+    assert draw(pl.LazyFrame(rows), "p", "goodput_mbps").axes[0].get_title(loc="right") == ""

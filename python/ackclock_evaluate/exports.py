@@ -72,7 +72,8 @@ def tabular(evaluation: Evaluation) -> str:
     shown = [0, 1, 3, 4, 5, 6]
     heads, *cells = ([row[index] for index in shown] for row in (HEADS, *rows(evaluation)))
     about = f"% Evaluation of {evaluation.request.candidate.name}, compared with {' and '.join(BASELINES)}\n"
-    return about + latex.table(heads, cells, "l" * len(shown)) + "\n"
+    profile = conclusion.profile(evaluation)
+    return about + latex.table(heads, cells, "l" * len(shown), profile=profile) + "\n"
 
 
 def junit(evaluation: Evaluation) -> str:
@@ -87,6 +88,8 @@ def junit(evaluation: Evaluation) -> str:
         errors=str(sum(verdict == "failed" for _, _, _, verdict, *_ in cases)),
         skipped=str(sum(_is_skipped(verdict) for _, _, _, verdict, *_ in cases)),
     )
+    about = ElementTree.SubElement(suite, "properties")
+    ElementTree.SubElement(about, "property", name="profile", value=conclusion.profile(evaluation))
     for name, section, level, verdict, worse, decided, effect in cases:
         place = f"{level or 'other'}, {section}"
         case = ElementTree.SubElement(suite, "testcase", classname=place, name=name)

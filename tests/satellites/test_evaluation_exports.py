@@ -79,6 +79,16 @@ def test_junit_has_a_case_for_every_criterion(evaluation: Evaluation) -> None:
     assert len(list(suite.iter("skipped"))) == 26
 
 
+def test_junit_and_latex_say_which_profile_it_was(
+    evaluation: Evaluation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conclusion, "profile", lambda _: "linux and ns2")
+    (named,) = ElementTree.fromstring(exports.junit(evaluation)).iter("property")  # noqa: S314
+    assert named.attrib == {"name": "profile", "value": "linux and ns2"}
+    below = r"\multicolumn{6}{l}{\footnotesize Profile of the senders: linux and ns2} \\"
+    assert exports.tabular(evaluation).splitlines()[-2] == below
+
+
 def test_markdown_is_a_table_of_all_criteria(evaluation: Evaluation) -> None:
     lines = exports.markdown(evaluation, TODAY).splitlines()
     table = [line for line in lines if line.startswith("|")]

@@ -96,9 +96,10 @@ class Comparison:
         Returns
         -------
         str
-            A tabular environment with a row per question and a column per control.
+            A tabular environment with a row per question and a column per control; the last row names
+            the profile.
         """
-        return latex.table(["", *self.controls], self._rows())
+        return latex.table(["", *self.controls], self._rows(), profile=self.setting.profile)
 
     @property
     def table(self) -> pl.DataFrame:

@@ -115,7 +115,7 @@ def limit_of(comparison: Comparison, control: str) -> str:
             return f"{kind} drops packets before the link is full"
         share = path.buffer_packets / path.bdp_packets
         if share < 1:
-            return f"the buffer, {share:.2g} of the bandwidth-delay product, empties after a loss"
+            return f"the buffer, {share:.2g} times the bandwidth-delay product, empties after a loss"
         return "the window grows slowly after a loss in the buffer"
     return "the window has not grown to the path, though no packet was lost"
 

@@ -128,7 +128,7 @@ class PathSetup:
         return (
             f"{self.name + ': ' if self.name else ''}{path.rate_mbps:.4g} Mbit/s, "
             f"RTT {path.rtt_ms:g} ms, {self.kind} buffer "
-            f"{path.buffer_packets} packets of 1000 bytes ({share:.2g} of the bandwidth-delay "
+            f"{path.buffer_packets} packets of 1000 bytes ({share:.2g} times the bandwidth-delay "
             f"product){loss}{ecn}; profile {self.profile}, receive window {self.receive_window} packets"
             f"{flows}; {self.runs} runs of {self.run_s:g} s, measured from "
             f"{self.warmup_s:g} s; {RANDOM}"

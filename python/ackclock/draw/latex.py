@@ -33,7 +33,9 @@ def text(cell: object) -> str:
     return "".join(_SPECIAL.get(letter, letter) for letter in plain)
 
 
-def table(heads: Sequence[object], rows: Iterable[Sequence[object]], columns: str = "") -> str:
+def table(
+    heads: Sequence[object], rows: Iterable[Sequence[object]], columns: str = "", *, profile: str = "-"
+) -> str:
     r"""Return a tabular for documents that load booktabs; by default only the first column is flush left.
 
     >>> print(table(["control", "Mbit/s"], [["reno", 9.5]]))
@@ -44,11 +46,18 @@ def table(heads: Sequence[object], rows: Iterable[Sequence[object]], columns: st
     reno & 9.5 \\
     \bottomrule
     \end{tabular}
+
+    A `profile` of senders other than ``-`` is named in a row below the numbers, so that they can be compared
+    with others.
+
+    >>> print(table(["a", "b"], [], profile="linux").splitlines()[-2])
+    \multicolumn{2}{l}{\footnotesize Profile of the senders: linux} \\
     """
 
     def line(cells: Iterable[object]) -> str:
         return " & ".join(text(cell) for cell in cells) + r" \\"
 
+    below = rf"\multicolumn{{{len(heads)}}}{{l}}{{\footnotesize Profile of the senders: {text(profile)}}} \\"
     return "\n".join(
         [
             rf"\begin{{tabular}}{{{columns or 'l' + 'r' * (len(heads) - 1)}}}",
@@ -57,6 +66,7 @@ def table(heads: Sequence[object], rows: Iterable[Sequence[object]], columns: st
             r"\midrule",
             *(line(row) for row in rows),
             r"\bottomrule",
+            *([] if profile in ("", "-") else [below]),
             r"\end{tabular}",
         ]
     )

@@ -62,6 +62,12 @@ def panels(rows: int, *, height: float = 1.7, columns: int = 1) -> tuple[Picture
     return figure, [panel for row in axes for panel in row]
 
 
+def name_profile(panel: Axes, profile: str) -> None:
+    """Write the profile of the senders above a panel, at its right; nothing where it is unknown."""
+    if profile not in ("", "-"):
+        panel.set_title(f"profile {profile}", loc="right", fontsize="small")
+
+
 def style(index: int) -> dict[str, Any]:
     """Return the colour and line style of a curve by its number, from 0, as arguments of `Axes.plot`."""
     return {"color": COLOURS[index % len(COLOURS)], "linestyle": LINES[index % len(LINES)]}

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 from ackclock.draw import curves, plots
 from ackclock.draw.curves import Recorded
-from ackclock.summary import FlowSummary
+from ackclock.engine.names import hint
+from ackclock.summary import FlowSummary, profiles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,6 +78,8 @@ class Pictures:
             for place, (draw, panel) in enumerate(zip(drawn, panels, strict=True)):
                 draw(panel, self._chosen(flows))
                 self._finish(panel, time, legend=place == 0)
+                if place == 0:
+                    plots.name_profile(panel, profiles(self._run.summary["flows"]))
                 if panel is not panels[-1]:
                     panel.set_xlabel("")
                     panel.tick_params(labelbottom=False)
@@ -92,6 +95,7 @@ class Pictures:
             figure, (panel,) = plots.panels(1, height=2.6)
             draw(panel, chosen)
             self._finish(panel, time, legend=len(panel.lines) > 1)
+            plots.name_profile(panel, profiles(chosen))
         return figure
 
     def _chosen(self, flows: Flows) -> list[FlowSummary]:
@@ -100,7 +104,7 @@ class Pictures:
         wanted = [flows] if isinstance(flows, str) else flows
         unknown = [] if wanted is None else [name for name in wanted if name not in names]
         if unknown:
-            raise ValueError(f"unknown flow {unknown[0]}: choose from {', '.join(names)}")
+            raise ValueError(f"unknown flow {unknown[0]}: {hint(unknown[0], names)}")
         return [flow for flow in every if wanted is None or flow["name"] in wanted]
 
     def _draw_window(self, panel: Axes, flows: list[FlowSummary]) -> None:

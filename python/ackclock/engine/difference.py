@@ -91,8 +91,10 @@ class Difference:
             A LaTeX tabular environment.
         """
         from ackclock.draw import latex
+        from ackclock.summary import profiles
 
-        return latex.table(self.numbers.columns, self.numbers.rows())
+        flows = [flow for runs in self.runs for run in runs for flow in run.summary["flows"]]
+        return latex.table(self.numbers.columns, self.numbers.rows(), profile=profiles(flows))
 
     def draw(self) -> Picture:
         """Draw the windows of the first run of each result, one above the other.

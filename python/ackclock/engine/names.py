@@ -9,12 +9,24 @@ from ackclock import _native
 
 NAME = re.compile(r"[a-z0-9.]+(-[a-z0-9.]+)*")
 """Lower-case words joined by hyphens."""
+MOST_LISTED = 12
+"""Most names that a message lists when none is similar."""
 
 
-def hint(wrong: str, known: Iterable[str]) -> str:
-    """Return the question that suggests the names most like a wrong one, else all that are known."""
+def hint(wrong: str, known: Iterable[str], listed: str = "") -> str:
+    """Return the question that suggests up to three names most like a wrong one.
+
+    Where none is similar, the known names are listed if they are few; otherwise `listed` is the command or
+    document that has them.
+    """
     names = list(known)
-    return _native.did_you_mean(wrong, names) or f"choose from {', '.join(names)}"
+    if suggestion := _native.did_you_mean(wrong, names):
+        return suggestion
+    if len(names) <= MOST_LISTED:
+        return f"choose from {', '.join(names)}"
+    return (
+        f"{listed} lists all {len(names)}" if listed else f"none of the {len(names)} known names is similar"
+    )
 
 
 def slug(*parts: object) -> str:

@@ -76,15 +76,16 @@ class Run:
         Returns
         -------
         str
-            A tabular with goodput (Mbit/s), mean window (packets), mean RTT (ms) and loss
-            events.
+            A tabular with goodput (Mbit/s), mean window (packets), mean RTT (ms), loss
+            events, and the profile of the senders.
         """
         from ackclock.draw import latex
+        from ackclock.summary import profiles
 
         shown = ("name", "controller", "goodput_mbps", "mean_window", "mean_rtt_ms", "loss_events")
         heads = ["flow", "control", "Mbit/s", "window", "RTT (ms)", "loss events"]
         rows = [[flow.get(key) for key in shown] for flow in self.summary["flows"]]
-        return latex.table(heads, rows)
+        return latex.table(heads, rows, profile=profiles(self.summary["flows"]))
 
     def to_html(self) -> str:
         """Return the run as a page that can be mailed: interactive curves, and numbers.

@@ -112,7 +112,7 @@ class Prediction:
 
     def to_latex(self) -> str:
         """Return the points as a LaTeX table with the rules of booktabs."""
-        return latex.table(self.points.columns, self.points.rows())
+        return latex.table(self.points.columns, self.points.rows(), profile=self.profile)
 
     def draw(self) -> plots.Picture:
         """Draw the predicted curves and the simulated points with their intervals, in one panel."""
@@ -159,6 +159,7 @@ class Prediction:
             panel.set_xscale("log")
         if self.log_y:
             panel.set_yscale("log")
+        plots.name_profile(panel, self.profile)
         plots.legend(panel, min(4, len(names)))
         return figure
 

@@ -62,7 +62,8 @@ def _hint(wanted: str, papers: Mapping[str, Paper]) -> str:
     if paper not in papers or not slash:
         return hint(paper, papers)
     # Of its own paper: those of others with the same number would be as similar.
-    return hint(artefact, (item.name for item in papers[paper].artefacts))
+    known = (item.name for item in papers[paper].artefacts)
+    return hint(artefact, known, f"`ackclock reproduce --published {paper}`")
 
 
 def undecided(chosen: Selected, output: Path) -> Selected:

@@ -168,7 +168,7 @@ def screen(records: Sequence[ArtefactRecord], papers: Mapping[str, Paper], outpu
     claims = [claim for record in records for claim in record["claims"]]
     open_ones = sum(claim["verdict"] == "undecided" for claim in claims)
     holds = sum(claim["verdict"] == "reproduced" for claim in claims)
-    said.append(f"All claims: {holds} of {len(claims)} hold, {open_ones} are undecided, as said above.")
+    said.append(f"All claims: {holds} of {len(claims)} hold, {open_ones} are undecided.")
     said += [line for each in reliability(records).sentences() for line in textwrap.wrap(each, WIDTH)]
     said += _senders(records)
     said.append(f"Pictures, numbers and every claim: {output / 'index.html'}")
@@ -190,7 +190,7 @@ def _by_class(head: str, classified: Sequence[Classified], records: Sequence[Art
     """Return the numbers of artefacts by class, and how many the old rule has, as lines."""
     numbers = ", ".join(f"{number} {kind}" for kind, number in counts(classified).items())
     whole = sum(map(holds_throughout, records))
-    old_rule = f"every claim holds, as the old rule asks, in {whole} of {len(records)}"
+    old_rule = f"every claim holds (the old rule) in {whole} of {len(records)}"
     return textwrap.wrap(f"{head}{numbers}; {old_rule}.", WIDTH, subsequent_indent="  ")
 
 

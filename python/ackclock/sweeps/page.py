@@ -10,7 +10,7 @@ from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.draw.page import html
 from ackclock.engine import storage
 from ackclock.runs.live import Shown
-from ackclock.sweeps.picture import averaged_over, estimates, is_log, label
+from ackclock.sweeps.picture import averaged_over, estimates, is_log, label, profiles_of
 from ackclock.sweeps.plan import Plan
 
 METRICS = (
@@ -83,11 +83,9 @@ def write(
     # A metric without any number is left out, unless it was requested.
     charted = {name: means for name, means in charted.items() if name == y or means.height}
     requested = charted[y]
-    # Results of earlier versions have no such column.
-    named = table.select(pl.col("profile").drop_nulls().unique().sort()) if "profile" in schema else None
     text = html(
         "sweep.html",
-        profile=" and ".join(named.collect()["profile"]) if named is not None else "",
+        profile=profiles_of(table),
         follows=follows,
         charts={"sweep": Group([_chart(means, x, name, hue) for name, means in charted.items()])},
         x=label(x),

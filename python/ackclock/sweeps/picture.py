@@ -93,7 +93,7 @@ def column(table: pl.LazyFrame, name: str) -> str:
     matches = [full for full in names if full.startswith(name)]
     if len(matches) == 1:
         return matches[0]
-    problem = f"may be {', '.join(matches)}" if matches else hint(name, names)
+    problem = f"may be {', '.join(matches)}" if matches else hint(name, names, "docs/scenario.md")
     raise ValueError(f"no column is named {name}: {problem}")
 
 
@@ -127,6 +127,13 @@ def estimates(table: pl.LazyFrame, x: str, y: str, hue: str | None) -> pl.DataFr
 def _run_keys(table: pl.LazyFrame) -> list[str]:
     names = table.collect_schema().names()
     return [name for name in ("experiment", "point", "run") if name in names]
+
+
+def profiles_of(table: pl.LazyFrame) -> str:
+    """Return the profiles of the senders of results in words; empty for results of earlier versions."""
+    if "profile" not in table.collect_schema():
+        return ""
+    return " and ".join(table.select(pl.col("profile").drop_nulls().unique().sort()).collect()["profile"])
 
 
 def averaged_over(table: pl.LazyFrame, shown: Sequence[str]) -> list[str]:
@@ -217,6 +224,7 @@ def draw(table: pl.LazyFrame, x: str, y: str, hue: str | None = None) -> plots.P
             # From 0, unless that would squeeze the curves into the upper half.
             if drawn.size and 0 <= drawn.min() <= drawn.max() / 2:
                 panel.set_ylim(0, HEADROOM * drawn.max())
+        plots.name_profile(panel, profiles_of(table))
         averaged = averaged_over(table, [x] if hue is None else [x, hue])
         if averaged:
             # A picture without its caption must still say that its intervals cover different paths.
