@@ -158,3 +158,14 @@ def test_an_independent_question_has_the_answer_that_was_derived_before(
 def test_eighteen_of_the_twenty_independent_questions_are_answered_as_derived() -> None:
     # Nineteen were asked for. The two that are missed run in the long tests.
     assert (len(INDEPENDENT), len(MISSED)) == (20, 2)
+
+
+def test_the_table_has_the_goodput_of_the_first_sentence():
+    # A run in which held packets arrive late counts as more than the link carries, and the other as less.
+    answers = ackclock.compare("bbr", rate="5mbit", rtt="600ms", loss="2%", duration="30s", runs=2)
+    low, high = sorted(answers.values["goodput"]["bbr"])
+    assert low < 5 < high
+    # The first sentence has the mean of the runs, each bounded by the link.
+    mean = ranking.rank(answers, questions.BY_KEY["goodput"]).means["bbr"]
+    assert mean == pytest.approx((low + 5) / 2)
+    assert answers.estimates["goodput"]["bbr"].value == pytest.approx(mean)
