@@ -216,3 +216,10 @@ def test_refusals_are_one_line(ackclock_here, tmp_path, arguments, message):
     (line,) = finished.stderr.splitlines()
     assert message in line
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_table_says_in_which_unit_it_predicts(ackclock_here):
+    done = ackclock_here("predict", "response", "reno", "--loss", "1%")
+    # Reno's formula: sqrt(1.5 / 0.01) = 12.25.
+    assert "12.25" in done.stdout
+    assert "packets per round trip" in " ".join(done.stdout.split())

@@ -284,7 +284,7 @@ def _show(prediction: Prediction, output: Path | None, as_json: bool) -> None:
         record = {"title": prediction.title, "profile": prediction.profile or None}
         print(json.dumps(record | {"points": prediction.points.to_dicts()}))
         return
-    tables.print_prediction(prediction.title, prediction.points, prediction.notes)
+    tables.print_prediction(f"{prediction.title}; {prediction.y_label}", prediction.points, prediction.notes)
     if prediction.profile:
         print(f"Simulated with profile {prediction.profile}, the papers' setting.")
 

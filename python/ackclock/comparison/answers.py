@@ -219,8 +219,8 @@ def _compared(
             estimates[question.key][control] = (
                 question.estimate(values) if _is_finite(values) else _never(values)
             )
-        # Packets behind a hole count when the hole is filled, so the goodput of a run may exceed the rate. Each run is
-        # bounded, as in the ranking: the table and the sentence above it have the same mean.
+        # Packets behind a hole count when the hole is filled, so the goodput of a run may exceed the rate.
+        # Each run is bounded, as in the ranking: the table and the sentence above it have the same mean.
         alone = BY_KEY["goodput"].estimate([min(run, setting.most_mbps) for run in answers["goodput"]])
         estimates["goodput"][control] = within(alone, 0.0, setting.most_mbps)
     causes = {

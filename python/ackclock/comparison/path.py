@@ -121,14 +121,15 @@ class PathSetup:
     def describe(self) -> str:
         """Return the path in a line of words: rate, RTT, buffer, loss, duration and runs."""
         path = self.path
-        share = path.buffer_packets / path.bdp_packets
+        share = f"{path.buffer_packets / path.bdp_packets:.2g}"
+        times = "" if share == "1" else f"{share} times "
         loss = f", random loss {100 * self.loss:g} %" if self.loss else ""
         ecn = f", ECN{'' if self.marks else ' (this queue marks nothing)'}" if self.ecn else ""
         flows = f"; {self.flows} flows of each control" if self.flows > 1 else ""
         return (
             f"{self.name + ': ' if self.name else ''}{path.rate_mbps:.4g} Mbit/s, "
             f"RTT {path.rtt_ms:g} ms, {self.kind} buffer "
-            f"{path.buffer_packets} packets of 1000 bytes ({share:.2g} times the bandwidth-delay "
+            f"{path.buffer_packets} packets of 1000 bytes ({times}the bandwidth-delay "
             f"product){loss}{ecn}; profile {self.profile}, receive window {self.receive_window} packets"
             f"{flows}; {self.runs} runs of {self.run_s:g} s, measured from "
             f"{self.warmup_s:g} s; {RANDOM}"
