@@ -23,7 +23,7 @@ from ackclock_search import names
     "objective",
     metavar="OBJECTIVE",
     shell_complete=completion.names(lambda: names.OBJECTIVES),
-    help="The way in which CONTROL shall do badly.",
+    help="The way in which CONTROL should do badly.",
 )
 @click.option(
     "--genome",

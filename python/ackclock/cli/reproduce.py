@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     help="Instead judge the claims at every other value of every open item, one at a time.",
 )
 @click.option(
-    "--plan", is_flag=True, help="Instead make a pilot, and plan how many runs each scenario needs."
+    "--plan", is_flag=True, help="Instead do pilot runs, and plan how many runs each scenario needs."
 )
 @click.option("--published", is_flag=True, help="Instead list the full results published with the project.")
 @options.cluster
@@ -95,9 +95,10 @@ def reproduce(
     With --readings, judge the claims at the paper's setting and where one open item has another value.
     The table is written to DIR/PAPER/readings.csv; rows of artefacts that were not judged are kept.
 
-    With --plan, five runs that no verdict uses tell how many decide each claim with a probability of 80 %.
-    The table is written to DIR/PAPER/runs.csv; next to the paper's data file it is what --full takes. With
-    --quick, the same is done for the quick reproduction, and the table is DIR/PAPER/quick_runs.csv.
+    With --plan, five pilot runs, which no verdict uses, estimate how many decide each claim with a
+    probability of 80 %. The table is written to DIR/PAPER/runs.csv; next to the paper's data file it is
+    what --full takes. With --quick, the same is done for the quick reproduction, and the table is
+    DIR/PAPER/quick_runs.csv.
 
     With --published, list class, main claim and claims of every artefact as the project has published
     them in papers/PAPER/published: nothing is run.

@@ -30,7 +30,7 @@ from ackclock.engine import controls, today
 @click.option(
     "--processes/--threads",
     default=None,
-    help="Make runs in processes or in threads; by default only controls that are not built in use "
+    help="Execute runs in processes or in threads; by default only controls that are not built in use "
     "processes.",
 )
 @options.limit
