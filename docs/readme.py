@@ -36,11 +36,11 @@ FIRST_RUN = "make run"
 BLOCK = re.compile(r"^```(console|python)(?: ([^\n]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 IDEAS = {
-    "illinois": ("2008", "delay decides how fast the window grows and how far a loss cuts it"),
-    "fit": ("2011", "one flow stands for N, and N follows the queue"),
-    "bic": ("2004", "a binary search for the window"),
-    "africa": ("2005", "HighSpeed TCP until a queue forms, then Reno"),
-    "transient": ("2001", "TCP, GAIMD, TFRC and TEAR while conditions change"),
+    "illinois": ("2008", "queueing delay sets how fast the window grows and how much a loss reduces it"),
+    "fit": ("2011", "one flow acts like N flows, and N adapts to the queue"),
+    "bic": ("2004", "a binary search for the right window"),
+    "africa": ("2005", "HighSpeed TCP until a queue builds up, then Reno"),
+    "transient": ("2001", "how TCP, GAIMD, TFRC and TEAR respond to changing conditions"),
 }
 """By paper: when it was published, and what it proposes or studies."""
 
@@ -149,11 +149,11 @@ def accuracy() -> list[str]:
     windows = max(abs(ours / theirs - 1) for _, theirs, ours in next_to_linux())
     (one, many), machine = speeds()
     return [
-        f"- **Next to ns-2.35**, goodputs of {len(alone)} single flows differ by {_percent(off)} at most. "
-        f"Queue drops are equal for {same} of them; {worst} is furthest away, with {ours_lost} drops "
-        f"for {theirs_lost}.",
-        f"- **Next to Linux 6.12**, mean windows of {len(IN_LINUX)} controls differ by {_percent(windows)} "
-        "at most.",
+        f"- **Compared with ns-2.35**, the goodputs of {len(alone)} single flows differ by at most {_percent(off)}. "
+        f"Queue drops are equal for {same} of them; {worst} differs most, with {ours_lost} drops "
+        f"instead of {theirs_lost}.",
+        f"- **Compared with Linux 6.12**, the mean windows of {len(IN_LINUX)} controls differ by at most "
+        f"{_percent(windows)}.",
         f"- **One core** of an {machine} simulates {one} million packets per second with one flow, and "
         f"{many} million with 1000.",
     ]
