@@ -320,12 +320,13 @@ def test_the_first_sentence_says_only_what_runs_decide() -> None:
     # The margin is a tenth, ln 1.1 = 0.095. 9.5 has a standard error of 0.22 (0.024 of it), 5 has none:
     # ln 1.9 - 2.776 * 0.024 = 0.58 is past the margin.
     text = _first(a=[9, 9.5, 10, 9, 10], b=[5, 5, 5, 5, 5])
-    assert text.startswith("On this path a carries the most alone (9.5 of 10 Mbit/s); b carries 5")
+    assert text.startswith("On this path a has the highest goodput alone (9.5 of 10 Mbit/s); b reaches 5")
     # 9.28 against 9.6, with errors of 0.032 and 0.026: 0.034 + 1.86 * 0.041 = 0.110 reaches past the margin.
     text = _first(a=[9, 10, 10, 9, 10], b=[8.5, 9.5, 10, 8.5, 9.9])
-    assert text.startswith("On this path a carries the most alone (9.6 of 10 Mbit/s); b (9.28) is undecided")
+    expected = "On this path a has the highest goodput alone (9.6 of 10 Mbit/s); b (9.28) is undecided"
+    assert text.startswith(expected)
     assert "more run" in text
-    assert _first(a=[9.9] * 5, b=[9.8] * 5).startswith("On this path a and b are alike in goodput alone")
+    assert _first(a=[9.9] * 5, b=[9.8] * 5).startswith("On this path a and b have similar goodput alone")
 
 
 @pytest.mark.parametrize(
@@ -334,19 +335,22 @@ def test_the_first_sentence_says_only_what_runs_decide() -> None:
         # 8.8 of 10 is 12 % less, past a tenth; 9.2 is 8 % less, within it.
         (
             {"a": 10.0, "b": 8.8, "c": 2.0},
-            "a carries the most alone (10 of 10 Mbit/s); b and c carry 2 to 8.8",
+            "a has the highest goodput alone (10 of 10 Mbit/s); b and c reach 2 to 8.8",
         ),
         (
             {"c": 1.0, "b": 8.8, "a": 10.0},
-            "a carries the most alone (10 of 10 Mbit/s); b carries 8.8; c carries 1",
+            "a has the highest goodput alone (10 of 10 Mbit/s); b reaches 8.8; c reaches 1",
         ),
         (
             {"a": 10.0, "b": 9.2, "c": 2.0},
-            "a and b carry the most alone (9.2 to 10 of 10 Mbit/s); c carries 2",
+            "a and b have the highest goodput alone (9.2 to 10 of 10 Mbit/s); c reaches 2",
         ),
-        ({"a": 10.0, "b": 9.2}, "a and b are alike in goodput alone (9.2 to 10 of 10 Mbit/s)"),
-        ({"a": 2.0, "b": 10.0, "c": 10.0}, "b and c carry the most alone (10 of 10 Mbit/s); a carries 2"),
-        ({"a": 4.0}, "a carries 4 of 10 Mbit/s alone, and queues 4 ms"),
+        ({"a": 10.0, "b": 9.2}, "a and b have similar goodput alone (9.2 to 10 of 10 Mbit/s)"),
+        (
+            {"a": 2.0, "b": 10.0, "c": 10.0},
+            "b and c have the highest goodput alone (10 of 10 Mbit/s); a reaches 2",
+        ),
+        ({"a": 4.0}, "a reaches 4 of 10 Mbit/s alone, with 4 ms of queueing delay"),
     ],
 )
 def test_the_first_sentence_names_ties_and_what_is_behind(goodputs: dict[str, float], expected: str) -> None:

@@ -36,7 +36,7 @@ def test_a_page_has_the_parts_of_an_article_that_reproduces_another(name):
     headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
     assert headings == [
         *("The system", "Controls", "What was claimed, and what was run", "Figures, tables and sections"),
-        *("What held, what did not, and why", "Readings", "Where the rest is", "References"),
+        *("What held, what did not, and why", "Readings", "Other files", "References"),
     ]
     system = text.split("\n## The system\n")[1].split("\n### Equations\n")[0]
     # Ten lines of 110 letters, and links to the code.

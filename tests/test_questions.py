@@ -56,14 +56,18 @@ def _missed(asked: dict[str, Any], sentence: str) -> list[str]:
     if not most:
         wanted = {}
     elif len(asked["most"]) == len(asked["controls"]):
-        wanted = {"most": clauses[0].startswith(f"{most} are alike in goodput")}
+        wanted = {"most": clauses[0].startswith(f"{most} have similar goodput")}
     else:
-        wanted = {"most": clauses[0].startswith((f"{most} carries the most", f"{most} carry the most"))}
+        wanted = {
+            "most": clauses[0].startswith(
+                (f"{most} has the highest goodput", f"{most} have the highest goodput")
+            )
+        }
     if "shortest_queue" in asked:
         shortest = _names(asked["shortest_queue"])
         starts = [f"{shortest} keeps the shortest queue", f"{shortest} keep the shortest queue"]
         if asked["shortest_queue"] == asked.get("most"):
-            starts = ["they are alike in queueing delay"]
+            starts = ["their queueing delay is similar"]
         wanted["shortest_queue"] = any(clause.startswith(tuple(starts)) for clause in clauses)
     if "starved" in asked:
         said = [

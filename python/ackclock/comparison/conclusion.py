@@ -97,7 +97,7 @@ def locks(comparison: Comparison) -> list[str]:
             lines.append(
                 f"Chance may be missing: {BY_KEY[key].title} has the same three digits in all "
                 f"{comparison.setting.runs} runs of {listed(same)}. A phase lock, in which packets always "
-                "meet the queue in the same order, looks like a law; try another RTT."
+                "meet the queue in the same order, may be the cause; try another RTT."
             )
     return lines
 

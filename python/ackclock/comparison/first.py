@@ -11,7 +11,7 @@ from ackclock.comparison.ranking import Ranking, more_runs, rank
 STARVED = 25.0
 """Share, in per cent, below which a flow next to an equal one is starved: half of a fair share."""
 FULL = 0.8
-"""Share of the link below which even what carries the most needs a reason."""
+"""Share of the link below which even the highest goodput needs a reason."""
 HELD = 0.9
 """Share of the receive window that is in flight on average when the receiver limits the flow."""
 FACTOR = 5.0
@@ -21,7 +21,7 @@ STANDING = 0.3
 
 
 def answer(comparison: Comparison, where: str = "On this path") -> str:
-    """Return the first sentence: goodput, then the queues of those that carry the most, then starvation.
+    """Return the first sentence: goodput, then the queues of those with the highest, then starvation.
 
     `where` begins the sentence.
     """
@@ -34,7 +34,7 @@ def answer(comparison: Comparison, where: str = "On this path") -> str:
         # A reason that several groups share is written once, at the last of them.
         is_last = index + 1 == len(behind) or behind[index + 1][0] != reason
         because = f" because {reason}" if reason and is_last else ""
-        clauses.append(f"{listed(names)} {_verb(names, 'carries', 'carry')} {_range(rates, names)}{because}")
+        clauses.append(f"{listed(names)} {_verb(names, 'reaches', 'reach')} {_range(rates, names)}{because}")
     clauses.extend(_undecided(rates))
     if len(rates.leaders) > 1:
         clauses.extend(_queues(comparison, rates.leaders))
@@ -73,11 +73,11 @@ def _goodput(comparison: Comparison, rates: Ranking) -> str:
     if len(comparison.controls) == 1:
         delay = comparison.estimates["delay"][leaders[0]].value
         because = f" because {reason}" if reason else ""
-        return f"{leaders[0]} carries {numbers} alone{because}, and queues {delay:.3g} ms"
+        return f"{leaders[0]} reaches {numbers} alone{because}, with {delay:.3g} ms of queueing delay"
     numbers += f", because {reason}" if reason else ""
     if len(leaders) == len(rates.places):
-        return f"{listed(leaders)} are alike in goodput alone ({numbers})"
-    return f"{listed(leaders)} {_verb(leaders, 'carries', 'carry')} the most alone ({numbers})"
+        return f"{listed(leaders)} have similar goodput alone ({numbers})"
+    return f"{listed(leaders)} {_verb(leaders, 'has', 'have')} the highest goodput alone ({numbers})"
 
 
 def _groups(comparison: Comparison, rates: Ranking) -> list[tuple[str, list[str]]]:
@@ -135,7 +135,7 @@ def _queues(comparison: Comparison, leaders: Sequence[str]) -> list[str]:
         return []
     if len(shortest) == len(leaders):
         reason = ", because they fill the buffer" if all(_fills(comparison, name) for name in leaders) else ""
-        return [f"they are alike in queueing delay ({_range(delays, leaders, ' ms')}{reason})"]
+        return [f"their queueing delay is similar ({_range(delays, leaders, ' ms')}{reason})"]
     clauses = [
         f"{listed(shortest)} {_verb(shortest, 'keeps', 'keep')} the shortest queue"
         f" ({_range(delays, shortest, ' ms')})"
@@ -147,7 +147,8 @@ def _queues(comparison: Comparison, leaders: Sequence[str]) -> list[str]:
                 f" because {_verb(names, 'it fills', 'they fill')} the buffer" if names is filling else ""
             )
             clauses.append(
-                f"{listed(names)} {_verb(names, 'queues', 'queue')} {_range(delays, names, ' ms')}{because}"
+                f"{listed(names)} {_verb(names, 'delays', 'delay')} packets by {_range(delays, names, ' ms')}"
+                f"{because}"
             )
     return clauses + _undecided(delays, " ms")
 
