@@ -149,8 +149,8 @@ def accuracy() -> list[str]:
     windows = max(abs(ours / theirs - 1) for _, theirs, ours in next_to_linux())
     (one, many), machine = speeds()
     return [
-        f"- **Compared with ns-2.35**, the goodputs of {len(alone)} single flows differ by at most {_percent(off)}. "
-        f"Queue drops are equal for {same} of them; {worst} differs most, with {ours_lost} drops "
+        f"- **Compared with ns-2.35**, the goodputs of {len(alone)} single flows differ by at most "
+        f"{_percent(off)}. Queue drops are equal for {same} of them; {worst} differs most, with {ours_lost} drops "
         f"instead of {theirs_lost}.",
         f"- **Compared with Linux 6.12**, the mean windows of {len(IN_LINUX)} controls differ by at most "
         f"{_percent(windows)}.",
