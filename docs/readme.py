@@ -150,8 +150,8 @@ def accuracy() -> list[str]:
     (one, many), machine = speeds()
     return [
         f"- **Compared with ns-2.35**, the goodputs of {len(alone)} single flows differ by at most "
-        f"{_percent(off)}. Queue drops are equal for {same} of them; {worst} differs most, with {ours_lost} drops "
-        f"instead of {theirs_lost}.",
+        f"{_percent(off)}. Queue drops are equal for {same} of them; {worst} differs most, with "
+        f"{ours_lost} drops instead of {theirs_lost}.",
         f"- **Compared with Linux 6.12**, the mean windows of {len(IN_LINUX)} controls differ by at most "
         f"{_percent(windows)}.",
         f"- **One core** of an {machine} simulates {one} million packets per second with one flow, and "
