@@ -11,7 +11,7 @@ use crate::tcp::{MinRtoBounds, Profile, Recovery, RttSampling, Tcp};
 use crate::topology::Topology;
 use crate::traffic;
 use crate::tree::Content;
-use crate::value::did_you_mean;
+use crate::value::instead;
 
 /// Settings that a flow takes over from the rest of the scenario.
 pub struct FlowDefaults<'a> {
@@ -229,11 +229,7 @@ fn controller<'c>(
     let name = name.as_str();
     let entry = catalogue.find(name).ok_or_else(|| {
         let names: Vec<_> = catalogue.entries().iter().map(|entry| entry.name).collect();
-        // All names would hide the suggestion.
-        let hint = match did_you_mean(name, names.iter().copied()) {
-            hint if hint.is_empty() => format!("; allowed: {}", names.join(", ")),
-            hint => hint,
-        };
+        let hint = instead(name, names.iter().copied(), || names.join(", "), "ackclock controllers");
         table.refuse("controller", format!("unknown control \"{name}\"{hint}"))
     })?;
     if *traffic != Traffic::Bulk && entry.kind != Kind::Window {
@@ -262,9 +258,9 @@ fn params(table: &Table<'_>, entry: &Entry) -> Read<Vec<(String, ParamValue)>> {
     let names: Vec<_> = entry.parameters.iter().map(|parameter| parameter.name).collect();
     for (index, (name, node)) in entries.iter().enumerate() {
         if !names.contains(&name.as_str()) {
-            let hint = did_you_mean(name, names.iter().copied());
-            let list = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
-            let problem = format!("{} has no such parameter{hint}; allowed: {list}", entry.name);
+            let command = format!("ackclock explain {}", entry.name);
+            let hint = instead(name, names.iter().copied(), || names.join(", "), &command);
+            let problem = format!("{} has no such parameter{hint}", entry.name);
             return Err(refuse(index, problem));
         }
         let value = match &node.content {

@@ -118,14 +118,15 @@ impl NamedPath {
     }
 }
 
-/// Writes the dumbbell of a named path and the profile of Linux into a tree, where the file does not say otherwise. Names that do not exist are
-/// left to the reader.
+/// Writes the dumbbell of a named path and the profile of Linux into a tree, where the file does not say otherwise. The
+/// case of the name does not matter. Names that do not exist are left to the reader.
 pub fn supply(root: &mut Node) {
-    let name = match root.get("path").map(|node| &node.content) {
-        Some(Content::Text(name)) => name.clone(),
-        _ => return,
+    let Some(Node { content: Content::Text(name), .. }) = root.get_mut("path") else { return };
+    // 4G is how people write it.
+    let Some(path) = NamedPath::ALL.into_iter().find(|path| path.name().eq_ignore_ascii_case(name)) else {
+        return;
     };
-    let Some(path) = NamedPath::ALL.into_iter().find(|path| path.name() == name) else { return };
+    path.name().clone_into(name);
     // Who names a path of today has senders of today, unless the file says otherwise.
     root.supply("tcp", || Content::Table(Vec::new()));
     if let Some(tcp) = root.get_mut("tcp") {

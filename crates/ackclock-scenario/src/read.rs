@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::keys::{Form, Section};
 use crate::tree::{Content, Node, Origin};
-use crate::value::{Value, did_you_mean, is_hidden};
+use crate::value::{Value, instead, is_hidden};
 
 /// Why a scenario was refused: one line that says where, what is wrong and what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,6 +156,6 @@ impl<'a> Table<'a> {
 
 fn unknown_key(name: &str, section: &Section) -> String {
     let names: Vec<_> = section.all_keys().map(|key| key.name).collect();
-    let hint = did_you_mean(name, names.iter().copied());
-    format!("unknown key{hint}; allowed: {}", names.join(", "))
+    let hint = instead(name, names.iter().copied(), || names.join(", "), "ackclock schema");
+    format!("unknown key{hint}")
 }

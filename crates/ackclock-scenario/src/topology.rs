@@ -198,5 +198,6 @@ impl Topology {
 
 fn unknown_node(table: &Table<'_>, key: &str, name: &str, names: &[String]) -> crate::Refusal {
     let hint = did_you_mean(name, names.iter().map(String::as_str));
-    table.refuse(key, format!("unknown node \"{name}\"{hint}; allowed: {}", names.join(", ")))
+    let list = if hint.is_empty() { format!("; allowed: {}", names.join(", ")) } else { hint };
+    table.refuse(key, format!("unknown node \"{name}\"{list}"))
 }

@@ -203,9 +203,8 @@ impl Value for &'static str {
             _ => return Err("expected a word".to_owned()),
         };
         words.iter().find(|word| **word == text).copied().ok_or_else(|| {
-            let list = form.allowed();
-            let hint = did_you_mean(&text, words.iter().copied());
-            format!("unknown value \"{text}\"{hint}; allowed: {list}")
+            let hint = instead(&text, words.iter().copied(), || form.allowed(), "ackclock schema");
+            format!("unknown value \"{text}\"{hint}")
         })
     }
 }
@@ -345,6 +344,26 @@ pub(crate) fn did_you_mean<'n>(wrong: &str, names: impl Iterator<Item = &'n str>
     match ackclock_units::did_you_mean(wrong, names) {
         suggestion if suggestion.is_empty() => suggestion,
         suggestion => format!(", {suggestion}"),
+    }
+}
+
+/// Most names that a refusal lists where no name is similar.
+const MOST_LISTED: usize = 12;
+
+/// What continues the refusal of a wrong name: up to three similar names, which a list would hide; else all names if they
+/// are few, and otherwise the command that lists them.
+pub(crate) fn instead<'n>(
+    wrong: &str,
+    names: impl ExactSizeIterator<Item = &'n str>,
+    list: impl FnOnce() -> String,
+    command: &str,
+) -> String {
+    let known = names.len();
+    match did_you_mean(wrong, names) {
+        hint if !hint.is_empty() => hint,
+        _ if known == 0 => "; allowed: none".to_owned(),
+        _ if known <= MOST_LISTED => format!("; allowed: {}", list()),
+        _ => format!("; `{command}` lists all {known}"),
     }
 }
 

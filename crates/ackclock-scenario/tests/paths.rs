@@ -44,13 +44,16 @@ fn senders_are_those_of_today_unless_the_file_says_otherwise() {
 }
 
 #[test]
+fn the_case_of_a_name_does_not_matter() {
+    let toml = |name: &str| read(&format!("path = \"{name}\"")).unwrap().toml;
+    assert_eq!(toml("4G"), toml("4g"));
+    assert_eq!(toml("DSL"), toml("dsl"));
+}
+
+#[test]
 fn what_is_wrong_is_refused() {
     let refusal = |text: &str| read(text).unwrap_err().to_string();
-    assert_eq!(
-        refusal("path = \"gee\""),
-        "test.toml:3: path: unknown value \"gee\", did you mean \"geo\"?; allowed: \"geo\", \"leo\", \"4g\", \"5g\", \
-         \"dsl\", \"cable\", \"wifi\", \"datacentre\", \"transatlantic\""
-    );
+    assert_eq!(refusal("path = \"gee\""), "test.toml:3: path: unknown value \"gee\", did you mean \"geo\"?");
     assert!(refusal("path = \"geo\"\ndumbbell = { speed = 3 }").contains("speed"));
     let two = refusal(
         "path = \"geo\"\nlink = [{ name = \"a\", from = \"a\", to = \"b\", rate = \"1 Mbit/s\", delay = \"1 ms\", queue = { kind = \"droptail\", limit = \"9 packets\" } }]",

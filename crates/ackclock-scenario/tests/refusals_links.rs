@@ -90,7 +90,7 @@ fn queues_noise_and_sources() {
         ),
         (
             queue("kind = \"dualpi2\", scheduler = \"wr\""),
-            "queue.scheduler: unknown value \"wr\", did you mean \"wrr\"?; allowed: \"wrr\", \"ts-fifo\"",
+            "queue.scheduler: unknown value \"wr\", did you mean \"wrr\"?",
         ),
         (
             queue("kind = \"dualpi2\", classic_share = 1.5"),
@@ -125,7 +125,7 @@ fn queues_noise_and_sources() {
         ),
         (
             "flow.0={ source = \"cbr\", rate = \"1 Mbit/s\", codepoint = \"ect2\" }".into(),
-            "flow.0.codepoint: unknown value \"ect2\", did you mean \"ect0\" or \"ect1\"?; allowed: \"not-ect\", \"ect0\", \"ect1\"",
+            "flow.0.codepoint: unknown value \"ect2\", did you mean \"ect0\" or \"ect1\"?",
         ),
         (noise("kind = \"gaussian\""), "delay_noise.sigma: is required"),
         (noise("kind = \"uniform\""), "delay_noise.range: is required"),
@@ -133,10 +133,7 @@ fn queues_noise_and_sources() {
             noise("kind = \"uniform\", sigma = \"1 ms\""),
             "delay_noise.sigma: applies only with kind = \"gaussian\"",
         ),
-        (
-            noise("kind = \"gauss\""),
-            "delay_noise.kind: unknown value \"gauss\", did you mean \"gaussian\"?; allowed: \"uniform\", \"gaussian\", \"wifi\"",
-        ),
+        (noise("kind = \"gauss\""), "delay_noise.kind: unknown value \"gauss\", did you mean \"gaussian\"?"),
         (
             noise("kind = \"uniform\", range = \"1 ms\", reorder = 1"),
             "delay_noise.reorder: expected true or false, found 1",
@@ -156,10 +153,7 @@ fn queues_noise_and_sources() {
             "square.period: must be longer than 0 s",
         ),
         ("flow.0.source=cbr".into(), "flow.0.rate: is required"),
-        (
-            "flow.1.source=cbs".into(),
-            "flow.1.source: unknown value \"cbs\", did you mean \"cbr\"?; allowed: \"cbr\", \"poisson\", \"onoff\", \"media\", \"web\", \"requests\", \"emultcp\"",
-        ),
+        ("flow.1.source=cbs".into(), "flow.1.source: unknown value \"cbs\", did you mean \"cbr\"?"),
         ("flow.0.source=emultcp".into(), "flow.0.controller: give either controller or source, not both"),
         (
             "flow.0={ source = \"web\", bytes = \"1 MB\" }".into(),
@@ -339,10 +333,7 @@ fn events() {
             "at = \"5 s\"\nset = \"flow.0.rtt\"\nto = \"1 s\"",
             "event.0.set: expected a key of a link, such as dumbbell.loss.rate or link.NAME.delay",
         ),
-        (
-            "at = \"5 s\"\nset = \"dumbbell.rates\"\nto = \"1 s\"",
-            "unknown key, did you mean \"rate\"?; allowed: rate, rate_trace, square, delay, queue, loss, delay_noise, policer, aggregation, up, outage, reverse",
-        ),
+        ("at = \"5 s\"\nset = \"dumbbell.rates\"\nto = \"1 s\"", "unknown key, did you mean \"rate\"?"),
         (
             "at = \"5 s\"\nset = \"dumbbell.rate\"\nto = 5",
             "dumbbell.rate: the unit is missing; expected a rate such as \"100 Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s)",
