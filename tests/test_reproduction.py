@@ -497,11 +497,11 @@ def test_markdown_gives_a_finding_of_several_claims_once(tmp_path):
     integrity.seal_directory(place)
     text = page.markdown(tmp_path, [PAPERS["bic"]])
     expected = """\
-- b: 2 (1). Not found in 7 settings.
+- b: 2 (1). Not found at 7 settings.
 - Of 2 claims: By arithmetic.
-  - a: 2 (1). Not found in 7 settings.
-  - c: 2 (1). Not found in 7 settings.
-- d: 2 (1). Not found in 7 settings. In one run.
+  - a: 2 (1). Not found at 7 settings.
+  - c: 2 (1). Not found at 7 settings.
+- d: 2 (1). Not found at 7 settings. In one run.
 """
     assert expected in text
     assert text.count("By arithmetic.") == 1
@@ -612,7 +612,7 @@ def test_a_changed_check_shows_the_verdict_of_the_former_one(tmp_path):
         "holds": False,
         "undecided": False,
     }
-    said = f"Under the check before: does not hold ({known['measured']}; twice)."
+    said = f"Under the former check: does not hold ({known['measured']}; twice)."
     assert said in html.unescape((tmp_path / "tiny" / "index.html").read_text())
     assert f"- figure-1, the rate is high: reproduced. {said}" in page.markdown(tmp_path, [paper])
     assert page.former_check(known | {"former": None}) == ""

@@ -19,7 +19,7 @@ CLASSES: Mapping[str, str] = MappingProxyType(
         "verified": "the main claim holds, and is a formula",
         "setting": "a drawing or a table that defines something and shows no result",
         "analogue": "measured on the Internet by the paper, and simulated here",
-        "undecided": "the 95 % interval of the main claim's number holds both answers",
+        "undecided": "the 95 % interval of the main claim's number allows both answers",
         "possible as one run": "the main claim does not hold on average, but in one run of twenty or more",
         "depends on a setting": "the main claim holds at one setting or reading and not at another",
         "unknown code": "the paper leaves open how its control works, and its code is not public",

@@ -91,7 +91,7 @@ MEANING = {
     "robust": "reproduced, and at four of five plausible settings at least",
     "fragile": "reproduced, but not at four of five plausible settings",
     "untried": "reproduced, and no other setting was tried",
-    "undecided": "undecided: the 95 % interval holds both answers",
+    "undecided": "undecided: the 95 % interval allows both answers",
     "depends": "depends on an open setting: holds at others, not at the one of its paper",
     "not found": "not found at any setting that was tried",
     "contradicted": "contradicted: the paper contradicts itself",

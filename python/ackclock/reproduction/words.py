@@ -55,22 +55,21 @@ def gain(paper: Paper) -> str:
     if validation.best:
         declared, best = validation.scores[0], validation.scores[validation.best]
         words.append(
-            f"The best has a score of {best:.2f}, the declared one of {declared:.2f}; cross-validated over "
-            f"artefacts and seeds the gain is {validation.gain:.2f} with a standard error of "
-            f"{validation.error:.2f}."
+            f"The best scores {best:.2f} and the declared one {declared:.2f}; cross-validated over artefacts "
+            f"and seeds, the gain is {validation.gain:.2f} with a standard error of {validation.error:.2f}."
         )
     if paper.alternative is not None:
         words.append(
-            "The two cannot be distinguished, so both are carried: the declared setting is the paper's "
-            "setting, the best one is the other setting."
+            "The two cannot be distinguished, so both are kept: the declared one as the paper's setting, the "
+            "best one as the other setting."
         )
     elif not validation.accepted:
         words.append("No setting has a better score than the declared one.")
     if validation.planned is not None:
         before, after = validation.planned.declared, validation.planned.best
         words.append(
-            f"{_named(paper)} Where the claims that were named to choose do so, the score of those that were "
-            f"named to test goes from {before:.2f} to {after:.2f}."
+            f"{_named(paper)} If only the claims named to choose are used, the score of those named to test "
+            f"changes from {before:.2f} to {after:.2f}."
         )
     return " ".join(words)
 
@@ -82,8 +81,8 @@ def _earlier_gain(chosen: Chosen) -> str:
         for name, label in (("fit", "of the claims that chose it"), ("held_out", "of those held out"))
         if name in chosen.scores["declared"] and name in chosen.scores["best"]
     ]
-    kept = "" if chosen.accepted else " The declared setting stays, because no other gains."
-    return f"The best moves the mean score {' and '.join(words)}.{kept}"
+    kept = "" if chosen.accepted else " The declared setting is kept, because no other gains."
+    return f"The best changes the mean score {' and '.join(words)}.{kept}"
 
 
 def _named(paper: Paper) -> str:
@@ -96,8 +95,8 @@ def _named(paper: Paper) -> str:
     ]
     rest = sum(every.values()) - sum(named)
     return (
-        f"Before any run {named[0]} claims were named to choose and {named[1]} to test; the other {rest} "
-        "were written later or not named."
+        f"Before any run, {named[0]} claims were named to choose a setting and {named[1]} to test it; the "
+        f"other {rest} were written later or not named."
     )
 
 
@@ -119,7 +118,7 @@ def former_check(claim: ClaimRecord) -> str:
     if former is None:
         return ""
     verdict = "undecided" if former["undecided"] else "holds" if former["holds"] else "does not hold"
-    return f"Under the check before: {verdict} ({former['measured']}; {former['tolerance']})."
+    return f"Under the former check: {verdict} ({former['measured']}; {former['tolerance']})."
 
 
 def single_runs(claim: ClaimRecord) -> str:
@@ -137,7 +136,7 @@ def _halves(claim: ClaimRecord) -> str:
     if not halves or halves["even"] == halves["odd"]:
         return ""
     words = {True: "it holds", False: "it does not hold", None: "it is undecided"}
-    return f"In the even runs {words[halves['even']]}, in the odd ones {words[halves['odd']]}."
+    return f"In the even runs {words[halves['even']]}; in the odd ones {words[halves['odd']]}."
 
 
 def robustness(claim: ClaimRecord) -> str:
@@ -146,11 +145,11 @@ def robustness(claim: ClaimRecord) -> str:
     on = f"; it depends on {claim['depends_on']}" if claim["depends_on"] else ""
     return {
         "reproduced": f"Holds at {holding} of {settings} plausible settings{on}." if settings else "",
-        "undecided": "The 95 % interval holds both answers: more runs would tell.",
+        "undecided": "The 95 % interval allows both answers; more runs would decide.",
         "depends": f"Depends on the setting: holds at {holding} of {settings} plausible ones{on}.",
-        "not found": f"Not found in {settings} settings.",
+        "not found": f"Not found at {settings} settings.",
         "contradicted": "The paper contradicts itself.",
-        "differs": f"Fails in {settings} settings, which do not vary every reading of the paper's text."
+        "differs": f"Fails at {settings} settings, which do not cover every reading of the paper's text."
         if settings
         else "No other setting was tried.",
     }[claim["verdict"]]
