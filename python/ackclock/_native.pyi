@@ -1,12 +1,12 @@
 """The engine (Rust, crates/ackclock-py)."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal, final
+from typing import Literal, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ackclock.summary import Summary
+from ackclock.summary import FlowSummary, Summary
 
 _Column = NDArray[np.float64] | NDArray[np.uint64] | NDArray[np.uint32] | list[str]
 
@@ -15,6 +15,7 @@ __all__ = [
     "VERSION",
     "Ack",
     "Episodes",
+    "Flows",
     "Loss",
     "Lost",
     "RateSample",
@@ -197,6 +198,16 @@ class Start:
         """Seed that a control hashes instead of drawing random numbers; each flow has its own."""
 
 @final
+class Flows(Sequence[FlowSummary]):
+    """The flows of a finished run, each summarised whenever it is read; pickling makes a list."""
+
+    @overload
+    def __getitem__(self, place: int, /) -> FlowSummary: ...
+    @overload
+    def __getitem__(self, places: slice, /) -> list[FlowSummary]: ...
+    def __len__(self) -> int: ...
+
+@final
 class Scenario:
     """A scenario that was read once and accepted. It never changes, and threads may share it.
 
@@ -324,6 +335,7 @@ class Scenario:
         progress: Callable[[float, int], None] | None = None,
         pcap: str | None = None,
         qlog: str | None = None,
+        lazy: bool = False,
     ) -> tuple[Summary, dict[str, dict[str, _Column]]]:
         """Simulate the scenario; it can be called repeatedly, and from several threads at once.
 
@@ -340,6 +352,8 @@ class Scenario:
             File for a packet capture.
         qlog : str, optional
             Directory for a file ``NAME.sqlog`` of every QUIC flow.
+        lazy : bool
+            Whether each flow is summarised when it is read: the flows are `Flows`, not a list.
 
         Returns
         -------

@@ -5,7 +5,8 @@ The engine describes it, too (``ackclock._native.summary_schema``); tests compar
 
 # Without annotations from __future__: TypedDict compiles every annotation that is a text, at each start.
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 from ackclock import _native
@@ -149,11 +150,50 @@ class Summary(TypedDict):
     run: int
     duration_s: float
     measured_from_s: float
-    flows: list[FlowSummary]
+    flows: Sequence[FlowSummary]
     links: list[LinkSummary]
     jain: float | None
     packets_simulated: int
     warnings: list[str]
+
+
+def as_json(summary: Summary, *, indent: int | None = None) -> Iterator[str]:
+    """Yield a summary as JSON, flow by flow: all at once would need as much memory as the run.
+
+    Parameters
+    ----------
+    summary : dict
+        Summary of a run.
+    indent : int, optional
+        Spaces for each level; None writes one line.
+
+    Yields
+    ------
+    str
+        The next part of the text that ``json.dumps`` returns with the same indentation.
+    """
+
+    def line(depth: int) -> str:
+        return "" if indent is None else "\n" + " " * (indent * depth)
+
+    def text(value: object, depth: int) -> str:
+        # Line breaks within texts are escaped.
+        return json.dumps(value, indent=indent).replace("\n", line(depth))
+
+    comma = ", " if indent is None else ","
+    before = "{"
+    for key, value in summary.items():
+        yield f"{before}{line(1)}{json.dumps(key)}: "
+        if key == "flows" and summary["flows"]:
+            opening = "["
+            for flow in summary["flows"]:
+                yield opening + line(2) + text(flow, 2)
+                opening = comma
+            yield line(1) + "]"
+        else:
+            yield text([] if key == "flows" else value, 1)
+        before = comma
+    yield line(0) + "}"
 
 
 def is_controlled(flow: FlowSummary) -> bool:

@@ -108,6 +108,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<told::RateSample>()?;
     module.add_class::<told::Timeout>()?;
     module.add_class::<Scenario>()?;
+    module.add_class::<summary::Flows>()?;
     module.add_class::<episodes::Episodes>()?;
     module.add_function(wrap_pyfunction!(episodes::observed, module)?)?;
     module.add_function(wrap_pyfunction!(own::register, module)?)?;

@@ -198,8 +198,9 @@ impl Scenario {
         self.checked.json().to_string()
     }
 
-    /// Runs it.
-    #[pyo3(signature = (run=0, record=false, progress=None, pcap=None, qlog=None))]
+    /// Runs it. With `lazy`, each flow is summarised when it is read.
+    #[expect(clippy::too_many_arguments, reason = "Python names them")]
+    #[pyo3(signature = (run=0, record=false, progress=None, pcap=None, qlog=None, lazy=false))]
     fn simulate<'py>(
         &self,
         py: Python<'py>,
@@ -208,6 +209,7 @@ impl Scenario {
         progress: Option<Bound<'py, PyAny>>,
         pcap: Option<String>,
         qlog: Option<PathBuf>,
+        lazy: bool,
     ) -> PyResult<Finished<'py>> {
         let _kept = Kept::new();
         let catalogue = Everything::now();
@@ -235,11 +237,16 @@ impl Scenario {
                 progress.call1((simulation.now().as_seconds(), simulation.packets()))?;
             }
         }
-        let finished = caught(|| py.detach(|| simulation.finish(&catalogue)))?;
-        let (summary, tables) = finished.map_err(|error| {
-            PyOSError::new_err(format!("cannot write {}: {error}", pcap.unwrap_or_default()))
-        })?;
-        let summary = summary::as_dict(py, summary)?;
+        let failed =
+            |error| PyOSError::new_err(format!("cannot write {}: {error}", pcap.unwrap_or_default()));
+        let (summary, tables) = if lazy {
+            let (over, tables) = caught(|| py.detach(|| simulation.end()))?.map_err(failed)?;
+            (summary::lazily(py, over, catalogue)?, tables)
+        } else {
+            let finished = caught(|| py.detach(|| simulation.finish(&catalogue)))?;
+            let (summary, tables) = finished.map_err(failed)?;
+            (summary::as_dict(py, summary)?, tables)
+        };
         let dictionary = PyDict::new(py);
         for (name, table) in tables {
             dictionary.set_item(name, columns(py, table)?)?;

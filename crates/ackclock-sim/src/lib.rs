@@ -41,3 +41,4 @@ pub mod wire;
 pub use assemble::{Makers, Placement, Transport, make_link};
 pub use rate::BuiltIn;
 pub use simulation::Simulation;
+pub use summary::Over;

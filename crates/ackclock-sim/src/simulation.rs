@@ -342,26 +342,22 @@ impl Simulation {
     /// # Panics
     /// When packets are unaccounted for or a link has sent more than it can.
     pub fn finish(self, catalogue: &dyn Catalogue) -> io::Result<(Summary, Vec<(&'static str, Table)>)> {
-        let count = self.stage.network.places.flows() as usize;
-        look_for(count * size_of::<FlowSummary>());
-        let mut flows = Vec::with_capacity(count);
-        let (summary, tables) = self.finish_into(catalogue, &mut |flow| flows.push(flow))?;
+        let (mut over, tables) = self.end()?;
+        look_for(over.flows() as usize * size_of::<FlowSummary>());
+        let mut flows = Vec::with_capacity(over.flows() as usize);
+        let summary = over.summarise(catalogue, &mut |flow| flows.push(flow));
         Ok((Summary { flows, ..summary }, tables))
     }
 
-    /// As [`Simulation::finish`], but each flow's summary is given to `visit` in turn and is not in the summary of the run:
-    /// those of a million flows take 600 MB.
+    /// As [`Simulation::finish`], but flows are summarised one at a time when they are asked for: the summaries of a million
+    /// flows take 600 MB.
     ///
     /// # Errors
     /// As [`Simulation::finish`].
     ///
     /// # Panics
     /// As [`Simulation::finish`].
-    pub fn finish_into(
-        mut self,
-        catalogue: &dyn Catalogue,
-        visit: &mut dyn FnMut(FlowSummary),
-    ) -> io::Result<(Summary, Vec<(&'static str, Table)>)> {
+    pub fn end(mut self) -> io::Result<(Over, Vec<(&'static str, Table)>)> {
         let Stage { now, mut network, journal, capture, .. } = self.stage;
         if let Some(capture) = capture {
             capture.finish()?;
@@ -377,14 +373,7 @@ impl Simulation {
             }
             None => Vec::new(),
         };
-        let over = Over {
-            scenario: &self.scenario,
-            arrivals: &self.arrivals,
-            ends: &self.ends,
-            records: &self.records,
-            observer: &self.observer,
-            catalogue,
-        };
-        Ok((over.summarise(self.run, &mut network, visit), tables))
+        let Simulation { scenario, run, arrivals, ends, records, observer, .. } = self;
+        Ok((Over { scenario, run, network, arrivals, ends, records, observer, last: None }, tables))
     }
 }

@@ -22,46 +22,51 @@ use crate::places::Stay;
 /// About what the summary of a flow takes with its text, bytes.
 const BYTES_PER_FLOW: usize = 12_000;
 
-/// A run that has ended, without its network.
-pub struct Over<'a> {
-    /// The scenario.
-    pub scenario: &'a Scenario,
+/// A run that has ended.
+pub struct Over {
+    pub(crate) scenario: Scenario,
+    pub(crate) run: u64,
+    pub(crate) network: Network,
     /// The flows that arrived.
-    pub arrivals: &'a Arrivals,
+    pub(crate) arrivals: Arrivals,
     /// The ends of flows that have places.
-    pub ends: &'a [Ends],
+    pub(crate) ends: Vec<Ends>,
     /// Of those that have ended and have none.
-    pub records: &'a [Record],
-    /// The observer.
-    pub observer: &'a Observer,
-    /// The controls.
-    pub catalogue: &'a dyn Catalogue,
+    pub(crate) records: Vec<Record>,
+    pub(crate) observer: Observer,
+    /// The flow that was summarised last, and its settings: those of one `[[flow]]` follow each other, and have them once.
+    pub(crate) last: Option<(u32, Arc<Value>)>,
 }
 
-impl Over<'_> {
-    /// The summary of run `run` without its flows, of which each is summarised by `visit`.
-    pub fn summarise(&self, run: u64, network: &mut Network, visit: &mut dyn FnMut(FlowSummary)) -> Summary {
-        let scenario = self.scenario;
-        let end = Time::ZERO + scenario.run.duration;
-        look_for(scenario.flows.len() * BYTES_PER_FLOW);
-        let measured = scenario.run.duration - scenario.run.warmup;
-        let limits = self.limits(network);
+impl Over {
+    /// The number of flows.
+    #[must_use]
+    pub fn flows(&self) -> u32 {
+        self.network.places.flows()
+    }
+
+    /// The summary of flow `id`; `catalogue` has the controls.
+    ///
+    /// # Panics
+    /// When there is no such flow.
+    pub fn flow(&mut self, id: u32, catalogue: &dyn Catalogue) -> FlowSummary {
+        self.summarise_flow(id, catalogue).0
+    }
+
+    /// The summary of the run without its flows, of which each is summarised for `visit`; `catalogue` has the controls.
+    pub fn summarise(&mut self, catalogue: &dyn Catalogue, visit: &mut dyn FnMut(FlowSummary)) -> Summary {
+        let end = Time::ZERO + self.scenario.run.duration;
+        look_for(self.scenario.flows.len() * BYTES_PER_FLOW);
+        let measured = self.scenario.run.duration - self.scenario.run.warmup;
+        let limits = self.limits();
         let mut warnings = Warnings::default();
         let mut goodputs = Vec::new();
         let mut packets_simulated = 0;
-        // The flows of one `[[flow]]` follow each other, and have their settings once.
-        let mut last: Option<(&Flow, Arc<Value>)> = None;
-        for id in 0..network.places.flows() {
+        for id in 0..self.flows() {
             unwind_if_short();
-            let flow = self.arrivals.like(scenario, id);
-            let is_same = |other: &Flow| std::ptr::eq(flow, other) || flow.has_settings_of(other);
-            let settings = match last.take().filter(|(other, _)| is_same(other)) {
-                Some((_, settings)) => settings,
-                None => flow.settings(self.catalogue).into(),
-            };
-            last = Some((flow, settings.clone()));
-            let (summary, span) = self.summarise_flow(id, flow, settings, network);
-            warnings.of_window(scenario, flow, &summary);
+            let (summary, span) = self.summarise_flow(id, catalogue);
+            let flow = self.arrivals.like(&self.scenario, id);
+            warnings.of_window(&self.scenario, flow, &summary);
             warnings.of_goodput(
                 flow,
                 &summary,
@@ -71,17 +76,18 @@ impl Over<'_> {
             packets_simulated += summary.whole_run.sent_packets;
             visit(summary);
         }
+        let Over { scenario, network, observer, .. } = self;
         let links = scenario
             .links
             .iter()
             .enumerate()
-            .map(|(id, link)| summarise_link(id, &link.name, end, measured, network, self.observer))
+            .map(|(id, link)| summarise_link(id, &link.name, end, measured, network, observer))
             .collect();
         Summary {
             version: env!("CARGO_PKG_VERSION"),
             digest: network.digest.hex(),
             seed: scenario.run.seed,
-            run,
+            run: self.run,
             duration_s: scenario.run.duration.as_seconds(),
             measured_from_s: scenario.run.warmup.as_seconds(),
             packets_simulated,
@@ -93,13 +99,13 @@ impl Over<'_> {
     }
 
     /// What each link could carry.
-    fn limits(&self, network: &mut Network) -> Limits {
-        let scenario = self.scenario;
+    fn limits(&mut self) -> Limits {
+        let Over { scenario, network, observer, .. } = self;
         let end = Time::ZERO + scenario.run.duration;
         let measured = (scenario.run.duration - scenario.run.warmup).as_seconds();
         // Rates may change: what a link could carry is known of the measured time as a whole.
         let carried = |(id, link): (usize, &mut Link)| {
-            let before = self.observer.links.get(id).map_or(0, |before| before.capacity);
+            let before = observer.links.get(id).map_or(0, |before| before.capacity);
             let capacity = link.counters(end).capacity - before;
             (capacity > 0).then(|| capacity as f64 * 1e-6 / measured)
         };
@@ -110,25 +116,25 @@ impl Over<'_> {
         }
     }
 
-    /// The summary of `flow`, and for how long it was measured. It has these settings.
-    fn summarise_flow(
-        &self,
-        id: u32,
-        flow: &Flow,
-        settings: Arc<Value>,
-        network: &Network,
-    ) -> (FlowSummary, Span) {
+    /// The summary of flow `id`, and for how long it was measured.
+    fn summarise_flow(&mut self, id: u32, catalogue: &dyn Catalogue) -> (FlowSummary, Span) {
+        let flow = self.arrivals.like(&self.scenario, id);
+        let is_same = |other: &Flow| std::ptr::eq(flow, other) || flow.has_settings_of(other);
+        let known = self.last.take().filter(|(other, _)| is_same(self.arrivals.like(&self.scenario, *other)));
+        let settings = known.map_or_else(|| flow.settings(catalogue).into(), |(_, settings)| settings);
+        self.last = Some((id, settings.clone()));
+        let network = &self.network;
         let warmup = Time::ZERO + self.scenario.run.warmup;
         let end = Time::ZERO + self.scenario.run.duration;
         let arrival = self.arrivals.find(id);
         let drawn = arrival.map_or(Time::ZERO, |(_, _, start, _)| start);
         let (place, numbers, span) = match network.places.stay(id) {
             Stay::At(place) => {
-                let whole_run = mark(end, place, network, self.ends).counters;
+                let whole_run = mark(end, place, network, &self.ends).counters;
                 let measured = if place < self.observer.early() {
                     self.observer.flows[place as usize]
                 } else {
-                    self.observer.measure(place, end, end, network, self.ends)
+                    self.observer.measure(place, end, end, network, &self.ends)
                 };
                 (Some(place), Numbers::of(&self.ends[place as usize], &measured, whole_run), measured.0)
             }
@@ -148,7 +154,7 @@ impl Over<'_> {
             .filter_map(|request| request.completed.map(|completed| completed.since(request.start)))
             .collect();
         waited.sort_unstable();
-        let kind = kind_of(flow, self.catalogue);
+        let kind = kind_of(flow, catalogue);
         let (delays, late) = receiver.and_then(|receiver| receiver.delays()).unzip();
         let delay = |share| delays.and_then(|delays| delays.percentile(share)).map(Span::as_millis);
         let seconds = (span > Span::ZERO).then(|| span.as_seconds());

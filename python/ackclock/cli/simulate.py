@@ -7,14 +7,15 @@ import json
 import os
 import sys
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from ackclock import engine
 from ackclock.cli import options
+from ackclock.summary import as_json as as_lines
 
 if TYPE_CHECKING:
     from ackclock.runs import Answer, Job
@@ -189,7 +190,9 @@ def simulate(
                 measured.append(result)
             if as_json:
                 wall_s = round(time.monotonic() - begin, 3)
-                _print_json(result.summary | {"wall_s": wall_s})
+                timed = cast("engine.Summary", result.summary | {"wall_s": wall_s})
+                sys.stdout.writelines(as_lines(timed))
+                print(flush=True)
     for warning in dict.fromkeys(text for summary in summaries for text in summary["warnings"]):
         print(f"ackclock: warning: {warning}", file=sys.stderr)
     if not as_json and not quiet:
@@ -222,22 +225,6 @@ def _aside(*, wanted: bool) -> Iterator[None]:
         sys.stdout.flush()
         os.dup2(kept, 1)
         os.close(kept)
-
-
-def _print_json(summary: Mapping[str, object]) -> None:
-    """Print one line of JSON flow by flow; many flows at once would need as much memory as their run."""
-    before = "{"
-    for key, value in summary.items():
-        sys.stdout.write(f"{before}{json.dumps(key)}: ")
-        if key == "flows" and isinstance(value, list):
-            sys.stdout.write("[")
-            for number, flow in enumerate(value):
-                sys.stdout.write((", " if number else "") + json.dumps(flow))
-            sys.stdout.write("]")
-        else:
-            sys.stdout.write(json.dumps(value))
-        before = ", "
-    print("}", flush=True)
 
 
 def _holds_qlog(directory: Path) -> bool:

@@ -175,7 +175,7 @@ def group(run: Run, setting: PathSetup, index: int) -> list[FlowSummary]:
     A group has as many flows as the path has of each control; the flows behind both groups are the path's
     own traffic.
     """
-    return run.summary["flows"][index * setting.flows : (index + 1) * setting.flows]
+    return [*run.summary["flows"][index * setting.flows : (index + 1) * setting.flows]]
 
 
 def _goodputs(run: Run, setting: PathSetup) -> list[float]:

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock.summary import Summary, columns
+from ackclock.summary import FlowSummary, Summary, as_json, columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -23,6 +23,8 @@ PAGE = "index.html"
 """The page of a saved run."""
 MOST_ROWS = 20
 """Largest number of flows that a notebook shows of a run."""
+MOST_AT_ONCE = 5000
+"""Largest number of flows whose summaries are in memory at once while their table is built."""
 MEASURED = "changes"
 """The table that only measured runs have."""
 
@@ -111,12 +113,18 @@ class Run:
         """One row per flow: the summary's columns; counters from time 0 start with `whole_run_`."""
         import polars as pl
 
-        rows = []
-        for flow in self.summary["flows"]:
+        def row(flow: FlowSummary) -> dict[str, object]:
             row = {key: value for key, value in flow.items() if not isinstance(value, dict)}
-            row |= {f"whole_run_{key}": value for key, value in flow["whole_run"].items()}
-            rows.append(row)
-        return pl.DataFrame(rows, infer_schema_length=None)
+            return row | {f"whole_run_{key}": value for key, value in flow["whole_run"].items()}
+
+        flows = self.summary["flows"]
+        # A dictionary takes six times as much memory as a row.
+        parts = []
+        for first in range(0, max(1, len(flows)), MOST_AT_ONCE):
+            rows = [row(flow) for flow in flows[first : first + MOST_AT_ONCE]]
+            parts.append(pl.DataFrame(rows, infer_schema_length=None))
+        # A column may be empty in one part alone.
+        return pl.concat(parts, how="vertical_relaxed", rechunk=True) if len(parts) > 1 else parts[0]
 
     @cached_property
     def windows(self) -> pl.DataFrame:
@@ -227,7 +235,9 @@ class Run:
         measured = (MEASURED,) if MEASURED in self.tables else ()
         for name in (*TABLES, *measured) if tables else ("flows",):
             storage.write_table(getattr(self, name), directory, name, csv=csv)
-        (directory / "summary.json").write_text(json.dumps(self.summary, indent=2) + "\n", encoding="utf-8")
+        with (directory / "summary.json").open("w", encoding="utf-8") as file:
+            file.writelines(as_json(self.summary, indent=2))
+            file.write("\n")
         (directory / "scenario.toml").write_text(self.scenario, encoding="utf-8")
 
     def write_page(self, directory: Path) -> None:

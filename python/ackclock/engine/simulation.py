@@ -25,6 +25,7 @@ def simulate(
     progress: Progress | None = None,
     pcap: Path | str | None = None,
     qlog: Path | str | None = None,
+    lazy: bool = False,
 ) -> Run:
     """Simulate a scenario packet by packet.
 
@@ -45,6 +46,9 @@ def simulate(
         File for the packets, readable by tshark.
     qlog : Path or str, optional
         Existing directory for a file ``NAME.sqlog`` of every QUIC flow, readable by qvis.
+    lazy : bool
+        Summarise each flow whenever it is read: ``summary["flows"]`` is then a sequence that is no
+        list, and needs no memory for many flows.
 
     Returns
     -------
@@ -67,6 +71,7 @@ def simulate(
             progress=progress,
             pcap=None if pcap is None else str(pcap),
             qlog=None if qlog is None else str(qlog),
+            lazy=lazy,
         )
     return Run(summary, checked.toml(), dict(tables))
 

@@ -28,7 +28,8 @@ def run(
 ) -> engine.Run:
     """Make one run without limits of time and memory; raise what `engine.simulate` raises.
 
-    The run has a thread, so that Ctrl-C ends even a control that hangs.
+    The run has a thread, so that Ctrl-C ends even a control that hangs. Its flows are summarised when
+    they are read.
     """
     stop = threading.Event()
     runs: list[engine.Run] = []
@@ -43,7 +44,10 @@ def run(
 
         def make() -> None:
             try:
-                runs.append(engine.simulate(scenario, record=record, progress=look, pcap=pcap, qlog=qlog))
+                result = engine.simulate(
+                    scenario, record=record, progress=look, pcap=pcap, qlog=qlog, lazy=True
+                )
+                runs.append(result)
             except BaseException as error:
                 errors.append(error)
 
