@@ -1,5 +1,6 @@
 """The extension itself: a scenario that is read once."""
 
+import collections.abc
 import json
 import pickle
 import re
@@ -277,8 +278,8 @@ def is_of(value: object, hint: object) -> bool:
         return value in parts
     if origin in (typing.Union, types.UnionType):
         return any(is_of(value, part) for part in parts)
-    if origin is list:
-        return isinstance(value, list) and all(is_of(entry, parts[0]) for entry in value)
+    if origin in (list, collections.abc.Sequence):
+        return isinstance(value, list | _native.Flows) and all(is_of(entry, parts[0]) for entry in value)
     if origin is dict:
         return isinstance(value, dict) and all(is_of(entry, parts[1]) for entry in value.values())
     if typing.is_typeddict(hint):
