@@ -21,6 +21,7 @@ from ackclock.summary import (
     Settings,
     SideSummary,
     Summary,
+    as_json,
 )
 from conftest import BOTTLENECK
 
@@ -265,6 +266,13 @@ def test_a_summary_is_what_its_types_say() -> None:
     for settings in ([], changed):
         summary, _ = read(*settings).simulate()
         assert is_of(summary, Summary)
+        lazy, _ = read(*settings).simulate(lazy=True)
+        assert is_of(lazy, Summary)
+        flows = lazy["flows"]
+        assert lazy | {"flows": list(flows)} == summary
+        assert pickle.loads(pickle.dumps(flows)) == flows[:] == summary["flows"]
+        assert flows[-1] == summary["flows"][-1]
+        assert "".join(as_json(lazy, indent=2)) == json.dumps(summary, indent=2)
         # In the order in which both declare the keys.
         assert list(summary) == list(typing.get_type_hints(Summary))
         assert list(summary["flows"][0]["settings"]) == list(typing.get_type_hints(Settings))
