@@ -270,7 +270,7 @@ def test_a_summary_is_what_its_types_say() -> None:
         assert is_of(lazy, Summary)
         flows = lazy["flows"]
         assert lazy | {"flows": list(flows)} == summary
-        assert pickle.loads(pickle.dumps(flows)) == flows[:] == summary["flows"]
+        assert pickle.loads(pickle.dumps(flows)) == flows[:] == summary["flows"]  # noqa: S301
         assert flows[-1] == summary["flows"][-1]
         assert "".join(as_json(lazy, indent=2)) == json.dumps(summary, indent=2)
         # In the order in which both declare the keys.
