@@ -230,6 +230,7 @@ if __name__ == "__main__":
     controls()
     schema()
     reference()
+    shutil.copy(HERE / "site.css", PAGES)
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--clean"]
     status = subprocess.run([*command, "--config-file", configuration()], check=False).returncode
     if status != 0:
