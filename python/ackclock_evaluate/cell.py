@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ackclock.decision import margins
 from ackclock.decision.comparisons import Limit, Margin
 from ackclock.engine import Run
 from ackclock.engine.build import Table
@@ -19,16 +18,6 @@ CellNumbers = dict[str, float]
 CellCurves = dict[str, list[float]]
 CellMeasure = Callable[[Run], CellNumbers]
 """A function of a module, or a `functools.partial` of one, because another machine may call it."""
-
-GOODPUT = Margin("goodput", "Mbit/s", higher_is_better=True, ratio=margins.RATIO, least=1e-3)
-DELAY = Margin(
-    "delay_p95", "ms", higher_is_better=False, ratio=margins.RATIO, difference=margins.DELAY_MS, least=1e-3
-)
-LOSS = Margin(
-    "loss", "", higher_is_better=False, ratio=margins.LOSS_RATIO, difference=margins.LOSS_SHARE, least=1e-6
-)
-SHARE = Margin("smallest_share", "", higher_is_better=True, difference=0.05)
-JAIN = Margin("jain", "", higher_is_better=True, difference=margins.JAIN)
 
 _WORDS = {
     "audio_loss": "loss of audio",
@@ -114,22 +103,6 @@ def possible(metric: str) -> tuple[float, float]:
     if metric in _SIGNED:
         return -np.inf, _SIGNED[metric]
     return 0.0, 1.0 if _SHARE.fullmatch(metric) else np.inf
-
-
-def time_margin(metric: str, unit: str = "s", resolution: float | None = None) -> Margin:
-    """Return the margin of a time, such as a completion: a tenth, and at least `resolution`.
-
-    The resolution, in the unit of the metric, is the spacing of the samples that the time is read
-    from: smaller differences cannot be observed.
-    """
-    return Margin(
-        metric, unit, higher_is_better=False, ratio=margins.RATIO, difference=resolution, least=1e-3
-    )
-
-
-def harm_margin(metric: str) -> Margin:
-    """Return the margin of a number from 0 to 1 of which less is better: 0.05."""
-    return Margin(metric, "", higher_is_better=False, difference=0.05)
 
 
 @dataclass(frozen=True)

@@ -32,14 +32,18 @@ def harm_of(numbers: NumbersByPart) -> CellNumbers:
             "harm_goodput": 1 - shared["victim_goodput"] / alone["victim_goodput"],
             "harm_rtt": 1 - alone["victim_rtt_p95"] / shared["victim_rtt_p95"],
         }
-        | (_stolen(shared, numbers["alike"]) if "alike" in numbers else {})
+        | (stolen(numbers) if "alike" in numbers else {})
     )
 
 
-def _stolen(shared: CellNumbers, alike: CellNumbers) -> CellNumbers:
-    """Return the bandwidth stolen as Wang and others define it (TCP-FIT, INFOCOM 2011, equation 22)."""
-    usual = alike["victim_goodput"]
-    return {"stolen": 1 - shared["victim_goodput"] / usual if usual else float("nan")}
+def stolen(numbers: NumbersByPart) -> CellNumbers:
+    """Return part ``run`` with ``stolen``, relative to the victim's goodput in part ``alike``.
+
+    It is the bandwidth stolen rate of Wang and others (TCP-FIT, INFOCOM 2011, equation 22).
+    """
+    usual = numbers["alike"]["victim_goodput"]
+    share = 1 - numbers["run"]["victim_goodput"] / usual if usual else float("nan")
+    return numbers["run"] | {"stolen": share}
 
 
 def kept(numbers: NumbersByPart) -> CellNumbers:

@@ -66,6 +66,7 @@ CRITERIA: dict[str, tuple[str, ...]] = {
         "aqm-web",
         "aqm-ledbat",
     ),
+    "everyday": ("everyday-alone", "everyday-itself", "everyday-others", "everyday-rtt", "everyday-step"),
     "rfc8867": ("media-capacity", "media-feedback", "media-fairness", "media-tcp", "media-pause"),
     "c4": ("c4-alone", "c4-changing", "c4-blackhole", "c4-competition", "c4-wifi", "c4-media"),
     "adversaries": (

@@ -16,22 +16,11 @@ import polars as pl
 
 from ackclock import engine
 from ackclock.decision.comparisons import Margin
+from ackclock.decision.margins import DELAY, GOODPUT, LOSS, SHARE, of_harm
 from ackclock.engine import Run
 from ackclock.engine.build import Table
 from ackclock_evaluate import measures
-from ackclock_evaluate.cell import (
-    DELAY,
-    GOODPUT,
-    LOSS,
-    SHARE,
-    Cell,
-    CellMeasure,
-    CellNumbers,
-    Criterion,
-    Part,
-    Parts,
-    harm_margin,
-)
+from ackclock_evaluate.cell import Cell, CellMeasure, CellNumbers, Criterion, Part, Parts
 from ackclock_evaluate.joins import harm_of
 from ackclock_evaluate.setting import Mode, Subject
 
@@ -115,7 +104,7 @@ OBJECTIVES: dict[str, Objective] = {
         Objective(
             "harm",
             "leaves less to a flow of cubic-linux",
-            harm_margin("harm_goodput"),
+            of_harm("harm_goodput"),
             measure=measures.victims,
             with_victim=True,
         ),

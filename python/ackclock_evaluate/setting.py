@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
 from ackclock.engine import build
 from ackclock.engine.build import Table
+from ackclock.suites.reader import Mode as Mode
+from ackclock.suites.reader import Subject as Subject
 
-Mode = Literal["quick", "full"]
 LONG_S = {"quick": 60.0, "full": 90.0}
 """Length of a run on a path that does not change."""
 PACKET_BYTES = 1500
@@ -19,26 +20,6 @@ CUBIC = "cubic-linux"
 """The CUBIC of Linux, the one that is in use."""
 BASELINES = (CUBIC, "reno")
 """The controls that a candidate is compared with: the CUBIC of Linux and Reno (RFC 5681)."""
-
-
-@dataclass(frozen=True)
-class Subject:
-    """The control under test, the candidate or a baseline in its place."""
-
-    name: str
-    """A built-in control, ``module:Class`` or ``library.so:name``."""
-    params: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """Parameters that differ from the defaults."""
-
-    def flow(self, name: str, rtt_ms: float, **more: Any) -> Table:
-        """Describe a flow of it, by default with a start within the first second.
-
-        The name is the same for every control, so that the random streams are the same. `more` are
-        other keys of ``[[flow]]``.
-        """
-        keys = {"name": name, "start": {"uniform": ["0 s", "1 s"]}} | more
-        params = dict(self.params) or None
-        return build.flow(self.name, rtt=build.milliseconds(rtt_ms), params=params, **keys)
 
 
 @dataclass(frozen=True)

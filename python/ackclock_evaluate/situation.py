@@ -10,48 +10,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ackclock import engine
-from ackclock.decision.comparisons import Limit, Margin
-from ackclock.engine import build
+from ackclock.decision.comparisons import Limit
 from ackclock.engine.build import Table
 from ackclock.engine.names import NAME
+from ackclock.suites.formulas import GridPoint, Names, ProblemError, TomlValue, each, fill
+from ackclock.suites.reader import Keys, flows, margin, merged, number, text
 from ackclock_evaluate.cell import Cell, CellMeasure, CellNumbers, Part, Parts
-from ackclock_evaluate.formulas import GridPoint, Names, ProblemError, TomlValue, each, fill
 from ackclock_evaluate.setting import Bottleneck, Subject
-from ackclock_evaluate.vocabulary import CHOICES, JOINS, MARGINS, MEASURES, RECORDED
+from ackclock_evaluate.vocabulary import CHOICES, JOINS, MEASURES, RECORDED
 
-Keys = Mapping[str, TomlValue]
-MERGED = ("grid", "let", "path", "tcp")
-"""Keys of which a cell replaces single entries of its templates."""
-CANDIDATE = "candidate"
-"""The control of a flow that is judged; flows without a control have it, too."""
-DATAGRAMS = ("cbr", "poisson", "onoff", "media")
-"""Sources that no control slows down."""
 _OF_PATH = ("rate_mbps", "rtt_ms", "buffer_bdp", "queue_packets", "packet_bytes")
 _DERIVED = ("packets_per_second", "bdp_packets", "buffer_packets")
-
-
-def merged(*levels: Keys) -> dict[str, TomlValue]:
-    """Return the keys of several levels, the later ones replacing those of the former."""
-    result: dict[str, TomlValue] = {}
-    for level in levels:
-        result |= {
-            key: {**result.get(key, {}), **value} if key in MERGED else value for key, value in level.items()
-        }
-    return result
-
-
-def _number(value: TomlValue, where: str, least: float | None = None) -> TomlValue:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e15:
-        raise ProblemError(where, f"expected a number, got {value!r:.40}")
-    if least is not None and not value >= least:
-        raise ProblemError(where, f"must be at least {least:g}, is {value:g}")
-    return value
-
-
-def _text(value: TomlValue, where: str) -> str:
-    if not isinstance(value, str):
-        raise ProblemError(where, f"expected a text, got {value!r:.40}")
-    return value
 
 
 @dataclass(frozen=True)
@@ -68,18 +37,18 @@ class Situation:
         names, keys = self._names(self.keys), self.keys
         if "name" not in keys:
             raise ProblemError(self.where, "name is missing")
-        name = _text(self._filled("name", names), f"{self.where}.name")
+        name = text(self._filled("name", names), f"{self.where}.name")
         cell = Cell(
             name,
             self.parts,
-            judged=tuple(_margin(entry, f"{self.where}.judge") for entry in self._filled("judge", names, [])),
+            judged=tuple(margin(entry, f"{self.where}.judge") for entry in self._filled("judge", names, [])),
             limits=tuple(
                 _limit(entry, f"{self.where}.limits") for entry in self._filled("limits", names, [])
             ),
             parameters=self._parameters(names),
             drawn=keys.get("drawn", False),
             shown=tuple(keys.get("extra", {}).items()),
-            id=_text(self._filled("id", names, ""), f"{self.where}.id"),
+            id=text(self._filled("id", names, ""), f"{self.where}.id"),
         )
         if not NAME.fullmatch(cell.id):
             raise ProblemError(
@@ -145,7 +114,7 @@ class Situation:
     def _path(self, keys: Keys, names: Names) -> Bottleneck:
         place = f"{self.where}.path"
         path = fill(keys.get("path", {}), names, place)
-        known = {name: _number(path.pop(name), f"{place}.{name}", 0) for name in _OF_PATH if name in path}
+        known = {name: number(path.pop(name), f"{place}.{name}", 0) for name in _OF_PATH if name in path}
         if "packet_bytes" in known and known["packet_bytes"] < 1:
             raise ProblemError(f"{place}.packet_bytes", "must be at least 1")
         for name in ("rate_mbps", "rtt_ms"):
@@ -159,10 +128,10 @@ class Situation:
     def _scenario(self, keys: Keys, names: Names, subject: Subject) -> Table:
         path = self._path(keys, names)
         if "candidate" in keys:
-            subject = Subject(_text(fill(keys["candidate"], names), f"{self.where}.candidate"))
-        flows, nodes = self._flows(keys, names, subject, path)
+            subject = Subject(text(fill(keys["candidate"], names), f"{self.where}.candidate"))
+        senders, nodes = flows(keys, names, self.where, subject, path.rtt_ms)
         times = {
-            name: _number(fill(keys[key], names, f"{self.where}.{key}"), f"{self.where}.{key}", 0)
+            name: number(fill(keys[key], names, f"{self.where}.{key}"), f"{self.where}.{key}", 0)
             for key, name in (
                 ("length_s", "duration_s"), ("from_s", "measured_from_s"), ("sample_s", "sample_s"),
             )
@@ -172,43 +141,12 @@ class Situation:
             raise ProblemError(self.where, "length_s is missing")
         topology = fill(keys.get("topology"), names, f"{self.where}.topology")
         return path.scenario(
-            *flows,
+            *senders,
             **times,
             events=() if keys.get("undisturbed") else self._events(keys, names),
             tcp=fill(keys.get("tcp", {}), names, f"{self.where}.tcp"),
             topology=path.apart(nodes) if nodes else topology,
         )
-
-    def _flows(
-        self, keys: Keys, names: Names, subject: Subject, path: Bottleneck
-    ) -> tuple[list[Table], dict[str, Table]]:
-        """Return the flows, and the nodes at which they start on access links of their own, if any do."""
-        if "flows" not in keys:
-            raise ProblemError(self.where, "flows is missing")
-        flows, nodes = [], {}
-        for place, described, scope in each(keys["flows"], names, f"{self.where}.flows"):
-            flow = fill(described, scope, place)
-            name, rtt_ms = flow.pop("name"), _number(flow.pop("rtt_ms", path.rtt_ms), f"{place}.rtt_ms", 0)
-            if name in keys.get("without", ()) or flow.get("count") == 0:
-                continue
-            control, params = flow.pop("control", CANDIDATE), flow.pop("params", {})
-            if "node" in flow:
-                node = dict(flow.pop("node"))
-                flow |= {"from": node["name"], "to": "far"}
-                nodes[_text(node.pop("name"), f"{place}.node.name")] = node
-            if flow.get("source") in DATAGRAMS:
-                flows.append({"name": name, "rtt": build.milliseconds(rtt_ms), **flow})
-                continue
-            sender = subject if control == CANDIDATE else Subject(_text(control, f"{place}.control"), params)
-            try:
-                flows.append(sender.flow(name, rtt_ms, **flow))
-            except TypeError as error:
-                raise ProblemError(place, "a key is not one of [[flow]]") from error
-        if nodes and not all("from" in flow for flow in flows):
-            raise ProblemError(
-                f"{self.where}.flows", "node is missing in a flow; all flows have one, or none"
-            )
-        return flows, nodes
 
     def _events(self, keys: Keys, names: Names) -> tuple[Table, ...]:
         events: list[Table] = []
@@ -235,7 +173,7 @@ def _measured(part: Part, metric: str, where: str) -> float:
 def _call(known: Mapping[str, TomlValue], wanted: TomlValue, where: str) -> TomlValue:
     """Return a function of the vocabulary, with the arguments that stand next to its name, if any."""
     arguments = dict(wanted) if isinstance(wanted, Mapping) else {"name": wanted}
-    name = _text(arguments.pop("name"), where)
+    name = text(arguments.pop("name"), where)
     if name not in known:
         raise ProblemError(where, f"unknown name {name[:40]!r}; choose from {', '.join(known)}")
     function = known[name]
@@ -254,37 +192,10 @@ def _call(known: Mapping[str, TomlValue], wanted: TomlValue, where: str) -> Toml
     return partial(function, **frozen) if frozen else function
 
 
-def _margin(entry: TomlValue, where: str) -> Margin:
-    """Return the margin that ``"loss"``, ``"loss of media_loss"`` or a table describes."""
-    if isinstance(entry, str):
-        like, _, metric = entry.partition(" of ")
-        entry = {"like": like} | ({"metric": metric} if metric else {})
-    if not isinstance(entry, Mapping) or not isinstance(entry.get("metric", ""), str):
-        raise ProblemError(where, f"expected a margin and a metric, got {entry!r:.40}")
-    fields = dict(entry)
-    like = fields.pop("like", None)
-    if like is None:
-        for name in ("metric", "higher_is_better"):
-            if name not in fields:
-                raise ProblemError(where, f"{name} is missing, or like, one of {', '.join(MARGINS)}")
-        margin = Margin(**{"unit": "", **fields})
-    elif like not in MARGINS:
-        raise ProblemError(where, f"unknown margin {like[:40]!r}; choose from {', '.join(MARGINS)}")
-    else:
-        margin = replace(MARGINS[like], **fields)
-    if not margin.metric:
-        raise ProblemError(where, f'metric is missing; write "{like} of METRIC"')
-    if margin.difference is not None:
-        _number(margin.difference, f"{where}.difference")
-    if not ((margin.ratio or 0) > 1 or (margin.difference or 0) > 0):
-        raise ProblemError(where, f"{margin.metric[:40]} needs a ratio above 1 or a difference above 0")
-    return margin
-
-
 def _limit(entry: Keys, where: str) -> Limit:
     limit = Limit(**entry)
-    _text(limit.metric, where)
+    text(limit.metric, where)
     if (limit.at_most is None) == (limit.at_least is None):
         raise ProblemError(where, f"{limit.metric[:40]} needs either at_most or at_least")
-    _number(limit.at_least if limit.at_most is None else limit.at_most, where)
+    number(limit.at_least if limit.at_most is None else limit.at_most, where)
     return limit

@@ -4,32 +4,23 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
-import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from importlib import resources
 from pathlib import Path
 
 from ackclock import engine
 from ackclock.engine.scenario import shown, text_of
-from ackclock_evaluate import shape
+from ackclock.suites import reader
+from ackclock.suites.formulas import MOST_POINTS, ProblemError, of_mode
+from ackclock.suites.reader import HOME, Keys
 from ackclock_evaluate.cell import Cell, Criterion
-from ackclock_evaluate.formulas import MOST_POINTS, Names, ProblemError, TomlValue, of_mode, points
 from ackclock_evaluate.setting import Mode, Subject
-from ackclock_evaluate.situation import Keys, Situation, merged
+from ackclock_evaluate.situation import Situation
 
 MODES: tuple[Mode, ...] = ("quick", "full")
 DEFAULT = "rfc9743"
-HOME = resources.files("ackclock_suites")
 TEXTS = ("section", "level", "title", "about", "axis", "shown", "not_tested")
-
-
-def schema() -> dict[str, TomlValue]:
-    """Return the JSON schema (draft 2020-12) of suites."""
-    content: dict[str, TomlValue] = json.loads((HOME / "schema.json").read_text("utf-8"))
-    return content
 
 
 def names() -> tuple[str, ...]:
@@ -59,14 +50,8 @@ def parse(text: str, name: str, file: str, *, rehearsed: bool = False) -> tuple[
     The digest of a suite is the first 16 hexadecimal digits of the SHA-256 of its text. If it is
     rehearsed, all of its scenarios are built and checked.
     """
-    try:
-        document = tomllib.loads(text)
-    except RecursionError:
-        raise engine.ScenarioError(f"{file}: is nested too deeply") from None
-    except ValueError as error:
-        raise engine.ScenarioError(f"{file}: {shown(str(error))}") from error
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return of_document(document, name, file, digest, rehearsed=rehearsed)
+    return of_document(reader.document(text, file), name, file, digest, rehearsed=rehearsed)
 
 
 def of_document(
@@ -74,8 +59,7 @@ def of_document(
 ) -> tuple[Criterion, ...]:
     """Return the criteria of a suite whose TOML has been read."""
     try:
-        whole = schema()
-        shape.check(document, whole, whole)
+        reader.check(document)
         ids = [keys["id"] for keys in document["criterion"]]
         for criterion in ids:
             if ids.count(criterion) > 1:
@@ -85,7 +69,7 @@ def of_document(
         )
         for mode in MODES if rehearsed else ():
             # What stands for a table in a mode has to be one.
-            shape.check(of_mode(document, mode), whole, whole)
+            reader.check(of_mode(document, mode))
             _rehearse(criteria, mode)
     except RecursionError:
         raise engine.ScenarioError(f"{file}: is nested too deeply") from None
@@ -124,41 +108,12 @@ def _criterion(document: Keys, index: int) -> Criterion:
 
 
 def _cells(document: Keys, index: int, mode: Mode) -> list[Cell]:
-    return [situation.cell() for situation in _situations(document, index, mode, "cell", {})]
+    return [Situation(*keys).cell() for keys in reader.cells(document, index, mode)]
 
 
 def _further(document: Keys, index: int, mode: Mode, victim: str) -> list[Cell]:
-    return [
-        situation.cell() for situation in _situations(document, index, mode, "further", {"victim": victim})
-    ]
-
-
-def _situations(document: Keys, index: int, mode: Mode, kind: str, given: Keys) -> Iterator[Situation]:
-    """Yield what a cell is made of, for every point of the grid of all cells and of its own."""
-    criterion = of_mode(document["criterion"][index], mode)
-    every = merged(of_mode(document.get("every", {}), mode), criterion.get("every", {}))
-    templates = of_mode(document.get("template", {}), mode)
-    outer = every.pop("grid", {})
-    count = 0
-    for point in points(outer, Names(given), f"criterion.{index}.every.grid"):
-        for number, cell in enumerate(criterion[kind]):
-            if cell.get("mode", mode) != mode:
-                continue
-            where = f"criterion.{index}.{kind}.{number}"
-            like = cell.get("like", [])
-            levels = []
-            for name in [like] if isinstance(like, str) else like:
-                if name not in templates:
-                    known = ", ".join(templates) or "none"
-                    raise ProblemError(f"{where}.like", f"unknown template {name[:40]!r}; known are {known}")
-                levels.append(templates[name])
-            keys = merged(*levels, cell)
-            grid = keys.pop("grid", {})
-            for inner in points(grid, Names({**given, **point}), f"{where}.grid"):
-                count += 1
-                if count > MOST_POINTS:
-                    raise ProblemError(where, f"the criterion has more than {MOST_POINTS} cells")
-                yield Situation({**merged(every, keys), "in_mode": mode}, {**given, **point, **inner}, where)
+    given = {"victim": victim}
+    return [Situation(*keys).cell() for keys in reader.cells(document, index, mode, "further", given)]
 
 
 def _rehearse(criteria: Sequence[Criterion], mode: Mode) -> None:

@@ -1,12 +1,12 @@
-"""The names that suites use: measures of a run, joins of the parts of a cell, and margins."""
+"""The names that suites use for measures of a run and for joins of the parts of a cell."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ackclock.decision.comparisons import Margin
+from ackclock.comparison import measures as everyday
 from ackclock_evaluate import joins, measures, states, timelines
-from ackclock_evaluate.cell import DELAY, GOODPUT, JAIN, LOSS, SHARE, CellNumbers, harm_margin, time_margin
+from ackclock_evaluate.cell import CellNumbers
 
 _OVER_TIME: dict[str, Callable[..., CellNumbers]] = {
     "breaker": timelines.breaker,
@@ -22,10 +22,11 @@ _OVER_TIME: dict[str, Callable[..., CellNumbers]] = {
     "shares": timelines.shares,
     "silence": timelines.silence,
 }
-RECORDED = frozenset(_OVER_TIME)
+RECORDED = frozenset(_OVER_TIME) | everyday.RECORDED
 """The measures that need tables over time."""
 MEASURES: dict[str, Callable[..., CellNumbers]] = {
     **_OVER_TIME,
+    **everyday.MEASURES,
     "audio": measures.audio,
     "behind_two": measures.behind_two,
     "burst": measures.burst,
@@ -57,16 +58,6 @@ JOINS: dict[str, Callable[..., CellNumbers]] = {
     "kept": joins.kept,
     "marks_per_loss": joins.marks_per_loss,
     "slowdowns": joins.slowdowns,
+    "stolen": joins.stolen,
 }
 """Functions from the numbers of each part to those of the cell."""
-MARGINS: Mapping[str, Margin] = {
-    "goodput": GOODPUT,
-    "delay_p95": DELAY,
-    "loss": LOSS,
-    "smallest_share": SHARE,
-    "jain": JAIN,
-    "utilisation": Margin("utilisation", "", higher_is_better=True, ratio=1.1),
-    "harm": harm_margin(""),
-    "time": time_margin(""),
-}
-"""Margins by name; those of harm and of a time have no metric of their own."""

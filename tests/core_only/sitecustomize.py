@@ -6,7 +6,7 @@
 import sys
 from importlib.machinery import ModuleSpec
 
-SATELLITES = ("ackclock_evaluate", "ackclock_gym", "ackclock_paths", "ackclock_search", "ackclock_suites")
+SATELLITES = ("ackclock_evaluate", "ackclock_gym", "ackclock_paths", "ackclock_search")
 
 
 class Refusal:

@@ -15,9 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ackclock import engine
+from ackclock.decision import margins
+from ackclock.suites import reader
+from ackclock.suites.formulas import Names, ProblemError, calculate, fill, points
 from ackclock_evaluate import report, suite, vocabulary
 from ackclock_evaluate.evaluate import evaluate
-from ackclock_evaluate.formulas import Names, ProblemError, calculate, fill, points
 from ackclock_evaluate.results import Request
 from ackclock_evaluate.setting import Subject
 from ackclock_evaluate.suites import SUITES, criteria
@@ -42,8 +44,8 @@ length_s = 20
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_the_schema_describes_every_suite(file) -> None:
-    jsonschema.Draft202012Validator.check_schema(suite.schema())
-    jsonschema.validate(tomllib.loads(file.read_text("utf-8")), suite.schema())
+    jsonschema.Draft202012Validator.check_schema(reader.schema())
+    jsonschema.validate(tomllib.loads(file.read_text("utf-8")), reader.schema())
 
 
 def test_a_suite_is_cited_by_the_digest_of_its_file(tmp_path: Path) -> None:
@@ -52,7 +54,7 @@ def test_a_suite_is_cited_by_the_digest_of_its_file(tmp_path: Path) -> None:
     (criterion,) = criteria(str(file))
     assert criterion.suite == str(file)
     assert criterion.digest == hashlib.sha256(file.read_bytes()).hexdigest()[:16]
-    assert len({criterion.digest for name in SUITES for criterion in SUITES[name]}) == len(SUITES) == 7
+    assert len({criterion.digest for name in SUITES for criterion in SUITES[name]}) == len(SUITES) == 8
 
 
 def test_a_grid_makes_a_cell_per_point(tmp_path: Path) -> None:
@@ -220,7 +222,7 @@ def test_the_last_name_of_a_grid_varies_fastest() -> None:
 
 
 def test_the_schema_is_printed(ackclock) -> None:
-    assert json.loads(ackclock("schema", "--suite").stdout) == suite.schema()
+    assert json.loads(ackclock("schema", "--suite").stdout) == reader.schema()
 
 
 LEAVES = st.one_of(
@@ -233,7 +235,7 @@ LEAVES = st.one_of(
     ),
 )
 KEYS = st.sampled_from(
-    sorted(suite.schema()["$defs"]["situation"]["properties"]) + ["quick", "full", "each", "x"]
+    sorted(reader.schema()["$defs"]["situation"]["properties"]) + ["quick", "full", "each", "x"]
 )
 TREES = st.recursive(
     LEAVES,
@@ -268,7 +270,7 @@ def test_no_document_makes_the_reader_fail_otherwise(name, path, value) -> None:
     text = SMALL if name == "small" else (suite.HOME / name).read_text("utf-8")
     document = tomllib.loads(text)
     mutated(document, path, value)
-    schema = suite.schema()
+    schema = reader.schema()
     try:
         jsonschema.validate(document, schema)
         allowed = True
@@ -317,9 +319,9 @@ def test_the_example_on_the_page_is_evaluated_and_cited_by_its_digest(tmp_path: 
 
 
 def test_the_page_names_the_whole_vocabulary() -> None:
-    for name in (*vocabulary.MEASURES, *vocabulary.JOINS, *vocabulary.MARGINS):
+    for name in (*vocabulary.MEASURES, *vocabulary.JOINS, *margins.BY_NAME):
         assert f"`{name}" in PAGE, name
-    for key in suite.schema()["$defs"]["situation"]["properties"]:
+    for key in reader.schema()["$defs"]["situation"]["properties"]:
         assert f"`{key}" in PAGE, key
     for name, measure in vocabulary.MEASURES.items():
         (row,) = [line for line in PAGE.splitlines() if re.match(rf"\| `{name}`( †)? \|", line)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import sys
 
@@ -120,11 +119,9 @@ def schema(suite: bool) -> None:
       ackclock schema --suite > suite.schema.json
     """
     if suite:
-        try:
-            # By its name, because the core does not depend on satellites.
-            described = importlib.import_module("ackclock_evaluate.suite").schema()
-        except ImportError as error:
-            raise click.ClickException("--suite needs the package ackclock_evaluate") from error
+        from ackclock.suites.reader import schema as of_suites
+
+        described = of_suites()
     else:
         described = engine.schema()
     print(json.dumps(described, indent=2))

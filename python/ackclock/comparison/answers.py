@@ -12,8 +12,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from ackclock.comparison.measures import CAUSES, RunNumbers
 from ackclock.comparison.path import PathSetup
-from ackclock.comparison.questions import BY_KEY, CAUSES, MEASURES, QUESTIONS, RunNumbers, scenarios
+from ackclock.comparison.questions import BY_KEY, QUESTIONS, measures, scenarios
 from ackclock.comparison.words import words
 from ackclock.draw import curves as curves_of
 from ackclock.draw import latex
@@ -22,10 +23,8 @@ from ackclock.engine import Run, SimulationError, build
 from ackclock.metrics import Estimate, bandwidth_stolen_rate, within
 from ackclock.runs import Case, Job, Limits, Store, each
 
-OTHERS = ("reno", "cubic-linux")
-"""The controls that share a link with every compared control."""
-NEXT_TO = ("next to Reno", "next to cubic-linux")
-"""The names of their scenarios."""
+NEXT_TO = {"next to Reno": "reno", "next to cubic-linux": "cubic-linux"}
+"""The controls that share a link with every compared control, by the names of their scenarios."""
 ScenarioKey = tuple[int, str, str]
 """The number of a path, the name of a scenario, and a control."""
 ScenarioNumbers = dict[tuple[str, str], list[RunNumbers]]
@@ -185,7 +184,7 @@ def compare_each(
     }
     # The goodput that Reno loses to a control is measured against its goodput next to another Reno.
     for place, setting in enumerate(settings):
-        for other, name in zip(OTHERS, NEXT_TO, strict=True):
+        for name, other in NEXT_TO.items():
             wanted.setdefault((place, name, other), scenarios(setting, other)[name])
     record = {"alone", "after a step"}
     cases = {key: Case(scenario, settings[key[0]].runs, key[1] in record) for key, scenario in wanted.items()}
@@ -240,6 +239,7 @@ def _measured(
         for job in of_key:
             owners.setdefault(job, []).append(key)
     order = {key: index for index, key in enumerate(jobs)}
+    functions = [measures(setting) for setting in settings]
     measured: dict[tuple[Job, ScenarioKey], RunNumbers] = {}
     curves: list[dict[str, WindowCurve]] = [{} for _ in settings]
     warnings: list[dict[tuple[int, int, str], str]] = [{} for _ in settings]
@@ -250,7 +250,7 @@ def _measured(
             place, name, control = key
             if run.summary["warnings"]:
                 warnings[place][order[key], job.run, control] = run.summary["warnings"][0]
-            measured[job, key] = MEASURES[name](run, settings[place])
+            measured[job, key] = functions[place][name](run)
             if name == "alone" and job.run == 0:
                 curves[place][control] = WindowCurve(
                     *curves_of.of_flow(run, 0, "window"),
@@ -281,19 +281,14 @@ def _texts(warnings: dict[tuple[int, int, str], str]) -> tuple[str, ...]:
 
 def _answers(numbers: ScenarioNumbers, control: str) -> dict[str, list[float]]:
     """Return the number of each run by question, in the order of questions."""
-    merged: dict[str, list[float]] = {}
-    for name in MEASURES:
-        for run in numbers[name, control]:
-            for key, value in run.items():
-                merged.setdefault(key, []).append(value)
-    for other, name in zip(OTHERS, NEXT_TO, strict=True):
-        usual = [run[f"left_{other}"] for run in numbers[name, other]]
-        left = merged.pop(f"left_{other}")
-        merged[f"stolen_{other}"] = [
-            100 * bandwidth_stolen_rate(alone, shared) if alone else float("nan")
-            for alone, shared in zip(usual, left, strict=True)
-        ]
-    return {question.key: merged[question.key] for question in QUESTIONS}
+    for name, other in NEXT_TO.items():
+        for run, usual in zip(numbers[name, control], numbers[name, other], strict=True):
+            alone = usual["victim_goodput"]
+            run["stolen"] = bandwidth_stolen_rate(alone, run["victim_goodput"]) if alone else float("nan")
+    return {
+        question.key: [question.scale * run[question.metric] for run in numbers[question.scenario, control]]
+        for question in QUESTIONS
+    }
 
 
 def _is_finite(values: Sequence[float]) -> bool:

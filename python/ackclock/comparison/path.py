@@ -28,8 +28,16 @@ RANDOM = (
     "transmission time of a packet"
 )
 """What differs between runs."""
-STEP = (0.4, 0.6)
-"""Start and end of the datagram flow that takes half of the link, as shares of the run."""
+
+
+def samples_s(seconds: float) -> float:
+    """Return a time in whole samples, at least one."""
+    return max(1, round(seconds / SAMPLE_S)) * SAMPLE_S
+
+
+def recovery_scale_s(rtt_ms: float) -> float:
+    """Return the time over which goodput is averaged to see a recovery: a second, or five longer RTTs."""
+    return samples_s(max(1.0, 5 * rtt_ms / 1e3))
 
 
 @dataclass(frozen=True)
@@ -115,8 +123,8 @@ class PathSetup:
 
     @property
     def recovery_scale_s(self) -> float:
-        """Time over which goodput is averaged to see a recovery: a second, or five longer round trips."""
-        return max(1, round(max(1.0, 5 * self.path.rtt_ms / 1e3) / SAMPLE_S)) * SAMPLE_S
+        """Time over which goodput is averaged to see a recovery, as `recovery_scale_s` has it."""
+        return recovery_scale_s(self.path.rtt_ms)
 
     def describe(self) -> str:
         """Return the path in a line of words: rate, RTT, buffer, loss, duration and runs."""

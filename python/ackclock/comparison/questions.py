@@ -1,27 +1,39 @@
-"""The questions of a comparison: a few scenarios, and the metrics of each."""
+"""The questions of a comparison: what is shown of the suite *everyday*, and its scenarios on a path."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-import polars as pl
-from numpy.typing import NDArray
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 from ackclock import metrics
-from ackclock.comparison.path import SAMPLE_S, STEP, PathSetup
-from ackclock.decision import Margin, margins
-from ackclock.engine import FlowSummary, Run, build
+from ackclock.comparison.measures import MEASURES, RECOVERED, SMOOTHNESS_RTTS, RunMeasure
+from ackclock.comparison.path import PathSetup
+from ackclock.decision import Margin
+from ackclock.engine.build import Table
 from ackclock.metrics import Estimate
+from ackclock.suites import reader
+from ackclock.suites.formulas import Names, fill
 
-RunNumbers = dict[str, float]
-"""The metrics of one run, by the key of their question."""
-SMOOTHNESS_RTTS = 10
-"""Round trips over which a rate is averaged before its CoV is computed."""
-RECOVERED = 0.9
-"""Share of the goodput before the step at which a flow has recovered."""
+SUITE = reader.document((reader.HOME / "everyday.toml").read_text("utf-8"), "everyday.toml")
+STEP: tuple[float, float] = (SUITE["every"]["let"]["taken"], SUITE["every"]["let"]["freed"])
+"""Start and end of the datagram flow that takes half of the link, as shares of the run."""
+Asked = tuple[reader.Keys, Names, str]
+"""The keys of a cell of the suite, the names for its formulas, and its place in the file."""
+
+
+def _cells(**given: float) -> Iterator[Asked]:
+    for index in range(len(SUITE["criterion"])):
+        for keys, point, where in reader.cells(SUITE, index, "full", given=given):
+            yield keys, Names(point, keys.get("let")), where
+
+
+MARGINS = {
+    (keys["name"], margin.metric): margin
+    for keys, _, where in _cells()
+    for margin in (reader.margin(entry, where) for entry in keys["judge"])
+}
+"""The differences that matter, by the names of the scenario and of the metric."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +48,10 @@ class Question:
         Short title with the unit.
     about : str
         What exactly is measured.
-    margin : Margin, optional
-        The difference that matters, as in an evaluation; a question without one has no better answer.
+    scenario, metric : str
+        Names of the scenario and of the metric in the suite.
+    scale : float
+        What the metric is multiplied by; other than 1 where the answer is in per cent.
     least, most : float
         Smallest and largest possible number.
     is_ratio : bool
@@ -47,10 +61,20 @@ class Question:
     key: str
     title: str
     about: str
-    margin: Margin | None = None
+    scenario: str
+    metric: str
+    scale: float = 1.0
     least: float = 0.0
     most: float = float("inf")
     is_ratio: bool = False
+
+    @cached_property
+    def margin(self) -> Margin | None:
+        """The difference that matters, as in an evaluation; a question without one has no better answer."""
+        margin = MARGINS.get((self.scenario, self.metric))
+        if margin is None or self.scale == 1.0:
+            return margin
+        return replace(margin, unit="%", difference=self.scale * (margin.difference or 0.0))
 
     def estimate(self, values: Sequence[float]) -> Estimate:
         """Return the mean over runs (the geometric mean of ratios) with an interval of possible values."""
@@ -58,81 +82,49 @@ class Question:
         return metrics.within(estimate, self.least, self.most)
 
 
-def _less(
-    metric: str, unit: str, ratio: float | None = margins.RATIO, difference: float | None = None
-) -> Margin:
-    return Margin(metric, unit, higher_is_better=False, ratio=ratio, difference=difference)
+def _beside(other: str, name: str, note: str = "") -> tuple[Question, Question]:
+    where, share = f"next to {name}", "share of the total goodput"
+    lost = f"goodput that {name} loses compared with sharing with another {name} flow{note}"
+    least, most = -float("inf"), 100.0
+    return (
+        Question(f"beside_{other}", f"share next to {name} (%)", share, where, "share", 100.0, 0.0, most),
+        Question(
+            f"stolen_{other}", f"stolen from {name}, BSR (%)", lost, where, "stolen", 100.0, least, most
+        ),
+    )
 
 
-def _more(metric: str, unit: str, ratio: float | None = None, difference: float | None = None) -> Margin:
-    return Margin(metric, unit, higher_is_better=True, ratio=ratio, difference=difference, least=1e-3)
-
-
+LOST = "one flow; dropped packets over sent packets, including random losses"
+TIME = "two equal flows, over the whole time"
+HALF = "two equal flows; 50 % is an equal share"
 QUESTIONS = (
+    Question("goodput", "goodput alone (Mbit/s)", "one flow", "alone", "goodput"),
     Question(
-        "goodput", "goodput alone (Mbit/s)", "one flow", _more("goodput", "Mbit/s", ratio=margins.RATIO)
+        "delay", "queueing delay alone, mean (ms)", "one flow; mean RTT minus propagation", "alone", "delay"
     ),
     Question(
-        "delay",
-        "queueing delay alone, mean (ms)",
-        "one flow; mean RTT minus propagation",
-        _less("queueing delay", "ms", difference=margins.DELAY_MS),
+        "delay_p95", "queueing delay alone, p95 (ms)", "one flow; 95th percentile", "alone", "delay_p95"
     ),
-    Question(
-        "delay_p95",
-        "queueing delay alone, p95 (ms)",
-        "one flow; 95th percentile",
-        _less("queueing delay, p95", "ms", difference=margins.DELAY_MS),
-    ),
-    Question(
-        "loss",
-        "packets lost alone (%)",
-        "one flow; dropped packets over sent packets, including random losses",
-        _less("loss", "%", ratio=margins.LOSS_RATIO, difference=100 * margins.LOSS_SHARE),
-        most=100.0,
-    ),
+    Question("loss", "packets lost alone (%)", LOST, "alone", "loss", 100.0, most=100.0),
     Question(
         "cov",
         f"CoV of the rate over {SMOOTHNESS_RTTS} RTTs, alone",
         "one flow; standard deviation over mean of the rate of arrival",
-        _less("CoV", "", difference=0.1),
+        "alone",
+        "cov",
     ),
+    Question("itself", "Jain's index against itself", TIME, "against itself", "jain", most=1.0),
     Question(
-        "itself",
-        "Jain's index against itself",
-        "two equal flows, over the whole time",
-        _more("Jain's index", "", difference=margins.JAIN),
-        most=1.0,
+        "worse", "smaller share against itself (%)", HALF, "against itself", "smallest_share", 50.0, most=50.0
     ),
-    Question(
-        "worse",
-        "smaller share against itself (%)",
-        "two equal flows; 50 % is an equal share",
-        _more("smaller share", "%", difference=10.0),
-        most=50.0,
-    ),
-    Question("beside_reno", "share next to Reno (%)", "share of the total goodput", most=100.0),
-    Question(
-        "stolen_reno",
-        "stolen from Reno, BSR (%)",
-        "goodput that Reno loses compared with sharing with another Reno flow (TCP-FIT, eq. 22)",
-        _less("goodput taken from Reno", "%", ratio=None, difference=10.0),
-        least=-float("inf"),
-        most=100.0,
-    ),
-    Question("beside_cubic-linux", "share next to cubic-linux (%)", "share of the total goodput", most=100.0),
-    Question(
-        "stolen_cubic-linux",
-        "stolen from cubic-linux, BSR (%)",
-        "goodput that cubic-linux loses compared with sharing with another cubic-linux flow",
-        _less("goodput taken from cubic-linux", "%", ratio=None, difference=10.0),
-        least=-float("inf"),
-        most=100.0,
-    ),
+    *_beside("reno", "Reno", " (TCP-FIT, eq. 22)"),
+    *_beside("cubic-linux", "cubic-linux"),
     Question(
         "rtt_ratio",
         "goodput ratio, RTT against twice the RTT",
         "two flows that differ only in RTT; 1 is fair, 4 is Reno's in theory; geometric mean",
+        "two RTTs",
+        "goodput_ratio",
         is_ratio=True,
     ),
     Question(
@@ -140,141 +132,33 @@ QUESTIONS = (
         "recovery after a step (s)",
         f"datagrams take half of the link from {STEP[0]:.0%} to {STEP[1]:.0%} of the run; time from "
         f"their end until the goodput is {RECOVERED:.0%} of the goodput before",
-        _less("recovery after a step", "s", difference=2.0),
+        "after a step",
+        "recovery",
     ),
 )
 BY_KEY = {question.key: question for question in QUESTIONS}
 
 
-def scenarios(setting: PathSetup, control: str) -> dict[str, dict[str, Any]]:
+def _on(setting: PathSetup) -> Iterator[Asked]:
+    path = setting.path
+    return _cells(rate_mbps=path.rate_mbps, rtt_ms=path.rtt_ms, length_s=setting.run_s, count=setting.flows)
+
+
+def scenarios(setting: PathSetup, control: str) -> dict[str, Table]:
     """Return the scenarios for one control by name."""
-    first = setting.flow(control, "first")
-    step_s = [share * setting.run_s for share in STEP]
-    half = {
-        "source": "cbr",
-        "rate": build.mbps(setting.path.rate_mbps / 2),
-        "rtt": build.milliseconds(setting.path.rtt_ms),
-        "name": "step",
-        "start": build.seconds(step_s[0]),
-        "stop": build.seconds(step_s[1]),
-    }
+    subject, rtt_ms = reader.Subject(control), setting.path.rtt_ms
     # Reno against itself is Reno next to Reno: the same names make it the same scenario.
     return {
-        "alone": setting.scenario(first),
-        "against itself": setting.scenario(first, setting.flow(control, "second")),
-        "next to Reno": setting.scenario(first, setting.flow("reno", "second")),
-        "next to cubic-linux": setting.scenario(first, setting.flow("cubic-linux", "second")),
-        "two RTTs": setting.scenario(first, setting.flow(control, "second", rtt=2.0)),
-        "after a step": setting.scenario(first, half),
+        keys["name"]: setting.scenario(*reader.flows(keys, names, where, subject, rtt_ms)[0])
+        for keys, names, where in _on(setting)
     }
 
 
-def group(run: Run, setting: PathSetup, index: int) -> list[FlowSummary]:
-    """Return the flows of the first or second group.
-
-    A group has as many flows as the path has of each control; the flows behind both groups are the path's
-    own traffic.
-    """
-    return [*run.summary["flows"][index * setting.flows : (index + 1) * setting.flows]]
-
-
-def _goodputs(run: Run, setting: PathSetup) -> list[float]:
-    return [sum(flow["goodput_mbps"] or 0.0 for flow in group(run, setting, index)) for index in (0, 1)]
-
-
-def _received(run: Run, setting: PathSetup) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the times of samples, and the bytes that the first group received in each."""
-    windows = run.windows.filter(pl.col("flow") < setting.flows)
-    sums = windows.group_by("time_s").agg(pl.col("delivered_bytes").sum()).sort("time_s")
-    return sums["time_s"].to_numpy(), sums["delivered_bytes"].to_numpy()
-
-
-def _mean(values: list[float | None]) -> float:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else float("nan")
-
-
-def _alone(run: Run, setting: PathSetup) -> RunNumbers:
-    flows = group(run, setting, 0)
-    scale_s = max(1, round(SMOOTHNESS_RTTS * setting.path.rtt_ms / 1e3 / SAMPLE_S)) * SAMPLE_S
-    _, rates = metrics.over_intervals(*_received(run, setting), scale_s, setting.warmup_s, setting.run_s)
-    mean = _mean([flow["mean_rtt_ms"] for flow in flows])
-    p95 = _mean([flow["rtt_p95_ms"] for flow in flows])
-    dropped = sum(flow["dropped_packets"] for flow in flows)
-    return {
-        "goodput": sum(flow["goodput_mbps"] or 0.0 for flow in flows),
-        # Percentiles come from a histogram, whose bins may end below the propagation delay.
-        "delay": float(np.maximum(0.0, mean - setting.path.rtt_ms)),
-        "delay_p95": float(np.maximum(0.0, p95 - setting.path.rtt_ms)),
-        "loss": 100 * metrics.loss_rate(dropped, sum(flow["sent_packets"] for flow in flows)),
-        "cov": float(metrics.cov(rates)),
-        **_causes(run, flows),
-    }
-
-
-CAUSES = ("random_losses", "queue_drops", "marks", "held_by_receiver")
-"""What is counted of a flow alone to say what limits it."""
-
-
-def _causes(run: Run, flows: Sequence[FlowSummary]) -> RunNumbers:
-    """Return losses at random and in the queue, marks, and how full the receive window is on average."""
-    link = run.summary["links"][0]
-    full = []
-    for flow in flows:
-        allowed = flow["settings"]["receive_window"]
-        if isinstance(allowed, int) and flow["goodput_mbps"] and flow["mean_rtt_ms"]:
-            bits = flow["goodput_mbps"] * 1e3 * flow["mean_rtt_ms"]
-            full.append(bits / build.PACKET_BITS / allowed)
-    return {
-        "random_losses": float(link["random_losses"]),
-        "queue_drops": float(link["queue_drops"]),
-        "marks": float(link["marks"]),
-        "held_by_receiver": max(full, default=0.0),
-    }
-
-
-def _against_itself(run: Run, setting: PathSetup) -> RunNumbers:
-    shares = _goodputs(run, setting)
-    flows = run.summary["flows"][: 2 * setting.flows]
-    return {
-        "itself": float(metrics.jain([flow["goodput_mbps"] or 0.0 for flow in flows])),
-        "worse": 100 * min(shares) / sum(shares) if sum(shares) else float("nan"),
-    }
-
-
-def _beside(other: str) -> Callable[[Run, PathSetup], RunNumbers]:
-    def measure(run: Run, setting: PathSetup) -> RunNumbers:
-        own, left = _goodputs(run, setting)
-        total = own + left
-        return {
-            f"beside_{other}": 100 * own / total if total else float("nan"),
-            # Not an answer by itself: the goodput next to a flow of the same control is the reference.
-            f"left_{other}": left,
-        }
-
-    return measure
-
-
-def _two_rtts(run: Run, setting: PathSetup) -> RunNumbers:
-    short, long = _goodputs(run, setting)
-    return {"rtt_ratio": metrics.throughput_ratio(short, long) if long and short else float("nan")}
-
-
-def _after_a_step(run: Run, setting: PathSetup) -> RunNumbers:
-    time_s, received = _received(run, setting)
-    taken_s, freed_s = (share * setting.run_s for share in STEP)
-    before = metrics.goodput(time_s, received, setting.warmup_s, taken_s)
-    scale_s = setting.recovery_scale_s
-    ends, rates = metrics.over_intervals(time_s, received, scale_s, freed_s, setting.run_s)
-    back = rates * 8e-6 >= RECOVERED * before
-    return {"recovery": float(ends[np.argmax(back)] - freed_s) if back.any() else float("inf")}
-
-
-MEASURES: Mapping[str, Callable[[Run, PathSetup], RunNumbers]] = {
-    "alone": _alone,
-    "against itself": _against_itself,
-    "next to Reno": _beside("reno"),
-    "next to cubic-linux": _beside("cubic-linux"),
-    "two RTTs": _two_rtts,
-    "after a step": _after_a_step,
-}
+def measures(setting: PathSetup) -> dict[str, RunMeasure]:
+    """Return the function of a run that measures each scenario, by name."""
+    functions: dict[str, RunMeasure] = {}
+    for keys, names, where in _on(setting):
+        wanted = fill(keys["measure"], names, where)
+        arguments = {"name": wanted} if isinstance(wanted, str) else dict(wanted)
+        functions[keys["name"]] = partial(MEASURES[arguments.pop("name")], **arguments)
+    return functions

@@ -9,8 +9,7 @@ from typing import Literal
 import numpy as np
 
 from ackclock.comparison.answers import Comparison
-from ackclock.comparison.path import STEP
-from ackclock.comparison.questions import Question
+from ackclock.comparison.questions import STEP, Question
 from ackclock.decision import compare
 
 Place = Literal["best", "alike", "undecided", "behind"]

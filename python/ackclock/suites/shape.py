@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Mapping
 
-from ackclock_evaluate.formulas import ProblemError, TomlValue
+from ackclock.suites.formulas import ProblemError, TomlValue
 
 Schema = Mapping[str, TomlValue]
 _KINDS: dict[str, tuple[type, ...]] = {

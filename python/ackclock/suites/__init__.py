@@ -1,0 +1,1 @@
+"""Suites as files: TOML that says what is asked of a control, for `compare` and for evaluations."""
