@@ -9,7 +9,7 @@ from pathlib import Path
 import faulty
 
 import ackclock
-from ackclock.engine.names import slug
+from ackclock.names import slug
 from ackclock_evaluate.evaluate import evaluate
 from ackclock_evaluate.results import Evaluation, Request
 from ackclock_evaluate.setting import Subject

@@ -20,7 +20,7 @@ import numpy as np
 
 import ackclock
 from ackclock import engine
-from ackclock.engine.names import slug
+from ackclock.names import slug
 from ackclock.runs import Store, drive, places, progress
 from ackclock_evaluate import power
 from ackclock_evaluate.cell import Cell, Criterion

@@ -11,7 +11,7 @@ import pytest
 from ackclock import engine
 from ackclock.cli.predict import SUBJECTS
 from ackclock.comparison import path, questions
-from ackclock.engine.names import NAME, slug
+from ackclock.names import NAME, slug
 from ackclock.predictions import Simulation
 from ackclock.predictions.subjects import function_of
 from ackclock.reproduction import make, sentences, strips

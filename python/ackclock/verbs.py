@@ -257,7 +257,7 @@ def predict(subject: str, *arguments: object, simulate: int = 0, **settings: obj
         When the subject is unknown.
     """
     if subject not in SUBJECTS:
-        from ackclock.engine.names import hint
+        from ackclock.names import hint
 
         raise ValueError(f"unknown subject {subject}: {hint(subject, SUBJECTS)}")
     if simulate:

@@ -11,7 +11,7 @@ import numpy as np
 from ackclock.decision.comparisons import Limit, Margin
 from ackclock.engine import Run
 from ackclock.engine.build import Table
-from ackclock.engine.names import slug
+from ackclock.names import slug
 from ackclock_evaluate.setting import Mode, Subject
 
 CellNumbers = dict[str, float]
@@ -24,9 +24,11 @@ _WORDS = {
     "burst_p95": "completion time of the bursts, p95",
     "camp_loss": "slowdown of the other camp",
     "completion": "completion time",
+    "cov": "coefficient of variation of the rate",
     "cross_loss": "loss of the cross traffic",
     "cuts": "window cuts",
     "datagram_loss": "loss of datagrams",
+    "delay": "RTT minus propagation, mean over the packets",
     "delay_mean": "queueing delay, time average",
     "delay_p50": "queueing delay, median",
     "delay_p95": "queueing delay, p95",

@@ -14,7 +14,7 @@ from ackclock.draw import lab
 from ackclock.draw.figure import Group
 from ackclock.draw.page import html
 from ackclock.engine import controls, storage
-from ackclock.engine.names import slug
+from ackclock.names import slug
 from ackclock_evaluate import conclusion, exports, figures, power, previous, report, tables, written
 from ackclock_evaluate.cell import words
 from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, MarginResult

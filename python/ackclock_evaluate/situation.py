@@ -12,7 +12,7 @@ from functools import partial
 from ackclock import engine
 from ackclock.decision.comparisons import Limit
 from ackclock.engine.build import Table
-from ackclock.engine.names import NAME
+from ackclock.names import NAME
 from ackclock.suites.formulas import GridPoint, Names, ProblemError, TomlValue, each, fill
 from ackclock.suites.reader import Keys, flows, margin, merged, number, text
 from ackclock_evaluate.cell import Cell, CellMeasure, CellNumbers, Part, Parts

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ackclock.engine import followed
-from ackclock.engine.names import hint
+from ackclock.names import hint
 from ackclock_evaluate import saved
 from ackclock_evaluate.cell import Criterion
 from ackclock_evaluate.suite import built_in, names, read

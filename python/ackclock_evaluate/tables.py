@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from ackclock.engine.names import slug
+from ackclock.names import slug
 from ackclock.runs import rows
 from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation
 from ackclock_evaluate.setting import BASELINES

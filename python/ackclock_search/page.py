@@ -11,7 +11,7 @@ from typing import Any
 from ackclock import engine
 from ackclock.draw.page import html
 from ackclock.engine import controls, storage
-from ackclock.engine.names import slug
+from ackclock.names import slug
 from ackclock_evaluate.cell import words
 from ackclock_search.figure import figure
 from ackclock_search.run import Searched

@@ -12,8 +12,8 @@ import numpy as np
 
 from ackclock import engine, metrics
 from ackclock.engine import today
-from ackclock.engine.names import hint
 from ackclock.metrics import Estimate
+from ackclock.names import hint
 from ackclock.runs import Limits, Store, estimate, places, progress
 from ackclock.runs.live import OFF, Live
 from ackclock_evaluate.evaluate import refuse_unknown

@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 import ackclock
+from ackclock.decision.margins import GOODPUT, LOSS, SHARE
 from ackclock.engine import Run
 from ackclock.engine.build import Table
 from ackclock_evaluate import evaluate as evaluation
 from ackclock_evaluate import measures, timelines, work
-from ackclock_evaluate.cell import GOODPUT, LOSS, SHARE, Cell, Criterion, one_part
+from ackclock_evaluate.cell import Cell, Criterion, one_part
 from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, Request
 from ackclock_evaluate.setting import Bottleneck, Mode, Subject
 from ackclock_evaluate.suites import criteria

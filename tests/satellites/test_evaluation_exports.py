@@ -11,8 +11,9 @@ import pytest
 
 from ackclock import engine
 from ackclock.decision.comparisons import Limit, compare
+from ackclock.decision.margins import LOSS
 from ackclock_evaluate import accepted, conclusion, exports, written
-from ackclock_evaluate.cell import LOSS, Cell
+from ackclock_evaluate.cell import Cell
 from ackclock_evaluate.results import (
     CANDIDATE,
     CellResult,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ackclock import engine
-from ackclock.engine.names import NAME
+from ackclock.names import NAME
 from ackclock_evaluate.cell import Cell, Criterion
 from ackclock_evaluate.setting import Subject
 from ackclock_evaluate.suites import SUITES

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from ackclock.decision.comparisons import Margin, compare
+from ackclock.decision.margins import LOSS
 from ackclock.runs import Answer
 from ackclock_evaluate import timelines, work
-from ackclock_evaluate.cell import LOSS, Cell, Criterion, one_part
+from ackclock_evaluate.cell import Cell, Criterion, one_part
 from ackclock_evaluate.results import Request
 from ackclock_evaluate.setting import Bottleneck, Subject
 

@@ -7,10 +7,9 @@ import sys
 
 import click
 
-from ackclock import engine
+from ackclock import engine, names
 from ackclock.cli import completion, options
 from ackclock.draw import glossary
-from ackclock.engine import names
 
 
 @click.command()

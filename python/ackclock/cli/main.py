@@ -327,7 +327,7 @@ def _usage(error: click.ClickException) -> str:
 
 
 def _unknown(error: click.NoSuchOption | click.exceptions.NoSuchCommand) -> str:
-    from ackclock.engine.names import hint
+    from ackclock.names import hint
 
     context = error.ctx
     known: list[str] = []

@@ -235,7 +235,7 @@ def _described(
 
 def _refuse_unknown(targets: tuple[str, ...]) -> None:
     """Refuse unknown papers before the known ones are imported, which takes seconds."""
-    from ackclock.engine.names import hint
+    from ackclock.names import hint
 
     names = [paper.name for paper in completion.papers()]
     for target in targets:

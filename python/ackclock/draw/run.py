@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from ackclock.draw import curves, plots
 from ackclock.draw.curves import Recorded
-from ackclock.engine.names import hint
+from ackclock.names import hint
 from ackclock.summary import FlowSummary, profiles
 
 if TYPE_CHECKING:

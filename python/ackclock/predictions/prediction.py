@@ -10,9 +10,9 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from ackclock.draw import latex, plots
-from ackclock.engine.names import hint
 from ackclock.metrics import Estimate, over_runs
 from ackclock.models.laws import Array
+from ackclock.names import hint
 from ackclock.runs import Case, measure_all
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 from ackclock.engine import Run, build
-from ackclock.engine.names import hint
 from ackclock.metrics import over_runs
 from ackclock.models import laws, unfairness
+from ackclock.names import hint
 from ackclock.predictions import paths
 from ackclock.predictions.prediction import Prediction, Simulation, with_simulated
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from ackclock.engine.names import NAME
+from ackclock.names import NAME
 from ackclock.reproduction.numbers import FULL, QUICK, Bounds, Effort, Key, Numbers, Row
 from ackclock.reproduction.settings import Setting
 from ackclock.runs import Case

@@ -16,7 +16,7 @@ from ackclock.decision import Estimate, expected_wrong
 from ackclock.draw import charts
 from ackclock.draw.figure import Group
 from ackclock.engine import integrity, storage, today
-from ackclock.engine.names import hint, slug
+from ackclock.names import hint, slug
 from ackclock.reproduction import outcome, page, tried
 from ackclock.reproduction.artefact import Artefact, Claim, Judged
 from ackclock.reproduction.dependence import depends_on

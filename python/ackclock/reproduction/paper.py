@@ -45,7 +45,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ackclock.engine.names import NAME
+from ackclock.names import NAME
 from ackclock.reproduction import cells, main_claims, ns2, tried
 from ackclock.reproduction.artefact import Artefact, Claim, Finding, Simulated
 from ackclock.reproduction.cells import Cell

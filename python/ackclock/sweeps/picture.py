@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from ackclock.draw import plots
-from ackclock.engine.names import hint
 from ackclock.metrics import over_runs, within
+from ackclock.names import hint
 from ackclock.runs import progress, rows
 from ackclock.runs.store import BusyError
 from ackclock.sweeps import exports

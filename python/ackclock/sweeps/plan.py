@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ackclock import engine
-from ackclock.engine.names import hint
+from ackclock.names import hint
 from ackclock.runs import rows
 
 ParameterValue = float | int | bool | str

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from ackclock.draw.figure import Axis, Chart, Group, Series
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
 from ackclock.models import periods
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Claim, Computed, Traces
 from ackclock.reproduction.claims import mean, near
 from ackclock.reproduction.numbers import Effort, Numbers, Row

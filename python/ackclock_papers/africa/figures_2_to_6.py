@@ -9,7 +9,7 @@ import polars as pl
 
 from ackclock.draw.figure import Diagram, Group
 from ackclock.engine import Run, number
-from ackclock.engine.names import slug
+from ackclock.names import slug
 from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, changed, mean, near, ratio, times

@@ -9,9 +9,9 @@ import numpy as np
 import scipy
 
 from ackclock.draw.figure import Table
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.models import laws, responses
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Claim, Computed, Traces
 from ackclock.reproduction.claims import between, mean, near
 from ackclock.reproduction.numbers import Effort, Numbers, Row

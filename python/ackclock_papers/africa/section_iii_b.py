@@ -10,7 +10,7 @@ import polars as pl
 
 from ackclock.draw.figure import Table
 from ackclock.engine import Run
-from ackclock.engine.names import slug
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ratio
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row

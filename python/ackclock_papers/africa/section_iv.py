@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from ackclock.engine import Run, build, number
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Probe, Simulated
 from ackclock.reproduction.claims import between, mean, near
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row

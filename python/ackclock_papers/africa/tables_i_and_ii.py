@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ackclock.draw.figure import Table
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, changed, mean, near, ratio, times
 from ackclock.reproduction.numbers import Effort, Numbers

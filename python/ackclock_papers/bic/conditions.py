@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ackclock.draw.figure import Table
 from ackclock.engine import Run, number
-from ackclock.engine.names import slug
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, mean
 from ackclock.reproduction.numbers import Effort, Numbers, Row

@@ -11,7 +11,7 @@ import numpy as np
 from ackclock.decision import Estimate, over_runs, quotient, within
 from ackclock.draw import figure
 from ackclock.engine import Run, number
-from ackclock.engine.names import slug
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, changed, mean, near, times
 from ackclock.reproduction.figures import bar_chart

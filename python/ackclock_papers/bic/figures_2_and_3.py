@@ -10,7 +10,7 @@ import polars as pl
 
 from ackclock import metrics
 from ackclock.engine import Run
-from ackclock.engine.names import slug
+from ackclock.names import slug
 from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Probe, Simulated
 from ackclock.reproduction.claims import between, changed, mean, near, times

@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ackclock.draw import figure
 from ackclock.engine import Run, number
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.models import responses
+from ackclock.names import slug
 from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Computed, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, changed, holds, mean, near, ratio, times

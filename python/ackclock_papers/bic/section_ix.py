@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from ackclock.draw.figure import Table
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.models import convergence, fluid, laws, unfairness
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Computed, Traces
 from ackclock.reproduction.claims import between, changed, mean, near
 from ackclock.reproduction.numbers import Effort, Numbers, Row

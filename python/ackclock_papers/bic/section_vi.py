@@ -10,9 +10,9 @@ import scipy
 from numpy.typing import NDArray
 
 from ackclock.draw.figure import Table
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.models import laws, responses
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Computed, Traces
 from ackclock.reproduction.claims import between, mean, near, times
 from ackclock.reproduction.numbers import Effort, Numbers, Row

@@ -13,9 +13,9 @@ import polars as pl
 from ackclock import metrics
 from ackclock.draw.figure import Table
 from ackclock.engine import Run, build, number
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
 from ackclock.models import unfairness as predicted
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import mean, near, ratio, times
 from ackclock.reproduction.least import MUCH, MUCH_MORE

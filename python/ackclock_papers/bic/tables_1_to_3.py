@@ -11,7 +11,7 @@ import numpy as np
 from ackclock.decision import Estimate, quotient
 from ackclock.draw.figure import Table
 from ackclock.engine import Run
-from ackclock.engine.names import slug
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Claim, Judged, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, changed, mean, near, ratio, times
 from ackclock.reproduction.least import MUCH, MUCH_MORE

@@ -11,8 +11,8 @@ import numpy as np
 
 from ackclock.draw.figure import Axis, Group
 from ackclock.engine import Run, number
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, changed, mean, near, ratio
 from ackclock.reproduction.figures import curve_chart

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.engine import Run
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, bandwidth_stolen_rate, over_runs
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, changed, mean, near, ratio
 from ackclock.reproduction.figures import bar_chart

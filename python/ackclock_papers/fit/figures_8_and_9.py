@@ -8,8 +8,8 @@ import polars as pl
 
 from ackclock.draw.figure import Group
 from ackclock.engine import Run
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
+from ackclock.names import slug
 from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, changed, mean, near, ratio

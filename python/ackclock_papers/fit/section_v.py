@@ -9,8 +9,8 @@ from typing import SupportsFloat
 import scipy
 
 from ackclock.draw.figure import Table
-from ackclock.engine.names import slug
 from ackclock.models import fit, responses, unfairness
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Computed, Traces
 from ackclock.reproduction.claims import between, holds, mean, near, ratio
 from ackclock.reproduction.numbers import Effort, Numbers, Row

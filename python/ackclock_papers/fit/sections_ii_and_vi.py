@@ -10,8 +10,8 @@ import polars as pl
 
 from ackclock.draw.figure import Table
 from ackclock.engine import Run, number
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, bandwidth_stolen_rate, over_runs, throughput_degradation
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, changed, mean, near, ratio
 from ackclock.reproduction.least import FULL

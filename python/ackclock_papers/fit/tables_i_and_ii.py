@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ackclock.draw.figure import Table
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
 from ackclock.models import fit, responses, unfairness
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Computed, Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ratio
 from ackclock.reproduction.numbers import Effort, Numbers, Row

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ackclock.draw.figure import Table
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Claim, Simulated, Traces
 from ackclock.reproduction.claims import changed, holds, mean, near, ratio, times
 from ackclock.reproduction.numbers import Numbers

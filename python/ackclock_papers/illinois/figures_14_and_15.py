@@ -12,9 +12,9 @@ import numpy as np
 
 from ackclock.draw.figure import SECONDS, Axis, Chart, Group, Series
 from ackclock.engine import Run, build, number
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_batches, over_runs
 from ackclock.models import illinois
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, changed, mean, times
 from ackclock.reproduction.figures import curve_chart

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from ackclock.draw.figure import Axis, Chart, Group, Series
-from ackclock.engine.names import slug
 from ackclock.models import illinois, matrix
+from ackclock.names import slug
 from ackclock.predictions.matrix import study
 from ackclock.reproduction.artefact import Claim, Computed, Traces
 from ackclock.reproduction.claims import between, holds, mean, near

@@ -10,8 +10,8 @@ import polars as pl
 
 from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.engine import Run, number
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
+from ackclock.names import slug
 from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, changed, mean, near

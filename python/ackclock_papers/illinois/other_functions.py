@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ackclock.engine.names import slug
+from ackclock.names import slug
 from ackclock.reproduction.numbers import Effort, Key
 from ackclock.runs import Case
 from ackclock_papers.illinois.figures_8_and_10 import concave

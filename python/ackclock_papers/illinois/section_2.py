@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ackclock.draw.figure import Group
-from ackclock.engine.names import slug
+from ackclock.names import slug
 from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Simulated, Traces
 from ackclock.reproduction.claims import between, mean, near, ratio

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ackclock.draw.figure import Table
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
 from ackclock.models import illinois, laws
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Claim, Computed, Traces
 from ackclock.reproduction.claims import between, mean
 from ackclock.reproduction.numbers import Effort, Numbers, Row

@@ -12,8 +12,8 @@ import polars as pl
 from ackclock import metrics
 from ackclock.draw.figure import Table
 from ackclock.engine import Run
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, holds, mean, near, times
 from ackclock.reproduction.numbers import Effort, Numbers, Row

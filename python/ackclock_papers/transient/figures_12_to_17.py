@@ -8,8 +8,8 @@ import numpy as np
 
 from ackclock import metrics
 from ackclock.engine import build
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
+from ackclock.names import slug
 from ackclock.reproduction.claims import between, mean, near
 from ackclock.reproduction.numbers import Effort, Key, Numbers
 from ackclock.reproduction.orders import plainly

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ackclock import metrics
 from ackclock.draw.figure import Group
 from ackclock.engine import Run
-from ackclock.engine.names import slug
+from ackclock.names import slug
 from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import mean, near, ratio

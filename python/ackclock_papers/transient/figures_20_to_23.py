@@ -9,8 +9,8 @@ import numpy as np
 
 from ackclock import metrics
 from ackclock.decision import difference
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
+from ackclock.names import slug
 from ackclock.reproduction.claims import between, changed, mean, near
 from ackclock.reproduction.least import ALMOST
 from ackclock.reproduction.numbers import Effort, Numbers

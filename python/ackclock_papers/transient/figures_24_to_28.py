@@ -11,8 +11,8 @@ import numpy as np
 from ackclock import metrics
 from ackclock.decision import difference
 from ackclock.engine import Run
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Probe
 from ackclock.reproduction.claims import between, changed, mean, near, times
 from ackclock.reproduction.numbers import Effort, Numbers, Row

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from ackclock.engine import Run
-from ackclock.engine.names import slug
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Claim, Probe, Simulated
 from ackclock.reproduction.claims import between, changed, mean, near
 from ackclock.reproduction.least import MUCH, MUCH_MORE

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ackclock.draw.figure import Diagram
-from ackclock.engine.names import slug
 from ackclock.models import smoothness, timeouts
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Computed, Traces
 from ackclock.reproduction.claims import mean, near
 from ackclock.reproduction.numbers import Effort, Numbers, Row

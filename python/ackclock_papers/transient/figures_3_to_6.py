@@ -8,7 +8,7 @@ import numpy as np
 
 from ackclock.draw.figure import Group
 from ackclock.engine import build
-from ackclock.engine.names import slug
+from ackclock.names import slug
 from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Claim, Simulated, Traces
 from ackclock.reproduction.claims import between, changed, mean, near, ratio

@@ -9,8 +9,8 @@ import numpy as np
 
 from ackclock import metrics
 from ackclock.engine import Run
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Claim, Probe
 from ackclock.reproduction.claims import between, changed, mean, near, ratio
 from ackclock.reproduction.least import MUCH, MUCH_MORE

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ackclock.engine.names import slug
 from ackclock.models import smoothness, timeouts
+from ackclock.names import slug
 from ackclock.reproduction import ns2, quoted
 from ackclock.reproduction.artefact import Evidence, Finding
 from ackclock.reproduction.least import ALMOST

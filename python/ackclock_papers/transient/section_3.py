@@ -11,8 +11,8 @@ import polars as pl
 
 from ackclock.draw.figure import Table
 from ackclock.engine import Run
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, FloatArray, over_runs
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, changed, mean, near, ratio, times
 from ackclock.reproduction.least import MUCH, MUCH_MORE

@@ -10,9 +10,9 @@ import polars as pl
 
 from ackclock.draw.figure import Table
 from ackclock.engine import Run
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, FloatArray, over_runs
 from ackclock.models import transients
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims import mean, near, ratio, times
 from ackclock.reproduction.numbers import Effort, Numbers, Row

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ackclock.draw.figure import Table
-from ackclock.engine.names import slug
 from ackclock.models import smoothness, timeouts
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Computed, Traces
 from ackclock.reproduction.claims import mean, near
 from ackclock.reproduction.numbers import Effort, Numbers, Row

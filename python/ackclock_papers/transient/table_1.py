@@ -11,9 +11,9 @@ import numpy as np
 
 from ackclock.draw.figure import Table
 from ackclock.engine import Run, build
-from ackclock.engine.names import slug
 from ackclock.metrics import Estimate, over_runs
 from ackclock.models import smoothness, timeouts, transients
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, changed, mean, near
 from ackclock.reproduction.numbers import Effort, Numbers, Row
