@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -60,17 +60,7 @@ def _show_schema(context: click.Context, _: click.Parameter, wanted: bool) -> No
     shell_complete=completion.names(lambda: chain.from_iterable(names.CRITERIA.values()), separated=True),
     help="Evaluate only these criteria.",
 )
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Set a parameter of CONTROL.")
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=1, metavar="N", help="Seed of the random streams."
-)
-@click.option(
-    "-o", "--output", type=options.PATH, default=Path("results"), metavar="DIR", help="Directory of results."
-)
-@options.jobs
-@options.cluster
-@options.limit
-@options.memory
+@options.judged
 @click.option("--own-baselines", is_flag=True, help="Simulate the baselines; use no shipped numbers.")
 @options.dry_run
 @click.option(
@@ -104,10 +94,7 @@ def evaluate(
     settings: tuple[str, ...],
     seed: int,
     output: Path,
-    jobs: int | None,
-    cluster: str | None,
-    limit: str | None,
-    memory: str | None,
+    places: options.Places,
     own_baselines: bool,
     dry_run: bool,
     fail_on: str | None,
@@ -150,7 +137,6 @@ def evaluate(
     from ackclock_evaluate.setting import Subject
 
     begin = time.monotonic()
-    limits = options.limits(limit, memory)
     request = Request(
         Subject(control, parameters(settings)),
         _criteria(suite or ("rfc9743",), only),
@@ -162,16 +148,15 @@ def evaluate(
     current, ended = _accepted(accept, request)
     cache = output / ".cache"
     if dry_run:
-        _estimate(request, cache, jobs, as_json)
+        _estimate(request, cache, places["jobs"], as_json)
         return
     tell = None if as_json else lambda line: print(f"ackclock: {line}", file=sys.stderr)
-    places: dict[str, Any] = {"jobs": jobs, "cluster": cluster, "limits": limits, "tell": tell}
     command = options.command()
     controls.load_missing([control])
     requested = {criterion.key for criterion in request.criteria}
     home = page.folder(output, control)
     with options.watched(live, home, f"Evaluation of {control}", home / "index.html") as watcher:
-        evaluation = run(previous.merge(request, home), cache, live=watcher, **places)
+        evaluation = run(previous.merge(request, home), cache, live=watcher, tell=tell, **places)
         wall_s = time.monotonic() - begin
         place = page.write(evaluation, output, command, wall_s, tell, pictures=pictures)
     if as_json:

@@ -16,7 +16,7 @@ import polars as pl
 
 from ackclock import engine
 from ackclock.decision.comparisons import Margin
-from ackclock.decision.margins import DELAY, GOODPUT, LOSS, SHARE, of_harm
+from ackclock.decision.margins import BY_NAME, DELAY, GOODPUT, LOSS, SHARE
 from ackclock.engine import Run
 from ackclock.engine.build import Table
 from ackclock_evaluate import measures
@@ -104,7 +104,7 @@ OBJECTIVES: dict[str, Objective] = {
         Objective(
             "harm",
             "leaves less to a flow of cubic-linux",
-            of_harm("harm_goodput"),
+            replace(BY_NAME["harm"], metric="harm_goodput"),
             measure=measures.victims,
             with_victim=True,
         ),

@@ -34,17 +34,7 @@ from ackclock_search import names
 )
 @click.option("--quick/--full", default=True, help="Take minutes, or hours.")
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Patterns tried per genome.")
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Set a parameter of CONTROL.")
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=1, metavar="N", help="Seed of the random streams."
-)
-@click.option(
-    "-o", "--output", type=options.PATH, default=Path("results"), metavar="DIR", help="Directory of results."
-)
-@options.jobs
-@options.cluster
-@options.limit
-@options.memory
+@options.judged
 @options.pictures
 @options.dry_run
 @options.live
@@ -58,10 +48,7 @@ def search(
     settings: tuple[str, ...],
     seed: int,
     output: Path,
-    jobs: int | None,
-    cluster: str | None,
-    limit: str | None,
-    memory: str | None,
+    places: options.Places,
     pictures: bool,
     dry_run: bool,
     live: bool,
@@ -105,9 +92,7 @@ def search(
             budget=budget,
             genomes=genome,
             seed=seed,
-            jobs=jobs,
-            cluster=cluster,
-            limits=options.limits(limit, memory),
+            **places,
             live=watcher,
             tell=lambda line: None if as_json else print(f"ackclock: {line}", file=sys.stderr),
         )

@@ -66,31 +66,15 @@ if TYPE_CHECKING:
     "--flows", type=click.IntRange(1, 1000), default=1, metavar="N", help="Number of flows of each control."
 )
 @click.option("--duration", metavar="TIME", help="Length of a run; by default four cycles of Reno.")
-@click.option(
-    "--runs",
-    type=click.IntRange(min=1),
-    default=5,
-    metavar="N",
-    help="Number of runs; each uses different random streams.",
-)
+@options.runs(5)
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
     metavar="N",
     help="Seed of the random streams; by default that of the scenario, or 1.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=options.PATH,
-    default=Path("results/comparison"),
-    metavar="DIR",
-    help="Directory of the page.",
-)
-@options.jobs
-@options.cluster
-@options.limit
-@options.memory
+@options.output("Directory of the page.", "results/comparison")
+@options.places()
 @options.pictures
 @options.dry_run
 @options.as_json
@@ -110,10 +94,7 @@ def compare(
     runs: int,
     seed: int | None,
     output: Path,
-    jobs: int | None,
-    cluster: str | None,
-    limit: str | None,
-    memory: str | None,
+    places: options.Places,
     pictures: bool,
     dry_run: bool,
     as_json: bool,
@@ -148,7 +129,8 @@ def compare(
         _known(control)
     named = None if named is None else named.lower()
     from ackclock import comparison
-    from ackclock.comparison import grid, path
+    from ackclock.comparison import grid, grid_page, page, path
+    from ackclock.draw.page import program
 
     queues, buffers = ([] if text is None else text.split(",") for text in (queue, buffer))
     try:
@@ -176,26 +158,31 @@ def compare(
         raise click.ClickException(str(error).removeprefix("scenario: ")) from error
     if setting.loss > path.MUCH_LOSS:
         print(f"note: {100 * setting.loss:g} % of all packets are lost at random", file=sys.stderr)
-    bounds = options.limits(limit, memory)
     with options.estimated(dry_run, as_json):
-        compared = grid.compare_grid(cells, controls, jobs, output / ".cache", cluster, bounds)
+        compared = grid.compare_grid(cells, controls, cache=output / ".cache", **places)
     if dry_run:
         return
-    if len(cells) == 1:
-        _show(compared.any, output, pictures=pictures, as_json=as_json)
+    is_grid, command = len(cells) > 1, shlex.join([program(), *sys.argv[1:]])
+    if is_grid:
+        grid_page.write_grid(compared, output, command, pictures=pictures)
     else:
-        _show_grid(compared, output, pictures=pictures, as_json=as_json)
+        page.write(compared.any, output, command, pictures=pictures)
+    if as_json:
+        table = compared.table if is_grid else compared.any.table
+        print(json.dumps(table.fill_nan(None).to_dicts()))
+        return
+    if is_grid:
+        _show_grid(compared)
+    else:
+        _show(compared.any)
+    print_follows(compared.controls)
+    print(output / "index.html")
 
 
-def _show(compared: Comparison, output: Path, *, pictures: bool, as_json: bool) -> None:
+def _show(compared: Comparison) -> None:
     from ackclock.cli import tables
     from ackclock.comparison import conclusion, page
-    from ackclock.draw.page import program
 
-    page.write(compared, output, shlex.join([program(), *sys.argv[1:]]), pictures=pictures)
-    if as_json:
-        print(json.dumps(compared.table.fill_nan(None).to_dicts()))
-        return
     setting = compared.setting
     print(setting.describe())
     print()
@@ -210,32 +197,23 @@ def _show(compared: Comparison, output: Path, *, pictures: bool, as_json: bool) 
             "use a longer --duration"
         )
     print()
-    print_follows(compared.controls)
-    print(output / "index.html")
 
 
 PRINTED = ("goodput", "delay", "loss", "beside_reno")
 """Questions of a grid that a terminal shows; the page has all."""
 
 
-def _show_grid(compared: Grid, output: Path, *, pictures: bool, as_json: bool) -> None:
+def _show_grid(compared: Grid) -> None:
     from ackclock.cli import tables
-    from ackclock.comparison import grid, grid_page
+    from ackclock.comparison import grid
     from ackclock.comparison.questions import BY_KEY
-    from ackclock.draw.page import program
 
-    grid_page.write_grid(compared, output, shlex.join([program(), *sys.argv[1:]]), pictures=pictures)
-    if as_json:
-        print(json.dumps(compared.table.fill_nan(None).to_dicts()))
-        return
     for sentence in [*grid.grid_sentences(compared), *grid.each_answer(compared)]:
         print(sentence)
     for key in PRINTED:
         print(f"\n{BY_KEY[key].title}")
         tables.print_rows(*grid.rows(compared, BY_KEY[key]), texts=2)
     print("\nThe page has a heat map of every question.")
-    print_follows(compared.controls)
-    print(output / "index.html")
 
 
 def _known(control: str) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 import click
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from ackclock.runs import Limits
     from ackclock.runs.live import Live
 
+Decorator = Callable[[Callable[..., None]], Callable[..., None]]
+"""Adds an option or argument to a function, as `click.option` does."""
 COMPLETE = "_ACKCLOCK_COMPLETE"
 """Environment variable by which the script of `ackclock completion` asks for names."""
 PATH = click.Path(path_type=Path, readable=False)
@@ -57,7 +60,60 @@ memory = click.option(
 limit = click.option("--limit", metavar="TIME", help="Fail runs that take longer than TIME, e.g. 10min.")
 
 
-def limits(limit: str | None, memory: str | None) -> Limits | None:
+_seed = click.option(
+    "--seed", type=click.IntRange(min=0), default=1, metavar="N", help="Seed of the random streams."
+)
+_set = click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Set a parameter of CONTROL."
+)
+
+
+def output(help: str, default: str = "results") -> Decorator:  # noqa: A002
+    """Return the option of the directory that a verb writes to."""
+    return click.option("-o", "--output", type=PATH, default=Path(default), metavar="DIR", help=help)
+
+
+def runs(default: int) -> Decorator:
+    """Return the option of the number of runs."""
+    text = "Number of runs; each uses different random streams."
+    return click.option("--runs", type=click.IntRange(min=1), default=default, metavar="N", help=text)
+
+
+class Places(TypedDict):
+    """The place of runs, and what each may use: arguments of the functions that make them."""
+
+    jobs: int | None
+    cluster: str | None
+    limits: Limits | None
+
+
+def places(*between: Decorator) -> Decorator:
+    """Add --jobs, --cluster, the options `between` and --limit and --memory: the argument `places`."""
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def called(
+            *, jobs: int | None, cluster: str | None, limit: str | None, memory: str | None, **others: object
+        ) -> None:
+            command(places=Places(jobs=jobs, cluster=cluster, limits=_limits(limit, memory)), **others)
+
+        return _added(called, jobs, cluster, *between, limit, memory)
+
+    return decorated
+
+
+def judged(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of verbs that judge a control: --set, --seed, --output, and those of `places`."""
+    return _added(places()(command), _set, _seed, output("Directory of results."))
+
+
+def _added(command: Callable[..., None], *given: Decorator) -> Callable[..., None]:
+    for option in reversed(given):
+        command = option(command)
+    return command
+
+
+def _limits(limit: str | None, memory: str | None) -> Limits | None:
     """Return the limits of a time and a size, of which at least one must be given, else None."""
     if limit is None and memory is None:
         return None

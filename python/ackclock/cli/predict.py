@@ -25,9 +25,6 @@ predict = options.Verbs(
 PICTURES = (".svg", ".pdf", ".png")
 NUMBERS = (".csv", ".parquet")
 
-Decorator = Callable[[Callable[..., None]], Callable[..., None]]
-"""Adds an option or argument to a function, as `click.option` does."""
-
 
 @dataclass(frozen=True)
 class PredictedSubject:
@@ -38,7 +35,7 @@ class PredictedSubject:
     """First sentence of its --help."""
     examples: tuple[str, ...]
     """Arguments to ``ackclock predict NAME``."""
-    options: tuple[Decorator, ...] = ()
+    options: tuple[options.Decorator, ...] = ()
     """Its own options, named for parameters of the function; without a value the function's default holds."""
     about: str = ""
     """Further sentences of its --help."""
@@ -65,7 +62,7 @@ def _number(low: float, high: float) -> Callable[[str], float]:
 
 def _numbers(
     parameter: str, metavar: str, about: str, low: float, high: float, default: str | None = None
-) -> Decorator:
+) -> options.Decorator:
     """Return an option that takes numbers separated by commas."""
     number = _number(low, high)
 
@@ -75,7 +72,7 @@ def _numbers(
     return click.option(f"--{parameter}", type=read, metavar=metavar, help=about, default=default)
 
 
-def _loss_rate(parameter: str, flag: str, about: str, default: str) -> Decorator:
+def _loss_rate(parameter: str, flag: str, about: str, default: str) -> options.Decorator:
     read = _number(1e-4, 0.2)
     return click.option(flag, parameter, type=read, metavar="SHARE", help=about, default=default)
 
@@ -201,7 +198,7 @@ RUNS = "Runs per point; each uses different random streams."
 OUTPUT = "Write a picture (.svg, .pdf, .png) or the numbers (.csv, .parquet)."
 
 
-def _common(subject: PredictedSubject) -> Iterator[Decorator]:
+def _common(subject: PredictedSubject) -> Iterator[options.Decorator]:
     """Yield the options that many subjects share."""
     if subject.runs is not None:
         yield click.option("--simulate", is_flag=True, help=SIMULATE)

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
     shell_complete=completion.names(completion.artefacts),
     help="What to reproduce; by default everything.",
 )
-@click.option(
-    "-o", "--output", type=options.PATH, default=Path("results"), metavar="DIR", help="Directory of the page."
-)
+@options.output("Directory of the page.")
 @click.option("--quick/--full", help="Only headlines with fewer seeds and shorter runs, or everything.")
 @click.option(
     "--runs",

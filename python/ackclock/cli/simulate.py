@@ -44,13 +44,7 @@ def _read(file: Path, settings: Sequence[str]) -> engine.Scenario:
 )
 @click.option("--csv", is_flag=True, help="Write CSV instead of Parquet.")
 @click.option("--force", is_flag=True, help="Replace an earlier result.")
-@click.option(
-    "--runs",
-    type=click.IntRange(min=1),
-    default=1,
-    metavar="N",
-    help="Number of runs; each uses different random streams.",
-)
+@options.runs(1)
 @click.option("--duration", metavar="TIME", help="Length of a run; by default that of the scenario.")
 @click.option(
     "--seed",
@@ -58,10 +52,7 @@ def _read(file: Path, settings: Sequence[str]) -> engine.Scenario:
     metavar="N",
     help="Seed of the random streams; by default that of the scenario.",
 )
-@options.jobs
-@options.cluster
-@options.limit
-@options.memory
+@options.places()
 @options.dry_run
 @_settings
 @click.option(
@@ -79,10 +70,7 @@ def simulate(
     runs: int,
     duration: str | None,
     seed: int | None,
-    jobs: int | None,
-    cluster: str | None,
-    limit: str | None,
-    memory: str | None,
+    places: options.Places,
     dry_run: bool,
     settings: tuple[str, ...],
     pcap: Path | None,
@@ -105,7 +93,7 @@ def simulate(
         raise click.ClickException("--pcap writes one run; leave out --runs")
     if qlog is not None and runs > 1:
         raise click.ClickException("--qlog writes one run; leave out --runs")
-    if cluster is not None and (pcap is not None or qlog is not None):
+    if places["cluster"] is not None and (pcap is not None or qlog is not None):
         raise click.ClickException("--pcap and --qlog write on this machine; leave out --cluster")
     if pcap is not None and str(pcap) == "-":
         if as_json or metrics:
@@ -124,7 +112,7 @@ def simulate(
         from ackclock.runs import Job, drive
 
         with options.estimated(dry_run, as_json):
-            drive.stop_if_dry([Job(scenario, run, False) for run in range(runs)], at_once=jobs)
+            drive.stop_if_dry([Job(scenario, run, False) for run in range(runs)], at_once=places["jobs"])
         return
     with contextlib.ExitStack() as stack:
         directory = None
@@ -152,11 +140,10 @@ def simulate(
                 result.write(folders[run], csv=csv)
             results[run] = result
 
-        limits = options.limits(limit, memory)
         done: Iterable[int]
         # A run alone has no process of its own, so that it may take its time.
-        is_alone = runs == 1 and limits is None
-        if is_alone and cluster is None:
+        is_alone = runs == 1 and places["limits"] is None
+        if is_alone and places["cluster"] is None:
             from ackclock.runs import alone
 
             with _aside(wanted=any(":" in name for name in scenario.controls)):
@@ -168,9 +155,9 @@ def simulate(
             answers = each(
                 [Job(scenario, run, record, pcap=packets, qlog=qlog) for run in range(runs)],
                 lambda job, result: keep(job.run, result),
-                at_once=jobs,
-                cluster=cluster,
-                limits=limits,
+                at_once=places["jobs"],
+                cluster=places["cluster"],
+                limits=places["limits"],
                 apart=False if is_alone else None,
                 shown=not quiet,
             )

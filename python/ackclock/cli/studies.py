@@ -17,24 +17,15 @@ from ackclock.engine import controls, today
 
 @click.command()
 @click.argument("file", type=options.PATH, metavar="SWEEP.toml", help="File of the sweep.")
-@click.option(
-    "-o",
-    "--output",
-    type=options.PATH,
-    default=Path("results"),
-    metavar="DIR",
-    help="Directory of the results.",
+@options.output("Directory of the results.")
+@options.places(
+    click.option(
+        "--processes/--threads",
+        default=None,
+        help="Execute runs in processes or in threads; by default only controls that are not built in use "
+        "processes.",
+    )
 )
-@options.jobs
-@options.cluster
-@click.option(
-    "--processes/--threads",
-    default=None,
-    help="Execute runs in processes or in threads; by default only controls that are not built in use "
-    "processes.",
-)
-@options.limit
-@options.memory
 @click.option("--force", is_flag=True, help="Replace another sweep's results; repeat failed runs.")
 @options.dry_run
 @click.option("--page", is_flag=True, help="Also write DIR/experiment=NAME.html, a page in one file.")
@@ -43,11 +34,8 @@ from ackclock.engine import controls, today
 def sweep(
     file: Path,
     output: Path,
-    jobs: int | None,
-    cluster: str | None,
+    places: options.Places,
     processes: bool | None,
-    limit: str | None,
-    memory: str | None,
     force: bool,
     dry_run: bool,
     page: bool,
@@ -75,14 +63,13 @@ def sweep(
     from ackclock.sweeps import estimate, picture
     from ackclock.sweeps import page as pages
 
-    limits = options.limits(limit, memory)
     plan = sweeps.read(file)
     if dry_run:
         estimated = {
             "points": len(plan.points),
             "least_runs": plan.least_runs,
             "most_runs": plan.most_runs,
-            "estimated_s": float(f"{estimate.seconds(plan, jobs):.2g}"),
+            "estimated_s": float(f"{estimate.seconds(plan, places['jobs']):.2g}"),
         }
         if as_json:
             print(json.dumps(estimated))
@@ -96,16 +83,7 @@ def sweep(
     home = output / f"experiment={plan.name}"
     page_file = home.with_name(f"{home.name}.html")
     with options.watched(live, home, f"Sweep {plan.name}", page_file if page else home) as live_page:
-        result = sweeps.sweep(
-            plan,
-            output,
-            jobs=jobs,
-            cluster=cluster,
-            processes=processes,
-            limits=limits,
-            force=force,
-            live=live_page,
-        )
+        result = sweeps.sweep(plan, output, processes=processes, force=force, live=live_page, **places)
         if page:
             follows = controls.follows(plan.controls)
             pages.write(page_file, picture.scan(home), *pages.usual(plan), options.command(), follows)

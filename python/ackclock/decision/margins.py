@@ -15,20 +15,6 @@ SHARE = Margin("smallest_share", "", higher_is_better=True, difference=0.05)
 JAIN = Margin("jain", "", higher_is_better=True, difference=0.05)
 
 
-def of_time(metric: str, unit: str = "s", resolution: float | None = None) -> Margin:
-    """Return the margin of a time, such as a completion: a tenth, and at least `resolution`.
-
-    The resolution, in the unit of the metric, is the spacing of the samples that the time is read
-    from: smaller differences cannot be observed.
-    """
-    return Margin(metric, unit, higher_is_better=False, ratio=RATIO, difference=resolution, least=1e-3)
-
-
-def of_harm(metric: str) -> Margin:
-    """Return the margin of a number from 0 to 1 of which less is better: 0.05."""
-    return Margin(metric, "", higher_is_better=False, difference=0.05)
-
-
 BY_NAME: Mapping[str, Margin] = {
     "goodput": GOODPUT,
     "delay_p95": DELAY,
@@ -36,7 +22,7 @@ BY_NAME: Mapping[str, Margin] = {
     "smallest_share": SHARE,
     "jain": JAIN,
     "utilisation": Margin("utilisation", "", higher_is_better=True, ratio=RATIO),
-    "harm": of_harm(""),
-    "time": of_time(""),
+    "harm": Margin("", "", higher_is_better=False, difference=0.05),
+    "time": Margin("", "s", higher_is_better=False, ratio=RATIO, least=1e-3),
 }
 """Margins by name; those of harm and of a time have no metric of their own."""
