@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import json
 import sys
-import time
 import tomllib
 from collections.abc import Sequence
 from itertools import chain
@@ -136,7 +135,6 @@ def evaluate(
     from ackclock_evaluate.results import Request
     from ackclock_evaluate.setting import Subject
 
-    begin = time.monotonic()
     request = Request(
         Subject(control, parameters(settings)),
         _criteria(suite or ("rfc9743",), only),
@@ -157,8 +155,7 @@ def evaluate(
     home = page.folder(output, control)
     with options.watched(live, home, f"Evaluation of {control}", home / "index.html") as watcher:
         evaluation = run(previous.merge(request, home), cache, live=watcher, tell=tell, **places)
-        wall_s = time.monotonic() - begin
-        place = page.write(evaluation, output, command, wall_s, tell, pictures=pictures)
+        place = page.write(evaluation, output, command, tell, pictures=pictures)
     if as_json:
         print((place / "verdicts.json").read_text("utf-8"), end="")
     else:

@@ -138,7 +138,6 @@ def write(
     evaluation: Evaluation,
     output: Path,
     command: str,
-    wall_s: float,
     tell: Callable[[str], object] | None = None,
     *,
     pictures: bool = False,
@@ -160,7 +159,7 @@ def write(
         return storage.holds_only(directory, NAMES, MARKER)
 
     with storage.new_directory(place, force=True, is_result=is_result) as directory:
-        report.write(evaluation, directory, wall_s, date, commands)
+        report.write(evaluation, directory, date, commands)
         shown = []
         charts: dict[str, Group] = {}
         for index, result in enumerate(evaluation.results):

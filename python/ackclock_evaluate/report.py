@@ -80,7 +80,7 @@ def suites(evaluation: Evaluation) -> dict[str, str]:
     return {result.criterion.suite: result.criterion.digest for result in evaluation.results}
 
 
-def verdicts(evaluation: Evaluation, wall_s: float, date: str, commands: Mapping[str, str]) -> dict[str, Any]:
+def verdicts(evaluation: Evaluation, date: str, commands: Mapping[str, str]) -> dict[str, Any]:
     """Return the content of ``verdicts.json``, which `schema` describes.
 
     `commands` has the command that evaluated each criterion, by key.
@@ -125,13 +125,10 @@ def verdicts(evaluation: Evaluation, wall_s: float, date: str, commands: Mapping
             if result.verdict == "not tested"
         ],
         "packets": evaluation.packets,
-        "wall_s": round(wall_s, 1),
     }
 
 
-def write(
-    evaluation: Evaluation, directory: Path, wall_s: float, date: str, commands: Mapping[str, str]
-) -> dict[str, Any]:
+def write(evaluation: Evaluation, directory: Path, date: str, commands: Mapping[str, str]) -> dict[str, Any]:
     """Write verdicts, numbers and scenarios to a directory, and return the verdicts."""
     (directory / "scenarios").mkdir()
     for result in evaluation.results:
@@ -145,6 +142,6 @@ def write(
         storage.write_table(table(evaluation), directory, name)
     for name, text in exports.files(evaluation, date).items():
         storage.write(directory / name, text.encode())
-    record = verdicts(evaluation, wall_s, date, commands)
+    record = verdicts(evaluation, date, commands)
     storage.write(directory / "verdicts.json", (json.dumps(record, indent=1) + "\n").encode())
     return record

@@ -6,7 +6,7 @@ from typing import Any
 
 from ackclock.decision.comparisons import ORDER
 
-SCHEMA = 2
+SCHEMA = 3
 
 
 VERDICTS = (*ORDER, "holds", "fails", "failed", "not applicable", "not tested")
@@ -108,7 +108,6 @@ def schema() -> dict[str, Any]:
                     "items": _object({"id": _TEXT, "reason": _TEXT, "suite": _TEXT, "command": _TEXT}),
                 },
                 "packets": {"type": "integer"},
-                "wall_s": {"type": "number"},
             }
         ),
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,11 +28,10 @@ def evaluate(
     cluster: str | None,
 ) -> Evaluation:
     """Evaluate a control and write its page; `ackclock.evaluate` documents the arguments."""
-    begin = time.monotonic()
     mode: Mode = "full" if full else "quick"
     request = Request(Subject(control, dict(params)), chosen(suites, only), tuple(against), mode, seed)
     controls.load_missing([control])
     request = previous.merge(request, page.folder(output, control))
     evaluation = judging.evaluate(request, output / ".cache", jobs=jobs, cluster=cluster)
-    page.write(evaluation, output, f"ackclock.evaluate({control!r})", time.monotonic() - begin)
+    page.write(evaluation, output, f"ackclock.evaluate({control!r})")
     return evaluation

@@ -311,7 +311,7 @@ def test_the_example_on_the_page_is_evaluated_and_cited_by_its_digest(tmp_path: 
     # (Ware and others, IMC 2019), and rates that fall by more than half cost it a tenth of its packets.
     assert (verdicts["passengers"], verdicts["handover"]) == ("worse", "worse")
     record = report.verdicts(
-        evaluation, 0.0, "2026-11-26", dict.fromkeys((criterion.key for criterion in asked), "")
+        evaluation, "2026-11-26", dict.fromkeys((criterion.key for criterion in asked), "")
     )
     (digest,) = record["suites"].values()
     assert digest == hashlib.sha256(EXAMPLE.read_bytes()).hexdigest()[:16]

@@ -165,10 +165,20 @@ def estimated(wanted: bool, as_json: bool) -> Iterator[None]:
 
 
 def command() -> str:
-    """Return the command that was called, for the pages that it writes."""
+    """Return the command that was called, for the pages that it writes.
+
+    The number of runs in parallel is left out, because results do not depend on it.
+    """
     import shlex
 
-    return shlex.join(["ackclock", *sys.argv[1:]])
+    words = ["ackclock"]
+    given = iter(sys.argv[1:])
+    for word in given:
+        if word == "--jobs":
+            next(given, None)
+        elif not word.startswith("--jobs="):
+            words.append(word)
+    return shlex.join(words)
 
 
 def watched(wanted: bool, result: Path, title: str, shown: Path) -> Live:
