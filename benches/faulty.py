@@ -10,27 +10,22 @@ from __future__ import annotations
 
 import math
 
+from faulty_in_time import (
+    BurstsEveryMinute,
+    FreezesAfterTimeout,
+    IgnoresAtFirst,
+    KeepsAfterIdling,
+    OneAfterIdling,
+    StartsSlowly,
+    TurnsLater,
+    TurnsMuchLater,
+    WaitsAfterLoss,
+    WildAfterAMinute,
+    WildAfterIdling,
+)
+from honest import Honest, KeepsMore, Timid
+
 import ackclock
-
-
-class Honest(ackclock.Control):
-    """Reno, written in Python."""
-
-    increase = 1.0
-    decrease = 0.5
-
-    def on_ack(self, ack: ackclock.Ack) -> None:
-        if not self.slow_start(ack):
-            self.window += self.increase * ack.growth / self.window
-
-    def on_loss(self, loss: ackclock.Loss) -> None:
-        self.ssthresh = self.window = max(2.0, self.decrease * self.window)
-
-
-class Timid(Honest):
-    """Grows by nine tenths of a packet in a round trip: an honest control that is not Reno."""
-
-    increase = 0.9
 
 
 class HardlyBacksOff(Honest):
@@ -161,69 +156,6 @@ class GivesWay(Honest):
         super().on_ack(ack)
 
 
-class TurnsLater(Honest):
-    """Is Reno for a while, and then eight flows in one."""
-
-    after_s = 30.0
-    flows = 8.0
-
-    def on_ack(self, ack: ackclock.Ack) -> None:
-        if ack.now_s > self.after_s:
-            self.increase, self.decrease = self.flows, 1 - 0.5 / self.flows
-        super().on_ack(ack)
-
-
-class TurnsMuchLater(TurnsLater):
-    """Is Reno for 100 s, which is longer than most scenarios."""
-
-    after_s = 100.0
-
-
-class WildAfterIdling(Honest):
-    """Grows without bound once it has been idle for 4 s."""
-
-    idle_s = 4.0
-
-    def __init__(self, start: ackclock.Start) -> None:
-        super().__init__(start)
-        self.last_s = 0.0
-        self.is_wild = False
-
-    def on_ack(self, ack: ackclock.Ack) -> None:
-        self.is_wild = self.is_wild or ack.now_s - self.last_s > self.idle_s
-        self.last_s = ack.now_s
-        if self.is_wild:
-            self.window += ack.credit
-        else:
-            super().on_ack(ack)
-
-    def on_loss(self, loss: ackclock.Loss) -> None:
-        if not self.is_wild:
-            super().on_loss(loss)
-
-
-class WildAfterAMinute(WildAfterIdling):
-    """Grows without bound once it has been idle for a minute."""
-
-    idle_s = 60.0
-
-
-class BurstsAfterAMinute(Honest):
-    """Begins again with 200 packets once it has been idle for a minute."""
-
-    burst = 200.0
-
-    def __init__(self, start: ackclock.Start) -> None:
-        super().__init__(start)
-        self.last_s = 0.0
-
-    def on_ack(self, ack: ackclock.Ack) -> None:
-        super().on_ack(ack)
-        if ack.now_s - self.last_s > 60:
-            self.window = self.burst
-        self.last_s = ack.now_s
-
-
 class BeginsWith200(Honest):
     """Has an initial window of 200 packets."""
 
@@ -277,6 +209,50 @@ class Multiplies(Honest):
             self.window += 0.01 * ack.growth
 
 
+class EverySecondLoss(Honest):
+    """Reacts to every second loss event only."""
+
+    events = 0
+
+    def on_loss(self, loss: ackclock.Loss) -> None:
+        self.events += 1
+        if self.events % 2:
+            super().on_loss(loss)
+
+
+class GrowsWithDelay(Honest):
+    """Grows faster the longer the queue is: by nine packets in a round trip when the RTT has doubled."""
+
+    least_rtt_s = math.inf
+
+    def on_ack(self, ack: ackclock.Ack) -> None:
+        if ack.rtt_s is not None:
+            self.least_rtt_s = min(self.least_rtt_s, ack.rtt_s)
+            self.increase = 1 + 8 * (ack.rtt_s / self.least_rtt_s - 1)
+        super().on_ack(ack)
+
+
+class FallsAtUndo(Honest):
+    """Falls to two packets when a loss turns out to be spurious."""
+
+    def on_undo(self, now_s: float) -> None:
+        self.window = self.ssthresh = 2.0
+
+
+class ReactsTwice(Honest):
+    """Halves its window twice at a loss event."""
+
+    decrease = 0.25
+
+
+class Capped(Honest):
+    """Has a window of at most 64 packets."""
+
+    def on_ack(self, ack: ackclock.Ack) -> None:
+        super().on_ack(ack)
+        self.window = min(64.0, self.window)
+
+
 CAUGHT_BY: dict[type[Honest], tuple[str, ...]] = {
     HardlyBacksOff: ("mixed", "loss"),
     FourInOne: ("mixed", "loss"),
@@ -295,7 +271,19 @@ CAUGHT_BY: dict[type[Honest], tuple[str, ...]] = {
     Oscillates: ("wired",),
     UnfairByRtt: ("rtt",),
     Multiplies: ("self-fairness",),
+    EverySecondLoss: ("mixed", "loss"),
+    GrowsWithDelay: ("mixed", "loss"),
+    FreezesAfterTimeout: ("collapse-silence",),
+    WaitsAfterLoss: ("compete", "wired"),
+    BurstsEveryMinute: ("late",),
+    FallsAtUndo: ("reordering",),
+    ReactsTwice: ("wired",),
+    Capped: ("wired",),
+    StartsSlowly: ("short",),
+    IgnoresAtFirst: ("short",),
+    OneAfterIdling: ("app-limited",),
+    KeepsAfterIdling: ("app-limited",),
 }
 """The criteria of which at least one must find the fault, the first of them the one that asks for it."""
-HONEST: tuple[type[Honest], ...] = (Honest, Timid)
+HONEST: tuple[type[Honest], ...] = (Honest, Timid, KeepsMore)
 """Controls that no criterion may call worse."""

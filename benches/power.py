@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import faulty
+import faulty_in_time
 import numpy as np
 
 import ackclock
@@ -97,7 +98,7 @@ FAMILIES = (
     Family(
         "packets sent at once after a minute of silence",
         (10, 50, 200, 1000),
-        lambda size: _own(faulty.BurstsAfterAMinute, burst=size),
+        lambda size: _own(faulty_in_time.BurstsAfterAMinute, burst=size),
         ("late",),
     ),
 )
