@@ -15,8 +15,8 @@ uv() {
     if test -z "$installed"; then
         installed=$BIN/uv
         # An environment that another uv made has no pip.
-        test -x $installed || test -x $BIN/pip || $BIN/python -m ensurepip --default-pip > /dev/null
-        test -x $installed || $BIN/pip install --quiet --disable-pip-version-check --no-compile uv==0.13.9
+        test -x $installed || $BIN/python -m pip --version > /dev/null 2>&1 || $BIN/python -m ensurepip > /dev/null
+        test -x $installed || $BIN/python -m pip install --quiet --disable-pip-version-check --no-compile uv==0.13.9
     fi
     UV_PROJECT_ENVIRONMENT=.venv "$installed" "$@"
 }
