@@ -14,20 +14,7 @@ from ackclock.reproduction.numbers import Key, Numbers
 
 
 def text(estimate: Estimate, unit: str = "") -> str:
-    """Write an estimate with its interval.
-
-    Parameters
-    ----------
-    estimate : Estimate
-        The number with its interval.
-    unit : str
-        Written after it.
-
-    Returns
-    -------
-    str
-        As in ``1.23 [1.1, 1.4] ms``.
-    """
+    """Return an estimate with its interval and unit, as in ``1.23 [1.1, 1.4] ms``."""
     return f"{estimate} {unit}".strip()
 
 
@@ -69,11 +56,9 @@ def near(
     """
     limit = within if absolute else within * abs(expected)
     words = f"{within:g} {unit}".strip() if absolute else f"{within:.0%}"
-
     target = Target(expected - limit, expected + limit, expected)
     said = paper or f"{expected:g} {unit}".strip()
-    judge = _judge(number, unit, target)
-    return Claim(name, sentence, said, f"{words}: {why}", judge, target, number=_named(number))
+    return _ranged(name, sentence, number, said, f"{words}: {why}", target, unit)
 
 
 def times(
@@ -89,56 +74,41 @@ def times(
 ) -> Claim:
     """Claim that a number is the paper's up to a factor either way.
 
-    Parameters
-    ----------
-    name, sentence, paper : str
-        As in `Claim`; `paper` is the expected value with its unit unless it is given.
-    number : callable
-        A function of the numbers that returns the estimate.
-    expected : float
-        The paper's value.
-    factor : float
-        Largest ratio of the two, above 1.
-    why : str
-        Reason of the factor.
-    unit : str
-        Unit of the number and of the paper's value.
-
-    Returns
-    -------
-    Claim
-        Holds when the estimate is within the factor.
+    `factor` is the largest ratio of the two, above 1, and `why` its reason; the other arguments are those of
+    `near`.
     """
     target = Target(expected / factor, expected * factor, expected, logarithmic=True)
     said = paper or f"{expected:g} {unit}".strip()
     words = f"a factor of {factor:g} either way: {why}"
-    judge = _judge(number, unit, target)
-    return Claim(name, sentence, said, words, judge, target, number=_named(number))
+    return _ranged(name, sentence, number, said, words, target, unit)
 
 
-def _named(number: Callable[[Numbers], Estimate]) -> tuple[Key, Key] | None:
-    return (number.case, number.key) if isinstance(number, Mean) else None
+def _ranged(
+    name: str,
+    sentence: str,
+    number: Callable[[Numbers], Estimate],
+    paper: str,
+    tolerance: str,
+    target: Target,
+    unit: str,
+) -> Claim:
+    """Return the claim that a number is within its target."""
 
-
-def _judge(number: Callable[[Numbers], Estimate], unit: str, target: Target) -> Callable[[Numbers], Judged]:
     def judge(numbers: Numbers) -> Judged:
         estimate = number(numbers)
+        relative = target.logarithmic and estimate.value
         return Judged(
             text(estimate, unit),
             target.low <= estimate.value <= target.high,
             estimate.value,
-            _error(estimate, target.logarithmic),
+            estimate.error / abs(estimate.value) if relative else estimate.error,
             lies_in(estimate, target.low, target.high) is None,
             chance_wrong(estimate, target.low, target.high),
             apart(estimate, target.low, target.high),
         )
 
-    return judge
-
-
-def _error(estimate: Estimate, relative: bool) -> float:
-    """Return the standard error of an estimate, 0 where it has no interval."""
-    return estimate.error / abs(estimate.value) if relative and estimate.value else estimate.error
+    place = (number.case, number.key) if isinstance(number, Mean) and target.expected is not None else None
+    return Claim(name, sentence, paper, tolerance, judge, target, number=place)
 
 
 LEAST_CLOSENESS = 0.01
@@ -151,21 +121,10 @@ with two ends, as a share of that end, which counts as at least 0.4."""
 def closeness(target: Target | None, judged: Judged) -> float:
     """Return how close the measured numbers are to what a claim says; its logarithm is a score.
 
-    It orders settings and is not a probability: its width is a tolerance, which is a judgement.
-
-    Parameters
-    ----------
-    target : Target or None
-        The range of the claim's number; none when it is not about one number.
-    judged : Judged
-        What was measured.
-
-    Returns
-    -------
-    float
-        From `LEAST_CLOSENESS` to 1, at the paper's value or, where the paper gives none, in the range.
-        It falls like a normal curve whose variance is that of the runs and half the width of the range,
-        squared, together.
+    It orders settings and is not a probability: its width is a tolerance, which is a judgement. It is 1 at
+    the paper's value or, where the paper gives none, in the range of the target, and falls to
+    `LEAST_CLOSENESS` like a normal curve whose variance is that of the runs and half the width of the range,
+    squared, together.
     """
     if target is None or math.isnan(judged.value):
         return 1.0 if judged.holds else LEAST_CLOSENESS
@@ -188,21 +147,9 @@ def closeness(target: Target | None, judged: Judged) -> float:
 def holds(
     name: str, sentence: str, paper: str, judge: Callable[[Numbers], tuple[str, bool]], *, why: str
 ) -> Claim:
-    """Claim anything else.
+    """Claim anything else: `judge` returns what was measured, in words, and whether the claim holds.
 
-    Parameters
-    ----------
-    name, sentence, paper : str
-        As in `Claim`.
-    judge : callable
-        What was measured, in words, and whether the claim holds.
-    why : str
-        What counts as seen, and why.
-
-    Returns
-    -------
-    Claim
-        A claim without a target.
+    `why` says what counts as seen, and why; the other arguments are those of `Claim`.
     """
 
     def judged(numbers: Numbers) -> Judged:
@@ -213,19 +160,9 @@ def holds(
 
 
 def changed(claim: Claim, former: Claim) -> Claim:
-    """Keep the check that a claim had before it was changed, after it had been run.
+    """Return a claim with the check that it had before it was changed, after it had been run.
 
-    Parameters
-    ----------
-    claim : Claim
-        The claim as it is judged.
-    former : Claim
-        The same with its former check, of which tolerance and judge count.
-
-    Returns
-    -------
-    Claim
-        The claim, with the former check.
+    Of `former`, the same claim as it was, tolerance and judge count.
     """
     return replace(claim, former=Former(former.tolerance, former.judge))
 
@@ -241,25 +178,10 @@ def between(
     unit: str = "",
     paper: str | None = None,
 ) -> Claim:
-    """Claim that a number lies in a range.
+    """Claim that a number lies from `low` to `high`, ends included; infinite where the range has no end.
 
-    Parameters
-    ----------
-    name, sentence, paper : str
-        As in `Claim`; `paper` is the range with its unit unless it is given.
-    number : callable
-        A function of the numbers that returns the estimate.
-    low, high : float
-        The range, ends included; infinite where it has none.
-    why : str
-        Reason of the range.
-    unit : str
-        Unit of all numbers.
-
-    Returns
-    -------
-    Claim
-        Holds when the estimate is in the range.
+    `paper` is the range with its unit unless it is given, and `why` the reason of the range; the other
+    arguments are those of `near`.
     """
     target = Target(low, high)
     if np.isinf(high):
@@ -268,8 +190,7 @@ def between(
         said = f"at most {high:g}"
     else:
         said = f"{low:g} to {high:g}"
-    words = paper or f"{said} {unit}".strip()
-    return Claim(name, sentence, words, why, _judge(number, unit, target), target)
+    return _ranged(name, sentence, number, paper or f"{said} {unit}".strip(), why, target, unit)
 
 
 @dataclass(frozen=True)
@@ -285,32 +206,10 @@ class Mean:
 
 
 def mean(case: Key, key: Key) -> Mean:
-    """Name the number of a case for a claim.
-
-    Parameters
-    ----------
-    case, key : hashable
-        As in `Numbers.of`.
-
-    Returns
-    -------
-    Mean
-        From numbers to the estimate.
-    """
+    """Return the function that estimates the mean of a number of a case, as `Numbers.of` does."""
     return Mean(case, key)
 
 
 def ratio(first: tuple[Key, Key], second: tuple[Key, Key]) -> Callable[[Numbers], Estimate]:
-    """Name the ratio of two numbers for a claim.
-
-    Parameters
-    ----------
-    first, second : tuple of hashable
-        As in `Numbers.ratio`.
-
-    Returns
-    -------
-    callable
-        From numbers to the estimate.
-    """
+    """Return the function that estimates the ratio of two numbers, as `Numbers.ratio` does."""
     return lambda numbers: numbers.ratio(first, second)
