@@ -80,24 +80,13 @@ class Limit:
     if_told: bool = False
 
     def judge(self, values: Sequence[float], baselines: Sequence[float]) -> LimitResult:
-        """Judge the runs of a candidate.
+        """Judge the runs of a candidate; NaN breaks the limit.
 
-        Parameters
-        ----------
-        values : sequence of float
-            The number of each run; NaN breaks the limit.
-        baselines : sequence of float
-            The mean of each baseline. A limit that a baseline does not keep is as wide as its mean: what
-            a baseline does itself is not held against a candidate.
+        A limit that one of the `baselines`, the mean of each, does not keep is as wide as its mean: what a
+        baseline does itself is not held against a candidate. It ``holds`` when no run breaks it and ``fails``
+        when more than `RARE` of all runs do, by the lower end of the exact interval; otherwise it is
+        ``undecided``.
 
-        Returns
-        -------
-        LimitResult
-            ``holds`` when no run breaks the limit, ``fails`` when more than `RARE` of all runs do, by
-            the lower end of the exact interval, and otherwise ``undecided``.
-
-        Examples
-        --------
         Two of five runs starve a flow for more than 30 s; at least 5.3 % of all runs do:
 
         >>> Limit("starved", "s", at_most=30).judge([0, 0, 0, 45, 45], [0, 0]).verdict
@@ -166,25 +155,13 @@ def compare(candidate: Sequence[float], baseline: Sequence[float], margin: Margi
     """Compare the runs of a candidate with those of a baseline, by Welch's test.
 
     The runs are not paired, because controls that differ part after a few losses even with the same random
-    numbers; so the baseline may have more runs. A ratio is one of arithmetic means, so that a rare
-    collapse counts with what it costs; its error is that of the delta method.
+    numbers; so the baseline may have more runs. NaN does not count. A ratio is one of arithmetic means, so
+    that a rare collapse counts with what it costs; its error is that of the delta method.
 
-    Parameters
-    ----------
-    candidate, baseline : sequence of float
-        A number per run, of any two lengths; NaN does not count.
-    margin : Margin
-        The difference that matters.
+    The verdict is ``worse`` when the 95 % interval of the difference is past the margin, ``better`` when it
+    is past the margin on the other side, ``like`` when two one-sided tests at 5 % show that it is within the
+    margin on both sides, and ``not worse`` when one shows that it is below the margin.
 
-    Returns
-    -------
-    Compared
-        ``worse`` when the 95 % interval of the difference is past the margin, ``better`` when it is past
-        the margin on the other side, ``like`` when two one-sided tests at 5 % show that it is within the
-        margin on both sides, ``not worse`` when one shows that it is below the margin.
-
-    Examples
-    --------
     A fifth less in every run is past a margin of a tenth:
 
     >>> goodput = Margin("goodput", "Mbit/s", True, ratio=1.1)
@@ -315,20 +292,11 @@ def _runs_needed(tests: Sequence[_Test]) -> int:
 
 
 def most_permissive(compared: Mapping[str, Compared]) -> tuple[str, Compared]:
-    """Choose the comparison with the baseline against which the candidate does best.
+    """Return the baseline against which the candidate does best, and the comparison with it.
 
-    Parameters
-    ----------
-    compared : mapping
-        Comparisons by baseline.
-
-    Returns
-    -------
-    str, Compared
-        The baseline and the comparison with it; among equal verdicts the one with the smaller effect. It
-        is `worse` only if it is worse than all, and `better` only if it is better than all; a candidate
-        that is better than only some of them is `like` the others if it is like one of them, and
-        otherwise `not worse`.
+    Among equal verdicts it is the one with the smaller effect. The candidate is `worse` only if it is worse
+    than all, and `better` only if it is better than all; one that is better than only some of them is `like`
+    the others if it is like one of them, and otherwise `not worse`.
     """
     verdicts = [other.verdict for other in compared.values()]
     name, best = min(compared.items(), key=lambda item: (ORDER.index(item[1].verdict), item[1].effect.value))
@@ -338,22 +306,10 @@ def most_permissive(compared: Mapping[str, Compared]) -> tuple[str, Compared]:
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Correct probabilities for the number of comparisons, by Holm's method.
+    """Return probabilities corrected for the number of comparisons, in the same order.
 
-    Parameters
-    ----------
-    p : sequence of float
-        Probability of each comparison.
-
-    Returns
-    -------
-    list of float
-        Adjusted, in the same order (Holm, Scandinavian Journal of Statistics 6, 1979).
-
-    Examples
-    --------
-    Of three, the smallest is multiplied by 3, the next by 2, the last by 1, and none falls below
-    one before it:
+    This is Holm's method (Scandinavian Journal of Statistics 6, 1979). Of three, the smallest is multiplied
+    by 3, the next by 2, the last by 1, and none falls below one before it:
 
     >>> [round(adjusted, 3) for adjusted in holm([0.01, 0.04, 0.03])]
     [0.03, 0.06, 0.06]
@@ -367,20 +323,12 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def of_criterion(comparisons: Sequence[Compared]) -> tuple[Verdict, int, float, list[Verdict]]:
-    """Return the verdict of a criterion from its comparisons.
+    """Return the verdict of a criterion from its comparisons, at least one.
 
-    Parameters
-    ----------
-    comparisons : sequence of Compared
-        At least one.
-
-    Returns
-    -------
-    str, int, float, list of str
-        The verdict, the number of the comparison that decides it, its adjusted probability, and the verdict
-        of each comparison after the correction. A comparison is `worse` only if it stays so after Holm's
-        correction at 5 %. Of several with the decisive verdict, that with the largest effect decides: by
-        the lower end of its interval where it is worse, and by the upper end otherwise.
+    Next to it are the number of the comparison that decides it, its adjusted probability, and the verdict of
+    each comparison after the correction. A comparison is `worse` only if it stays so after Holm's correction
+    at 5 %. Of several with the decisive verdict, that with the largest effect decides: by the lower end of
+    its interval where it is worse, and by the upper end otherwise.
     """
     adjusted = holm([comparison.p for comparison in comparisons])
     kept: list[Verdict] = [

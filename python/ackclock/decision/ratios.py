@@ -108,23 +108,10 @@ def quotient(above: Estimate, below: Estimate) -> Estimate:
 
 
 def exact_share(successes: int, trials: int, level: float = 0.95) -> Estimate:
-    """Estimate a probability from how often something happened in independent runs.
+    """Estimate a probability from how often something happened in independent runs, at least one.
 
-    Parameters
-    ----------
-    successes, trials : int
-        In how many runs it happened, and how many there were, at least 1.
-    level : float
-        Confidence level of the interval.
-
-    Returns
-    -------
-    Estimate
-        The share and its exact interval (Clopper and Pearson, Biometrika 26, 1934).
-
-    Examples
-    --------
-    What happened in 20 of 20 runs happens in more than 0.025 to the power of 1/20 of all:
+    The interval is exact (Clopper and Pearson, Biometrika 26, 1934). What happened in 20 of 20 runs happens
+    in more than 0.025 to the power of 1/20 of all:
 
     >>> print(exact_share(20, 20))
     1 [0.8316, 1]

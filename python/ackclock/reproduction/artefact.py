@@ -124,18 +124,7 @@ class Finding:
     contradiction: bool = False
 
     def sentence(self, numbers: Numbers) -> str:
-        """Return the text with its numbers.
-
-        Parameters
-        ----------
-        numbers : Numbers
-            Those of the artefact at the setting at which it is judged.
-
-        Returns
-        -------
-        str
-            Empty where the numbers do not bear it out.
-        """
+        """Return the text with its numbers; empty where the artefact's numbers do not bear it out."""
         evidence = self.compute(numbers)
         return self.text.format_map(evidence.numbers) if evidence.holds else ""
 
@@ -232,32 +221,13 @@ class Artefact:
         return f"{kind.title()} {number.upper()}: {self.caption}"
 
     def supplied(self, effort: Effort) -> Iterator[tuple[Key, frozenset[Key]]]:
-        """Yield the keys of the numbers that judging may ask for.
-
-        Parameters
-        ----------
-        effort : Effort
-            How much is run.
-
-        Yields
-        ------
-        hashable, frozenset
-            A case and the keys of its numbers.
-        """
+        """Yield every case with the keys of the numbers that judging may ask for."""
         raise NotImplementedError
 
     def example(self, effort: Effort) -> Numbers:
         """Return numbers of the kind that judging may ask for, which mean nothing.
 
-        Parameters
-        ----------
-        effort : Effort
-            How much is run, and the setting.
-
-        Returns
-        -------
-        Numbers
-            Two runs of every case. The values differ so that no fit is degenerate.
+        There are two runs of every case, whose values differ so that no fit is degenerate.
         """
         rows = {
             case: [{key: 1.0 + 0.1 * k for k, key in enumerate(sorted(keys, key=str))}] * 2
@@ -268,16 +238,8 @@ class Artefact:
     def check(self, setting: Setting) -> None:
         """Make sure that every number that a claim asks for is supplied, whatever the effort.
 
-        Parameters
-        ----------
-        setting : mapping
-            Values of the named items of the paper's setting.
-
-        Raises
-        ------
-        LookupError
-            When two claims have the same name, a claim asks for a case or a number that is not
-            there, or two cases have the same label.
+        Raises LookupError when two claims have the same name, a claim asks for a case or a number that is not
+        there, or two cases have the same label.
         """
         names = [claim.name for claim in self.claims]
         for name, count in Counter(names).items():

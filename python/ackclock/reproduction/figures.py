@@ -39,37 +39,13 @@ def over_time(
     columns: int = 1,
     shared: bool = True,
 ) -> Group:
-    """Describe a column of the traces over time.
+    """Describe a column of the traces over time, one panel above the other.
 
-    Parameters
-    ----------
-    traces : mapping
-        Frames by case; a frame with a column ``name`` has one curve per name.
-    panels : mapping
-        Cases of each panel, by its title.
-    key : str
-        Name of the column.
-    label : str
-        Label of the vertical axes, with the unit.
-    span : tuple of float, optional
-        Ends of the horizontal axis.
-    x, x_label : str
-        Column and label of the horizontal axis.
-    top : float, optional
-        Upper end of the vertical axes.
-    mark : float, optional
-        Position at which a vertical line marks a change.
-    height : float
-        Height of a panel, inches.
-    columns : int
-        Panels side by side.
-    shared : bool
-        Whether the panels have one range of the vertical axis, so that they can be compared.
-
-    Returns
-    -------
-    Group
-        One panel above the other.
+    A frame of `traces` with a column ``name`` has one curve per name. `panels` has the cases of each panel by
+    its title, and `label`, with the unit, is that of the vertical axes, whose upper end is `top`. The
+    horizontal axis is the column `x` within `span`, and `mark` is the position of a vertical line where
+    something changes. `height` is that of a panel in inches, and `columns` panels are side by side. With
+    `shared` they have one range of the vertical axis, so that they can be compared.
     """
     by_title: dict[str, list[tuple[str, pl.DataFrame]]] = {}
     for title, cases in panels.items():
@@ -112,23 +88,9 @@ def over_time(
 def bars(
     numbers: Numbers, items: Sequence[tuple[str, Key, Key]], label: str, *, top: float | None = None
 ) -> Group:
-    """Describe one bar per number, with its interval.
+    """Describe one bar per number, with its interval; an item is the word under the bar, case and number.
 
-    Parameters
-    ----------
-    numbers : Numbers
-        The measured numbers.
-    items : sequence of (str, hashable, hashable)
-        Word under the bar, case and number.
-    label : str
-        Label of the vertical axis, with the unit.
-    top : float, optional
-        Upper end of the axis.
-
-    Returns
-    -------
-    Group
-        A group with one panel.
+    `label` is that of the vertical axis, with the unit, and `top` its upper end.
     """
     words = [word for word, _, _ in items]
     places = [(case, key) for _, case, key in items]
@@ -150,31 +112,11 @@ def bar_chart(
 ) -> Chart:
     """Describe bars of several kinds, side by side or on top of each other.
 
-    Parameters
-    ----------
-    numbers : Numbers
-        The measured numbers.
-    words : sequence of str
-        Words under the bars.
-    series : mapping
-        Case and number of each bar, by the name of its kind.
-    label : str
-        Label of the vertical axis, with the unit.
-    top : float, optional
-        Upper end of the axis.
-    key, heading : str
-        Name and heading of the chart.
-    stacked : bool
-        Whether kinds stand on top of each other, each as long as its own number; without intervals.
-    factors : mapping, optional
-        What the numbers of a kind are multiplied by.
-    colours : mapping, optional
-        Numbers of the colours of kinds; by default in their order.
-
-    Returns
-    -------
-    Chart
-        One panel; single bars have their values above them.
+    `words` stand under the bars, and `series` has case and number of each bar, by the name of its kind.
+    `label` is that of the vertical axis, with the unit, and `top` its upper end; single bars have their
+    values above them. `stacked` kinds stand on top of each other, each as long as its own number, without
+    intervals. `factors` are what the numbers of a kind are multiplied by, and `colours` the numbers of the
+    colours of kinds, by default in their order.
     """
     side = 1 if stacked else len(series)
     width = BAR_WIDTH if side == 1 else 0.8 / side
@@ -228,27 +170,10 @@ def against(
     bottom: float | None = None,
     lines: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
 ) -> Group:
-    """Describe numbers over a parameter, with intervals.
+    """Describe numbers over a parameter, with intervals, in a group with one panel.
 
-    Parameters
-    ----------
-    numbers : Numbers
-        The measured numbers.
-    curves : mapping
-        Points of each curve: parameter, case and number.
-    x_label, y_label : str
-        Labels of the axes, with units.
-    log_x, log_y : bool
-        Whether the axes are logarithmic.
-    bottom : float, optional
-        Lower end of the vertical axis.
-    lines : mapping, optional
-        Curves of a formula.
-
-    Returns
-    -------
-    Group
-        A group with one panel.
+    `curves` has the points of each curve: parameter, case and number. The labels have units, `bottom` is the
+    lower end of the vertical axis, and `lines` are curves of a formula.
     """
     x, y = axis(x_label, log=log_x), axis(y_label, log=log_y, range=(bottom, None))
     return Group([curve_chart(numbers, curves, x, y, lines=lines, height=3.6)])
@@ -265,23 +190,9 @@ def curve_chart(
     height: float = 2.4,
     lines: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
 ) -> Chart:
-    """Describe numbers over a parameter in one of several panels.
+    """Describe numbers over a parameter in one of several panels, as `against` does.
 
-    Parameters
-    ----------
-    numbers, curves, lines
-        As in `against`.
-    x, y : Axis
-        The two axes.
-    key, heading : str
-        Name and heading of the chart.
-    height : float
-        Height of the panel, inches.
-
-    Returns
-    -------
-    Chart
-        A group with one panel.
+    `key` and `heading` are the name and the heading of the chart; `height` is in inches.
     """
     colours = numbered([*curves, *(lines or {})])
     series = []
@@ -313,17 +224,7 @@ def curve_chart(
 def with_paper(group: Group, claims: Sequence[Claim]) -> Group:
     """Add the values that the paper states, as grey marks at the places of ours.
 
-    Parameters
-    ----------
-    group : Group
-        A figure, of which series have keys.
-    claims : sequence of Claim
-        Those of its artefact: of a number that is drawn, with the paper's value.
-
-    Returns
-    -------
-    Group
-        The figure with the marks.
+    The series of the figure have keys, and the claims of its artefact are about the number of such a key.
     """
     said = {
         claim.number: claim.target.expected

@@ -22,16 +22,9 @@ Row = Mapping[Any, Any]
 class Effort:
     """The number and length of runs.
 
-    Attributes
-    ----------
-    quick : bool
-        The headline artefacts only, with fewer seeds and shorter runs.
-    runs : int
-        Seeds of each scenario.
-    first_run : int
-        Number of the first run, so that a second look has other seeds.
-    setting : mapping
-        Values of the named items of the paper's setting.
+    `quick` takes the headline artefacts only, with fewer seeds and shorter runs. `runs` are the seeds of each
+    scenario, `first_run` is the number of the first, so that a second look has other seeds, and `setting` has
+    the values of the named items of the paper's setting.
     """
 
     quick: bool
@@ -40,33 +33,11 @@ class Effort:
     setting: Setting = field(default_factory=dict)
 
     def at(self, setting: Setting) -> Effort:
-        """Return the same effort at a setting.
-
-        Parameters
-        ----------
-        setting : mapping
-            Values of the named items of a paper's setting.
-
-        Returns
-        -------
-        Effort
-            The same effort with that setting.
-        """
+        """Return the same effort at a setting of the paper."""
         return replace(self, setting=setting)
 
     def pick(self, full: float, quick: float) -> float:
-        """Choose the quick or the full length.
-
-        Parameters
-        ----------
-        full, quick : float
-            Lengths in any unit.
-
-        Returns
-        -------
-        float
-            The one that applies.
-        """
+        """Return the length that applies, in any unit."""
         return quick if self.quick else full
 
 
@@ -101,17 +72,9 @@ class _Watched(dict[Any, Sequence[Row]]):
 class Numbers:
     """The measured numbers, by case and run.
 
-    Attributes
-    ----------
-    rows : mapping
-        One row per run of each case.
-    setting : mapping
-        Setting of the measurement: values of the named items of the paper's setting.
-    bounds : mapping
-        What is possible, by the name of a number; `POSITIVE` for those that are not there.
-    shared : int, optional
-        The most runs that `each` returns, so that cases with different numbers of runs can be compared
-        run by run; by default all.
+    `rows` has a row per run of each case, measured at `setting`. `bounds` is what is possible, by the name of
+    a number, `POSITIVE` for those that are not there. `shared` is the most runs that `each` returns, so that
+    cases with different numbers of runs can be compared run by run; by default all.
     """
 
     rows: Mapping[Any, Sequence[Row]]
@@ -120,13 +83,7 @@ class Numbers:
     shared: int | None = None
 
     def check(self) -> None:
-        """Refuse a number outside its bounds.
-
-        Raises
-        ------
-        ValueError
-            It names the case, the number and its bounds.
-        """
+        """Raise ValueError for a number outside its bounds; it names the case, the number and its bounds."""
         for case, rows in self.rows.items():
             for row in rows:
                 for key, value in row.items():
@@ -136,18 +93,7 @@ class Numbers:
                         raise ValueError(f"{case}: {key} is {number:g}, not from {least:g} to {most:g}")
 
     def each(self, case: Key, key: Key) -> list[float]:
-        """Return a number of every run.
-
-        Parameters
-        ----------
-        case, key : hashable
-            Case and number.
-
-        Returns
-        -------
-        list of float
-            By run; the value of an estimate.
-        """
+        """Return a number of every run of a case; the value where it is an estimate."""
         return self._all(case, key)[: self.shared]
 
     def _all(self, case: Key, key: Key) -> list[float]:
@@ -157,15 +103,8 @@ class Numbers:
     def of(self, case: Key, key: Key) -> Estimate:
         """Estimate a number over the runs of a case.
 
-        Parameters
-        ----------
-        case, key : hashable
-            As in `each`.
-
-        Returns
-        -------
-        Estimate
-            Mean and 95 % interval over runs, or a single run's own estimate; nothing impossible is in it.
+        It is the mean with its 95 % interval over runs, or a single run's own estimate; nothing impossible is
+        in it.
         """
         rows = self.rows[case]
         alone = len(rows) == 1 and isinstance(rows[0][key], Estimate)
@@ -173,82 +112,33 @@ class Numbers:
         return within(estimate, *self.bounds.get(str(key), POSITIVE))
 
     def ratio(self, first: tuple[Key, Key], second: tuple[Key, Key]) -> Estimate:
-        """Estimate the ratio of two numbers.
+        """Estimate the ratio of two numbers, each named by case and key.
 
-        Parameters
-        ----------
-        first, second : tuple of hashable
-            Case and number of each.
-
-        Returns
-        -------
-        Estimate
-            Ratio of the means (`ackclock.decision.ratio_of_means`) over those runs that both cases
-            have: where a run takes minutes there are fewer.
+        It is that of the means (`ackclock.decision.ratio_of_means`) over those runs that both cases have:
+        where a run takes minutes there are fewer.
         """
         above, below = zip(*zip(self._all(*first), self._all(*second), strict=False), strict=True)
         return ratio_of_means(above, below)
 
     def read_by(self, judge: Callable[[Numbers], object]) -> list[Key]:
-        """Return the cases whose numbers a function reads.
-
-        Parameters
-        ----------
-        judge : callable
-            A function of numbers, such as the `judge` of a claim.
-
-        Returns
-        -------
-        list of hashable
-            The cases, in the order in which they are read.
-        """
+        """Return the cases whose numbers a function reads, such as the `judge` of a claim, in that order."""
         watched = _Watched({case: rows[:1] for case, rows in self.rows.items()})
         judge(replace(self, rows=watched))
         return list(watched.asked)
 
     def runs_of(self, judge: Callable[[Numbers], object]) -> int:
-        """Return the fewest runs among the cases that a function reads.
-
-        Parameters
-        ----------
-        judge : callable
-            As in `read_by`.
-
-        Returns
-        -------
-        int
-            0 where it reads none.
-        """
+        """Return the fewest runs among the cases that a function reads; 0 where it reads none."""
         return min((len(self.rows[case]) for case in self.read_by(judge)), default=0)
 
     def shared_by(self, judge: Callable[[Numbers], object]) -> Numbers:
         """Return the same numbers for a function that compares the runs of several cases one by one.
 
-        Parameters
-        ----------
-        judge : callable
-            As in `read_by`.
-
-        Returns
-        -------
-        Numbers
-            `each` returns as many runs as all cases have that the function reads; means are over all runs.
+        `each` returns as many runs as all cases have that the function reads; means are over all runs.
         """
         return replace(self, shared=self.runs_of(judge) or None)
 
     def every_second(self, first: int) -> Numbers:
-        """Keep every second run of each case from the first on; a run that is alone stays.
-
-        Parameters
-        ----------
-        first : int
-            0 or 1.
-
-        Returns
-        -------
-        Numbers
-            About half of them.
-        """
+        """Keep every second run of each case from `first` on, 0 or 1; a run that is alone stays."""
         return replace(self, rows={case: some[first::2] or some for case, some in self.rows.items()})
 
     def only(self, run: int) -> Numbers:

@@ -35,30 +35,12 @@ def ordered(
     paper: str = "in this order, falling",
     had_none: bool = False,
 ) -> Claim:
-    """Claim that numbers fall from the first to the last.
+    """Claim that numbers, each with its name, fall from the first to the last.
 
-    Parameters
-    ----------
-    name, sentence, paper : str
-        As in `Claim`.
-    numbers : sequence of (str, callable)
-        Their names and estimates.
-    margin : float
-        By how much each must be above the next, as a share of that one unless `absolute`; below 0 where
-        it may also be so much lower.
-    why : str
-        Reason of the margin.
-    absolute : bool
-        Whether `margin` is in the unit of the numbers: where they may be 0, or negative.
-    unit : str
-        Unit of all numbers.
-    had_none : bool
-        Whether it had no margin when it was first run: that check is kept as the one before.
-
-    Returns
-    -------
-    Claim
-        Holds when each is above the next.
+    Each must be above the next by `margin`, as a share of that one unless it is `absolute`, in the unit of
+    the numbers, because they may be 0 or negative; below 0 it may also be so much lower. `why` is the reason
+    of the margin. With `had_none` it had no margin when it was first run: that check is kept as the one
+    before.
     """
 
     def judge(measured: Numbers) -> Judged:
@@ -105,24 +87,9 @@ def plainly(
 ) -> Claim:
     """Claim an order for which the paper has no word of its size, such as "higher".
 
-    Parameters
-    ----------
-    name, sentence, paper : str
-        As in `Claim`.
-    numbers : sequence of (str, callable)
-        As in `ordered`.
-    why : str
-        What the numbers are.
-    absolute : bool
-        Whether the numbers may be 0, or negative; then they are shares, and the least difference
-        is one of shares.
-    unit : str
-        Unit of all numbers.
-
-    Returns
-    -------
-    Claim
-        Holds when each is above the next by `least.PLAIN`; before, any difference of the means counted.
+    It holds when each number is above the next by `least.PLAIN`; before, any difference of the means counted.
+    `why` says what the numbers are. Those that are `absolute` may be 0 or negative; then they are shares, and
+    the least difference is one of shares.
     """
     return ordered(
         name,

@@ -19,23 +19,10 @@ def window_trace(
     *,
     flows: Sequence[int] | None = None,
 ) -> pl.DataFrame:
-    """Return the trace of a run's windows with the names of its flows.
+    """Return the trace of a run's windows from `start_s` to `end_s`, with the names of its flows.
 
-    Parameters
-    ----------
-    run : Run
-        A recorded run.
-    every_s : float
-        Samples closer than this are left out.
-    start_s, end_s : float
-        What is kept.
-    flows : sequence of int, optional
-        Indices of the flows that are kept; by default all.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns time_s, name, window, rtt_ms, sent_bytes.
+    Samples closer than `every_s` are left out, and `flows` are the indices of those that are kept, by default
+    all. The columns are time_s, name, window, rtt_ms and sent_bytes.
     """
     names = {flow["id"]: flow["name"] for flow in run.summary["flows"]}
     frame = run.windows.filter(pl.col("time_s").is_between(start_s, end_s))
