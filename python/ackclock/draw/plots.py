@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, cast
@@ -112,27 +111,6 @@ def errors(
 def legend(panel: Axes, columns: int) -> None:
     """Put the legend above the panel, where no data is drawn."""
     panel.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=columns, handlelength=3)
-
-
-def bars(
-    panel: Axes, names: Sequence[str], heights: Sequence[float], errors: Sequence[float] | None, label: str
-) -> None:
-    """Draw bars with their values above them; `errors` are half-widths of intervals."""
-    places = range(len(names))
-    panel.bar(places, heights, width=0.6, color=COLOURS[0], yerr=errors, capsize=3, zorder=2)
-    for place, height in zip(places, heights, strict=True):
-        lift = errors[place] if errors else 0.0
-        panel.annotate(
-            f"{height:.1f}",
-            (place, height + lift),
-            xytext=(0, 2),
-            textcoords="offset points",
-            ha="center",
-            fontsize=7,
-        )
-    panel.set_xticks(list(places), names)
-    panel.grid(visible=False, axis="x")
-    panel.set_ylabel(label)
 
 
 def rendered(figure: Figure, name: str) -> dict[str, bytes]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ackclock.engine import drafts, integrity
 from ackclock.engine.disk import CHECKSUMS as CHECKSUMS
 from ackclock.engine.disk import StorageError as StorageError
-from ackclock.engine.disk import sync, write_all
+from ackclock.engine.disk import sync
 from ackclock.engine.disk import write as write
 
 if TYPE_CHECKING:
@@ -150,28 +150,6 @@ def own_folder() -> Path:
         if is_own and not seen.st_mode & 0o077:
             return home
     return Path(tempfile.mkdtemp(prefix="ackclock-"))
-
-
-class Appended:
-    """A file to whose end lines are appended, each by one write; it is created if necessary."""
-
-    def __init__(self, file: Path) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        self._file = os.open(file, flags, 0o666)
-        # The name of the file must also survive a power cut.
-        sync(file.parent)
-
-    def add(self, content: bytes) -> None:
-        """Append whole lines; they survive the end of this process."""
-        write_all(self._file, content)
-
-    def sync(self) -> None:
-        """Return once all appended lines survive a power cut."""
-        os.fsync(self._file)
-
-    def close(self) -> None:
-        """Close the file."""
-        os.close(self._file)
 
 
 def write_files(directory: Path, contents: Mapping[str, bytes]) -> None:
