@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -204,24 +204,19 @@ def opened(
         return
     count = jobs or os.cpu_count() or 1
     pool = ThreadPoolExecutor(count)
-    runner = Runner(pool, count, used, apart)
-    try:
-        yield runner
-    except KeyboardInterrupt:
-        runner.call_off()
-        pool.shutdown(wait=False, cancel_futures=True)
-        # A control that hangs in a thread never notices; Ctrl-C must not wait for it.
-        runner.wait(PATIENCE_S)
-        raise
-    except BaseException:
-        runner.call_off()
-        pool.shutdown(wait=True, cancel_futures=True)
-        raise
-    else:
-        runner.call_off()
-        pool.shutdown(wait=True, cancel_futures=True)
-    finally:
-        runner.close()
+    is_interrupted = False
+    with closing(Runner(pool, count, used, apart)) as runner:
+        try:
+            yield runner
+        except KeyboardInterrupt:
+            is_interrupted = True
+            raise
+        finally:
+            runner.call_off()
+            pool.shutdown(wait=not is_interrupted, cancel_futures=True)
+            if is_interrupted:
+                # A control that hangs in a thread never notices; Ctrl-C must not wait for it.
+                runner.wait(PATIENCE_S)
 
 
 @contextmanager

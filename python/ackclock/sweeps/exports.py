@@ -77,14 +77,8 @@ def noted(store: Store, name: str) -> list[ExportedPart]:
 
 def problem_of(dataset: Path, part: ExportedPart) -> str | None:
     """Return the problem with the file of a part, if it is missing or was changed."""
-    file = dataset / part.file
-    try:
-        same = integrity.of_file(file) == part.sha256
-    except FileNotFoundError:
-        return f"{file} is missing"
-    except OSError as error:
-        return f"{file} cannot be read: {error.strerror or error}"
-    return None if same else f"{file} {integrity.CHANGED}"
+    problem = integrity.problem_of_file(dataset, part.file, {part.file: part.sha256})
+    return problem and f"{dataset}/{problem}"
 
 
 def of_dataset(dataset: Path) -> list[ExportedPart]:
