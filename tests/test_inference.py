@@ -16,7 +16,7 @@ from ackclock.reproduction.artefact import Judged, Probe, Simulated, Target
 from ackclock.reproduction.claims import LEAST_CLOSENESS, between, closeness, mean, near, times
 from ackclock.reproduction.numbers import QUICK, Numbers
 from ackclock.reproduction.orders import ordered
-from ackclock.reproduction.paper import Inference, Paper, chosen_of
+from ackclock.reproduction.paper import Chosen, Inference, Paper, chosen_of
 from ackclock.reproduction.search import Search
 from ackclock.reproduction.settings import Item, declared
 from ackclock.reproduction.tried import DESIGN, Outcome, Trial
@@ -272,7 +272,10 @@ def test_a_cluster_gives_the_same(paper, found, tmp_path):
 
 
 def test_the_page_shows_what_was_tried(paper, found, tmp_path):
-    applied = infer.applied(paper, found)
+    inferred = Chosen(
+        found.setting, found.accepted, {}, lambda: found.trials, found.alternative, found.validation
+    )
+    applied = replace(paper, inferred=inferred)
     chosen = [(applied, artefact) for artefact in applied.artefacts]
     records = make.reproduce(chosen, tmp_path, replace(QUICK, runs=2), 2)
     # Two runs leave intervals that may hold both answers; no claim fails.

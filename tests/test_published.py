@@ -25,8 +25,20 @@ from test_reproduction import artefact, tiny
 ROOT = Path(__file__).resolve().parents[1]
 MOST_BYTES = 15_000_000
 BUDGET_S = 30.0
+LEAST_PACKETS = 100_000
+"""A control has hardly reacted to anything in a run with fewer."""
 EVERY = {name: published.read(place) for name, place in published.places(PAPERS.values()).items()}
 MISSING = [name for name, artefacts in EVERY.items() if not artefacts]
+
+
+def of_controls(every):
+    """Return a run for each control: the cheapest in which the control has something to react to."""
+    least_s = stale.START_S + LEAST_PACKETS / stale.PACKETS_PER_S
+    chosen = {}
+    for run in sorted(every, key=lambda run: (run.cost_s < least_s, abs(run.cost_s - least_s))):
+        for control in run.controls:
+            chosen.setdefault(control, run)
+    return list(dict.fromkeys(chosen.values()))
 
 
 def figure(_numbers, _traces):
@@ -201,7 +213,7 @@ def test_each_control_has_its_cheapest_run_of_some_length():
         run(3, 0.1, "bic"),
     )
     # 100 000 packets at two million per second, and 0.05 s to start: 0.1 s.
-    assert set(stale.of_controls([short, dear, other, cheap])) == {cheap, dear, other}
+    assert set(of_controls([short, dear, other, cheap])) == {cheap, dear, other}
 
 
 def test_what_is_published_is_small_and_full():
@@ -230,7 +242,7 @@ def again(chosen):
 
 
 def test_a_published_run_of_every_control_is_the_same_again():
-    again(stale.of_controls(stale.runs(EVERY)))
+    again(of_controls(stale.runs(EVERY)))
 
 
 @pytest.mark.long

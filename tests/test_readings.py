@@ -1,6 +1,7 @@
 """The matrix of readings by claims, with an artificial paper whose runs take milliseconds."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -19,6 +20,22 @@ from ackclock.reproduction.settings import Item
 from ackclock.reproduction.tried import Trial
 from ackclock.runs import Case
 from ackclock_papers import PAPERS
+
+
+def is_of(paper: Paper, cell: Cell) -> bool:
+    """Return whether a cell is of the paper as it is: its claims, its items and its chosen setting."""
+    if cell.claim == THE_SETTING:
+        # An item that came later had its first value until then.
+        return isinstance(cell.value, Mapping) and all(
+            paper.setting.get(name) == value for name, value in cell.value.items()
+        )
+    known = {(artefact.name, claim.name) for artefact in paper.artefacts for claim in artefact.claims}
+    if (cell.artefact, cell.claim) not in known:
+        return False
+    if cell.item == CHOSEN:
+        return True
+    item = next((item for item in paper.items if item.name == cell.item), None)
+    return item is not None and any(value.value == cell.value for value in item.values)
 
 
 def item(name, *values):
@@ -132,9 +149,9 @@ def test_cells_are_kept_and_replaced_by_artefact(paper, cells, tmp_path):
     merged = matrix.merge(again, [first[0]])
     assert [cell for cell in merged if cell.artefact == "figure-1"] == [first[0]]
     assert len(merged) == 1 + len(cells) - len(first)
-    assert all(readings.is_of(paper, cell) for cell in again)
+    assert all(is_of(paper, cell) for cell in again)
     other = replace(paper, inferred=paper.inferred._replace(setting={"buffer": 5, "loss": 0.0001}))
-    stale = [cell for cell in again if not readings.is_of(other, cell)]
+    stale = [cell for cell in again if not is_of(other, cell)]
     assert [(cell.artefact, cell.claim) for cell in stale] == [
         ("figure-1", THE_SETTING),
         ("figure-2", THE_SETTING),
@@ -193,7 +210,7 @@ def test_the_tables_of_the_papers_are_of_their_claims_and_their_setting(paper):
 
     file = resources.files(f"ackclock_papers.{paper.name}") / tried.READINGS
     cells = matrix.read(file)
-    assert [cell for cell in cells if not readings.is_of(paper, cell)] == []
+    assert [cell for cell in cells if not is_of(paper, cell)] == []
 
 
 @pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)

@@ -18,7 +18,7 @@ from ackclock.engine import integrity
 from ackclock.reproduction import readings, tried
 from ackclock.reproduction.cells import Cell
 from ackclock.reproduction.crossvalidation import Validation, validate
-from ackclock.reproduction.paper import Chosen, Paper
+from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.search import Search
 from ackclock.reproduction.settings import Basis, Item, Setting, declared, name_of
 from ackclock.reproduction.tried import DESIGN, Trial
@@ -260,11 +260,3 @@ def keep(result: Inferred, directory: Path) -> None:
     tried.write(directory, result.trials)
     text = json.dumps(words(result), indent=2, ensure_ascii=False) + "\n"
     (directory / tried.SETTING).write_text(text, encoding="utf-8")
-
-
-def applied(paper: Paper, result: Inferred) -> Paper:
-    """Return the paper at the inferred setting."""
-    chosen = Chosen(
-        result.setting, result.accepted, {}, lambda: result.trials, result.alternative, result.validation
-    )
-    return replace(paper, inferred=chosen)

@@ -77,22 +77,6 @@ def _look(
     ]
 
 
-def is_of(paper: Paper, cell: Cell) -> bool:
-    """Return whether a cell is of the paper as it is: its claims, its items and its chosen setting."""
-    if cell.claim == THE_SETTING:
-        # An item that came later had its first value until then.
-        return isinstance(cell.value, Mapping) and all(
-            paper.setting.get(name) == value for name, value in cell.value.items()
-        )
-    known = {(artefact.name, claim.name) for artefact in paper.artefacts for claim in artefact.claims}
-    if (cell.artefact, cell.claim) not in known:
-        return False
-    if cell.item == CHOSEN:
-        return True
-    item = _item(paper, cell.item)
-    return item is not None and any(value.value == cell.value for value in item.values)
-
-
 def _item(paper: Paper, name: str) -> Item | None:
     return next((item for item in paper.items if item.name and item.name == name), None)
 

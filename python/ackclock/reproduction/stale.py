@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,8 +22,6 @@ PACKETS_PER_S = 2_000_000
 """Packets that are simulated and measured per second of processor time, at the least."""
 START_S = 0.05
 """Processor time of a run without packets, at the most."""
-LEAST_PACKETS = 100_000
-"""A control has hardly reacted to anything in a run with fewer."""
 SAME = 1e-9
 """Largest relative difference of equal numbers: the mathematics of another processor rounds differently."""
 
@@ -59,16 +57,6 @@ def runs(every: Mapping[str, Mapping[str, Published]]) -> list[Again]:
         for artefact, published in artefacts.items()
         for row in published.tables["runs"].iter_rows(named=True)
     ]
-
-
-def of_controls(every: Iterable[Again]) -> list[Again]:
-    """Return a run for each control: the cheapest in which the control has something to react to."""
-    least_s = START_S + LEAST_PACKETS / PACKETS_PER_S
-    chosen: dict[str, Again] = {}
-    for run in sorted(every, key=lambda run: (run.cost_s < least_s, abs(run.cost_s - least_s))):
-        for control in run.controls:
-            chosen.setdefault(control, run)
-    return list(dict.fromkeys(chosen.values()))
 
 
 def sample(every: Sequence[Again], budget_s: float, seed: str) -> list[Again]:
