@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from ackclock.draw import curves, plots
@@ -19,6 +20,13 @@ Seconds = tuple[float, float] | None
 PanelDrawing = Callable[["Axes", list[FlowSummary]], None]
 MOST_CURVES = 20
 """With more flows all curves look alike, and there is no legend."""
+OF_FLOWS: Mapping[str, tuple[Callable[[Recorded, int, str], curves.TimeSeries], str, str]] = {
+    "window": (curves.of_flow, "window", "window (packets)"),
+    "rtt": (curves.of_flow, "rtt_ms", "RTT (ms)"),
+    "shares": (curves.rate, "arrived_bytes", "goodput (Mbit/s)"),
+    "in_order": (curves.rate, "delivered_bytes", "delivered in order (Mbit/s)"),
+}
+"""Pictures with a curve per flow: the curve, its column, and the label of the axis."""
 
 
 class Pictures:
@@ -45,18 +53,18 @@ class Pictures:
 
     def window(self, *, ax: Axes | None = None, flows: Flows = None, time: Seconds = None) -> Figure:
         """Draw the congestion windows over time, in packets, with a curve per flow."""
-        return self._one(self._draw_window, ax, flows, time)
+        return self._one(partial(self._draw_flows, "window"), ax, flows, time)
 
     def rtt(self, *, ax: Axes | None = None, flows: Flows = None, time: Seconds = None) -> Figure:
         """Draw the round-trip times over time, in milliseconds, with a curve per flow."""
-        return self._one(self._draw_rtt, ax, flows, time)
+        return self._one(partial(self._draw_flows, "rtt"), ax, flows, time)
 
     def shares(self, *, ax: Axes | None = None, flows: Flows = None, time: Seconds = None) -> Figure:
         """Draw the goodput of the flows over time, in Mbit/s, as means over hundredths of the run.
 
         Data counts when it arrives, in whatever order; `in_order` draws what is delivered.
         """
-        return self._one(self._draw_shares, ax, flows, time)
+        return self._one(partial(self._draw_flows, "shares"), ax, flows, time)
 
     def in_order(self, *, ax: Axes | None = None, flows: Flows = None, time: Seconds = None) -> Figure:
         """Draw the data delivered in order over time, in Mbit/s, as means over hundredths of the run.
@@ -64,7 +72,7 @@ class Pictures:
         Packets that wait for a hole before them count when it is filled, so that a curve can rise above the
         rate of the link.
         """
-        return self._one(self._draw_in_order, ax, flows, time)
+        return self._one(partial(self._draw_flows, "in_order"), ax, flows, time)
 
     def queue(self, *, ax: Axes | None = None, flows: Flows = None, time: Seconds = None) -> Figure:
         """Draw the queues over time, in packets, with a curve per link that has ever queued a packet."""
@@ -72,7 +80,8 @@ class Pictures:
 
     def overview(self, *, flows: Flows = None, time: Seconds = None) -> plots.Picture:
         """Draw windows, round-trip times, queues and goodput in four panels over the same time."""
-        drawn = (self._draw_window, self._draw_rtt, self._draw_queue, self._draw_shares)
+        window, rtt, shares = (partial(self._draw_flows, what) for what in ("window", "rtt", "shares"))
+        drawn: tuple[PanelDrawing, ...] = (window, rtt, self._draw_queue, shares)
         with plots.in_style():
             figure, panels = plots.panels(len(drawn), height=1.5)
             for place, (draw, panel) in enumerate(zip(drawn, panels, strict=True)):
@@ -107,31 +116,12 @@ class Pictures:
             raise ValueError(f"unknown flow {unknown[0]}: {hint(unknown[0], names)}")
         return [flow for flow in every if wanted is None or flow["name"] in wanted]
 
-    def _draw_window(self, panel: Axes, flows: list[FlowSummary]) -> None:
-        self._draw_column(panel, flows, "window")
-        panel.set_ylabel("window (packets)")
-
-    def _draw_rtt(self, panel: Axes, flows: list[FlowSummary]) -> None:
-        self._draw_column(panel, flows, "rtt_ms")
-        panel.set_ylabel("RTT (ms)")
-
-    def _draw_column(self, panel: Axes, flows: list[FlowSummary], column: str) -> None:
+    def _draw_flows(self, what: str, panel: Axes, flows: list[FlowSummary]) -> None:
+        curve_of, column, label = OF_FLOWS[what]
         for index, flow in enumerate(flows):
-            curve = curves.of_flow(self._run, flow["id"], column)
+            curve = curve_of(self._run, flow["id"], column)
             panel.plot(*curve, label=flow["name"], **plots.style(index))
-
-    def _draw_shares(self, panel: Axes, flows: list[FlowSummary]) -> None:
-        self._draw_rate(panel, flows, "arrived_bytes")
-        panel.set_ylabel("goodput (Mbit/s)")
-
-    def _draw_in_order(self, panel: Axes, flows: list[FlowSummary]) -> None:
-        self._draw_rate(panel, flows, "delivered_bytes")
-        panel.set_ylabel("delivered in order (Mbit/s)")
-
-    def _draw_rate(self, panel: Axes, flows: list[FlowSummary], column: str) -> None:
-        for index, flow in enumerate(flows):
-            curve = curves.rate(self._run, flow["id"], column)
-            panel.plot(*curve, label=flow["name"], **plots.style(index))
+        panel.set_ylabel(label)
 
     def _draw_queue(self, panel: Axes, _: list[FlowSummary]) -> None:
         for index, (name, *curve) in enumerate(curves.queues(self._run)):
