@@ -117,32 +117,25 @@ def reproduce(
     from ackclock.runs import progress
 
     tell, papers = progress.Lines(), paper.every()
-    if settings is not None and not infer:
-        raise click.UsageError("--settings needs --infer", click.get_current_context())
-    if infer and (runs is not None or undecided):
-        raise click.UsageError(
-            "--infer cannot be combined with --runs or --undecided", click.get_current_context()
-        )
-    if readings and (infer or undecided):
-        raise click.UsageError(
-            "--readings cannot be combined with --infer or --undecided", click.get_current_context()
-        )
-    if plan and (infer or readings or undecided or runs is not None):
-        raise click.UsageError(
-            "--plan cannot be combined with --infer, --readings, --undecided or --runs",
-            click.get_current_context(),
-        )
-    if live and (infer or readings or plan):
-        raise click.UsageError(
-            "--live cannot be combined with --infer, --readings or --plan", click.get_current_context()
-        )
     others = (
         quick or runs is not None or undecided or infer or readings or plan or live or pictures or dry_run
     )
-    if published and others:
-        raise click.UsageError(
-            "--published can only be combined with targets and --json", click.get_current_context()
-        )
+    for is_wrong, refusal in (
+        (settings is not None and not infer, "--settings needs --infer"),
+        (infer and (runs is not None or undecided), "--infer cannot be combined with --runs or --undecided"),
+        (readings and (infer or undecided), "--readings cannot be combined with --infer or --undecided"),
+        (
+            plan and (infer or readings or undecided or runs is not None),
+            "--plan cannot be combined with --infer, --readings, --undecided or --runs",
+        ),
+        (
+            live and (infer or readings or plan),
+            "--live cannot be combined with --infer, --readings or --plan",
+        ),
+        (published and others, "--published can only be combined with targets and --json"),
+    ):
+        if is_wrong:
+            raise click.UsageError(refusal, click.get_current_context())
     with options.estimated(dry_run, as_json):
         try:
             if published:
