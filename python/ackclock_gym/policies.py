@@ -216,8 +216,7 @@ class Linear:
             When it cannot be written.
         """
         text = json.dumps({"policy": "linear", "weights": self.weights.tolist()})
-        with storage.new_file(Path(file)) as draft:
-            draft.write_text(f"{text}\n", encoding="utf-8")
+        storage.write_text(Path(file), f"{text}\n")
 
     @classmethod
     def load(cls, file: Path | str) -> Linear:

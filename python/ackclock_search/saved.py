@@ -59,8 +59,7 @@ def save(adversary: Adversary, directory: Path, number: int, command: str) -> Pa
     file = directory / f"{safe}-{adversary.objective.name}-{number}.toml"
     with storage.explained(file):
         directory.mkdir(parents=True, exist_ok=True)
-    with storage.new_file(file) as draft:
-        storage.write(draft, text(adversary, file.name, command).encode())
+    storage.write_text(file, text(adversary, file.name, command))
     return file
 
 

@@ -90,8 +90,7 @@ def lab(file: Path | None, output: Path | None, no_open: bool) -> None:
     target = output
     if target is None:
         target = storage.own_folder() / f"ackclock-{engine.__version__}-{links.NAME}"
-    with storage.new_file(target) as path:
-        path.write_text(page, "utf-8")
+    storage.write_text(target, page)
     address = target.resolve().as_uri() + fragment
     print(address)
     if output is None and not no_open:
@@ -101,6 +100,5 @@ def lab(file: Path | None, output: Path | None, no_open: bool) -> None:
 def _redirect(page: Path, address: str) -> str:
     """Write a page that redirects to an address: many systems open files without their fragments."""
     redirect = page.with_name(f"{page.stem}-open.html")
-    with storage.new_file(redirect) as path:
-        path.write_text(html("open.html", address=address), "utf-8")
+    storage.write_text(redirect, html("open.html", address=address))
     return redirect.resolve().as_uri()

@@ -113,13 +113,11 @@ def write_scenarios(
     links: Links = {}
     laboratory = lab.page()
     if laboratory is not None:
-        with storage.new_file(output / lab.NAME) as path:
-            path.write_text(laboratory, "utf-8")
+        storage.write_text(output / lab.NAME, laboratory)
     for (name, control), several in scenarios.items():
         for cell, scenario in several:
             file = re.sub(r"[^A-Za-z0-9-.]+", "-", f"{cell} {name} {control}".strip()) + ".json"
-            with storage.new_file(output / "scenarios" / file) as path:
-                path.write_text(json.dumps(scenario, indent=1) + "\n", "utf-8")
+            storage.write_text(output / "scenarios" / file, json.dumps(scenario, indent=1) + "\n")
             address = "" if laboratory is None else lab.NAME + lab.fragment(scenario)
             links.setdefault(control, []).append((f"{name} {cell}".strip(), file, address))
     return links
@@ -141,8 +139,7 @@ def finish(output: Path, text: str, table: pl.DataFrame, links: Links, pictures:
     """Write the page and its numbers, and seal the files that belong to it."""
     storage.write_table(table, output, "answers")
     storage.write_table(table, output, "answers", csv=True)
-    with storage.new_file(output / "index.html") as path:
-        path.write_text(text, "utf-8")
+    storage.write_text(output / "index.html", text)
     # The directory may also hold kept runs and scenarios of other comparisons.
     files = ["index.html", "answers.parquet", "answers.csv", *pictures]
     files += [f"scenarios/{file}" for of_control in links.values() for _, file, _ in of_control]

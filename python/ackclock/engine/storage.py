@@ -152,6 +152,12 @@ def own_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="ackclock-"))
 
 
+def write_text(target: Path, text: str) -> None:
+    """Write a text file atomically, as `new_file` does."""
+    with new_file(target) as file:
+        file.write_text(text, encoding="utf-8")
+
+
 def write_files(directory: Path, contents: Mapping[str, bytes]) -> None:
     """Write files by their names into a directory, each atomically."""
     for name, content in contents.items():

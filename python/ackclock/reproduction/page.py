@@ -72,8 +72,7 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
     shown = [(paper, artefacts) for paper, artefacts in shown if artefacts]
     laboratory = lab.page()
     if laboratory is not None:
-        with storage.new_file(output / lab.NAME) as file:
-            file.write_text(laboratory, encoding="utf-8")
+        storage.write_text(output / lab.NAME, laboratory)
     for paper, artefacts in shown:
         _write_paper(output, paper, artefacts, has_lab=laboratory is not None)
     every = [artefact for _, artefacts in shown for artefact in artefacts]
@@ -93,8 +92,7 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
         reliability=reliability(cast("list[ArtefactRecord]", every)).sentences(),
         quick=any(artefact["quick"] for artefact in every),
     )
-    with storage.new_file(output / "index.html") as file:
-        file.write_text(text, encoding="utf-8")
+    storage.write_text(output / "index.html", text)
 
 
 def _write_paper(output: Path, paper: Paper, artefacts: Sequence[Described], *, has_lab: bool) -> None:
@@ -127,8 +125,7 @@ def _write_paper(output: Path, paper: Paper, artefacts: Sequence[Described], *, 
         version=engine.__version__,
         quick=any(artefact["quick"] for artefact in artefacts),
     )
-    with storage.new_file(output / paper.name / "index.html") as file:
-        file.write_text(text, encoding="utf-8")
+    storage.write_text(output / paper.name / "index.html", text)
 
 
 def _of_paper(artefacts: Sequence[Described]) -> str:

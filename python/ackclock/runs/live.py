@@ -180,8 +180,7 @@ class Live:
             here=self._place.parent,
             command=self._command,
         )
-        with storage.new_file(self._place) as file:
-            file.write_text(text, encoding="utf-8")
+        storage.write_text(self._place, text)
 
     def _left_s(self, work: float, whole: float) -> float | None:
         """Estimate the time left from the recent speed; None if it is unknown."""

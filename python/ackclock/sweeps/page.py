@@ -100,8 +100,7 @@ def write(
         ],
         command=command,
     )
-    with storage.new_file(target) as file:
-        file.write_text(text, encoding="utf-8")
+    storage.write_text(target, text)
 
 
 def _digits(value: float | None) -> str:
