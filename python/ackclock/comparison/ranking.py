@@ -17,24 +17,16 @@ Place = Literal["best", "alike", "undecided", "behind"]
 
 @dataclass(frozen=True)
 class Ranking:
-    """The places of the controls in one question, in the order given.
-
-    Attributes
-    ----------
-    question : Question
-        A question with a margin.
-    means : mapping
-        The mean of each control.
-    places : mapping
-        The place of each control. `behind` is worse than the best by more than the margin.
-    more_runs : mapping
-        About how many more runs would decide, for controls that are undecided.
-    """
+    """The places of the controls in one question, in the order given."""
 
     question: Question
+    """A question with a margin."""
     means: Mapping[str, float]
+    """The mean of each control."""
     places: Mapping[str, Place]
+    """The place of each control. `behind` is worse than the best by more than the margin."""
     more_runs: Mapping[str, int | None]
+    """About how many more runs would decide, for controls that are undecided."""
 
     def at(self, *places: Place) -> list[str]:
         """Return the controls in the places."""

@@ -30,54 +30,36 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Margin:
-    """A metric that is compared with the baselines, and the difference that matters.
-
-    Attributes
-    ----------
-    metric : str
-        Name of the number.
-    unit : str
-        Its unit, empty for shares and indices.
-    higher_is_better : bool
-        Whether a larger number is better.
-    ratio : float, optional
-        A ratio to the baseline that still does not matter, above 1.
-    difference : float, optional
-        A difference that still does not matter, in the unit. With a ratio, too, only what is past
-        both matters, and in the ratio a mean below the difference counts as the difference.
-    least : float
-        In ratios without a difference a smaller mean counts as this one, in the unit.
-    """
+    """A metric that is compared with the baselines, and the difference that matters."""
 
     metric: str
+    """Name of the number."""
     unit: str
+    """Its unit, empty for shares and indices."""
     higher_is_better: bool
+    """Whether a larger number is better."""
     ratio: float | None = None
+    """A ratio to the baseline that still does not matter, above 1."""
     difference: float | None = None
+    """A difference that still does not matter, in the unit. With a ratio, too, only what is past both
+    matters, and in the ratio a mean below the difference counts as the difference."""
     least: float = 1e-9
+    """In ratios without a difference a smaller mean counts as this one, in the unit."""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """A limit that a metric must keep in every run, whatever the baselines do.
-
-    Attributes
-    ----------
-    metric : str
-        Name of the number.
-    unit : str
-        Unit of the number.
-    at_most, at_least : float, optional
-        Bounds of the number of a run.
-    if_told : bool
-        It does not apply to a control that has no such number.
-    """
+    """A limit that a metric must keep in every run, whatever the baselines do."""
 
     metric: str
+    """Name of the number."""
     unit: str = ""
+    """Unit of the number."""
     at_most: float | None = None
     at_least: float | None = None
+    """Bounds of the number of a run."""
     if_told: bool = False
+    """It does not apply to a control that has no such number."""
 
     def judge(self, values: Sequence[float], baselines: Sequence[float]) -> LimitResult:
         """Judge the runs of a candidate; NaN breaks the limit.
@@ -105,50 +87,33 @@ class Limit:
 
 @dataclass(frozen=True)
 class LimitResult:
-    """A limit, and the runs of a candidate that break it.
-
-    Attributes
-    ----------
-    bound : Limit
-        The limit in question.
-    verdict : str
-        ``holds``, ``undecided`` or ``fails``.
-    broken : int
-        Number of runs that break it.
-    share : Estimate
-        Share of runs that break it, with its exact interval.
-    """
+    """A limit, and the runs of a candidate that break it."""
 
     bound: Limit
+    """The limit in question."""
     verdict: Literal["holds", "undecided", "fails"]
+    """``holds``, ``undecided`` or ``fails``."""
     broken: int
+    """Number of runs that break it."""
     share: Estimate
+    """Share of runs that break it, with its exact interval."""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A candidate compared with one baseline.
-
-    Attributes
-    ----------
-    verdict : str
-        One of `ORDER`.
-    p : float
-        Probability of as large a difference, were the candidate just at the margin; two-sided.
-    runs_needed : int, optional
-        About how many runs of the candidate would decide, when it is undecided and more runs can.
-    identical : bool
-        Whether no two runs of either differ, so that nothing is random.
-    effect : Estimate
-        By how much the candidate is worse, in margins, with its 95 % interval: above 1 matters, and
-        negative is better.
-    """
+    """A candidate compared with one baseline."""
 
     verdict: Verdict
+    """One of `ORDER`."""
     p: float
+    """Probability of as large a difference, were the candidate just at the margin; two-sided."""
     runs_needed: int | None
+    """About how many runs of the candidate would decide, when it is undecided and more runs can."""
     identical: bool
+    """Whether no two runs of either differ, so that nothing is random."""
     effect: Estimate
+    """By how much the candidate is worse, in margins, with its 95 % interval: above 1 matters, and
+    negative is better."""
 
 
 def compare(candidate: Sequence[float], baseline: Sequence[float], margin: Margin) -> Compared:

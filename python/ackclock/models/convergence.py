@@ -13,18 +13,12 @@ from ackclock.models.laws import Array, Law
 
 @dataclass(frozen=True)
 class Losses:
-    """Windows at the loss events of several flows.
-
-    Attributes
-    ----------
-    round_trips : ndarray
-        Time of each event, shape (events,).
-    window : ndarray
-        Window of each flow just before the event, packets, shape (events, flows).
-    """
+    """Windows at the loss events of several flows."""
 
     round_trips: Array
+    """Time of each event, shape (events,)."""
     window: Array
+    """Window of each flow just before the event, packets, shape (events, flows)."""
 
 
 def losses(

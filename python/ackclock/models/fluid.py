@@ -21,25 +21,17 @@ Alpha = Callable[[float, float], float | NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class FluidCycle:
-    """The time between two loss events.
-
-    Attributes
-    ----------
-    round_trips : float
-        Its length; a last round trip that is cut short counts in proportion.
-    length_s : float
-        Its length in seconds.
-    used_share : float
-        Time average of min(W, BDP)/BDP.
-    time_s, window : ndarray
-        Time since the loss in seconds and window in packets, at each round trip.
-    """
+    """The time between two loss events."""
 
     round_trips: float
+    """Its length; a last round trip that is cut short counts in proportion."""
     length_s: float
+    """Its length in seconds."""
     used_share: float
+    """Time average of min(W, BDP)/BDP."""
     time_s: NDArray[np.float64]
     window: NDArray[np.float64]
+    """Time since the loss in seconds and window in packets, at each round trip."""
 
     @property
     def mean_increase(self) -> float:

@@ -18,25 +18,18 @@ from ackclock.models.laws import Array
 
 @dataclass(frozen=True)
 class Parameters:
-    """The parameters of TCP-Illinois, by default the standard ones.
-
-    Attributes
-    ----------
-    alpha_min, alpha_max : float
-        Smallest and largest increase, packets per round trip.
-    beta_min, beta_max : float
-        Smallest and largest fraction cut.
-    eta1, eta2, eta3 : float
-        Thresholds d1, d2, d3 as shares of the largest queueing delay.
-    """
+    """The parameters of TCP-Illinois, by default the standard ones."""
 
     alpha_min: float = 0.1
     alpha_max: float = 10.0
+    """Smallest and largest increase, packets per round trip."""
     beta_min: float = 0.125
     beta_max: float = 0.5
+    """Smallest and largest fraction cut."""
     eta1: float = 0.01
     eta2: float = 0.1
     eta3: float = 0.8
+    """Thresholds d1, d2, d3 as shares of the largest queueing delay."""
 
 
 STANDARD = Parameters()

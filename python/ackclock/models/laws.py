@@ -26,22 +26,15 @@ def _no_bends(top: float) -> Sequence[float]:  # noqa: ARG001 (one signature for
 
 @dataclass(frozen=True)
 class Law:
-    """The growth of a window between two cuts, and the cut.
-
-    Attributes
-    ----------
-    increase : callable
-        Packets per round trip, as a function of windows (an array) and of the window at the end of
-        the cycle (a number for all of them, or an array).
-    cut : callable
-        Fraction of the window that a loss event cuts, as a function of the window in packets.
-    bends : callable
-        Windows at which the increase has a kink, as a function of the window at the cycle's end.
-    """
+    """The growth of a window between two cuts, and the cut."""
 
     increase: Callable[[Array, Any], Array | float]
+    """Packets per round trip, as a function of windows (an array) and of the window at the end of the
+    cycle (a number for all of them, or an array)."""
     cut: Callable[[float], float]
+    """Fraction of the window that a loss event cuts, as a function of the window in packets."""
     bends: Callable[[float], Sequence[float]] = _no_bends
+    """Windows at which the increase has a kink, as a function of the window at the cycle's end."""
 
 
 def aimd(increase: float, cut: float) -> Law:
@@ -136,18 +129,12 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(60)
 
 @dataclass(frozen=True)
 class Cycle:
-    """The time between two cuts.
-
-    Attributes
-    ----------
-    round_trips : float
-        Length in round trips.
-    packets : float
-        Packets sent in it.
-    """
+    """The time between two cuts."""
 
     round_trips: float
+    """Length in round trips."""
     packets: float
+    """Packets sent in it."""
 
 
 def cycle(law: Law, top: float, recovery: float = 0.0) -> Cycle:
@@ -207,21 +194,14 @@ def response(law: Law, p: float, recovery: float = 0.0) -> float:
 
 @dataclass(frozen=True)
 class Shares:
-    """Shares of flows that lose together.
-
-    Attributes
-    ----------
-    epoch_s : float
-        Time between two congestion events, seconds.
-    window : ndarray
-        Window of each flow at the events, packets.
-    rate : ndarray
-        Mean rate of each, packets per second.
-    """
+    """Shares of flows that lose together."""
 
     epoch_s: float
+    """Time between two congestion events, seconds."""
     window: Array
+    """Window of each flow at the events, packets."""
     rate: Array
+    """Mean rate of each, packets per second."""
 
 
 def synchronised(law: Law, rtt_s: ArrayLike, capacity: float, recovery: float = 0.0) -> Shares:

@@ -18,18 +18,12 @@ from ackclock.models.laws import Array
 
 @dataclass(frozen=True)
 class Moments:
-    """Moments of a window over time.
-
-    Attributes
-    ----------
-    mean : float
-        Mean in packets.
-    square : float
-        Mean of the square, packets squared.
-    """
+    """Moments of a window over time."""
 
     mean: float
+    """Mean in packets."""
     square: float
+    """Mean of the square, packets squared."""
 
     @property
     def cov(self) -> float:

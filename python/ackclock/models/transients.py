@@ -18,21 +18,14 @@ MOST_LOSSES = 10_000
 
 @dataclass(frozen=True)
 class StepResponse:
-    """A rate after the loss rate has changed, one value per loss event.
-
-    Attributes
-    ----------
-    time : ndarray
-        Round trips since the change; the first is 0.
-    rate : ndarray
-        Packets per round trip; the first is the old steady rate.
-    final : float
-        The new steady rate.
-    """
+    """A rate after the loss rate has changed, one value per loss event."""
 
     time: Array
+    """Round trips since the change; the first is 0."""
     rate: Array
+    """Packets per round trip; the first is the old steady rate."""
     final: float
+    """The new steady rate."""
 
     @property
     def progress(self) -> Array:

@@ -31,71 +31,46 @@ Traces = Mapping[Any, "pl.DataFrame"]
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim's numbers, and whether it holds with them.
-
-    Attributes
-    ----------
-    measured : str
-        With units and intervals.
-    holds : bool
-        Whether the claim does.
-    value : float
-        The number itself, in the unit of the claim's target; not a number where the claim has
-        none.
-    error : float
-        Its standard error, 0 where none is known; relative for a logarithmic target.
-    undecided : bool
-        Whether the 95 % interval has numbers with which the claim holds and others with which it
-        does not: `holds` then follows from the mean, and more runs may reverse it.
-    wrong_probability : float
-        Probability that the decision is wrong (`ackclock.decision.chance_wrong`); NaN where the claim
-        is not about numbers with intervals.
-    apart : float
-        Distance of the number from the nearest end of its target, in standard errors; infinite where
-        nothing is random, NaN where the claim is not about numbers.
-    """
+    """A claim's numbers, and whether it holds with them."""
 
     measured: str
+    """With units and intervals."""
     holds: bool
+    """Whether the claim does."""
     value: float = math.nan
+    """The number itself, in the unit of the claim's target; not a number where the claim has none."""
     error: float = 0.0
+    """Its standard error, 0 where none is known; relative for a logarithmic target."""
     undecided: bool = False
+    """Whether the 95 % interval has numbers with which the claim holds and others with which it does not:
+    `holds` then follows from the mean, and more runs may reverse it."""
     wrong_probability: float = math.nan
+    """Probability that the decision is wrong (`ackclock.decision.chance_wrong`); NaN where the claim is
+    not about numbers with intervals."""
     apart: float = math.nan
+    """Distance of the number from the nearest end of its target, in standard errors; infinite where
+    nothing is random, NaN where the claim is not about numbers."""
 
 
 class Target(NamedTuple):
-    """The numbers with which a claim holds.
-
-    Attributes
-    ----------
-    low, high : float
-        Ends of the range, infinite where it has none.
-    expected : float, optional
-        The paper's value, if it gives one.
-    logarithmic : bool
-        Whether ratios count rather than differences.
-    """
+    """The numbers with which a claim holds."""
 
     low: float
     high: float
+    """Ends of the range, infinite where it has none."""
     expected: float | None = None
+    """The paper's value, if it gives one."""
     logarithmic: bool = False
+    """Whether ratios count rather than differences."""
 
 
 class Evidence(NamedTuple):
-    """What a finding rests on.
-
-    Attributes
-    ----------
-    holds : bool
-        Whether these numbers bear the finding out.
-    numbers : mapping
-        The numbers of its sentence, by name.
-    """
+    """What a finding rests on."""
 
     holds: bool
+    """Whether these numbers bear the finding out."""
     numbers: Mapping[str, object]
+    """The numbers of its sentence, by name."""
 
 
 @dataclass(frozen=True)
@@ -130,18 +105,12 @@ class Finding:
 
 
 class Former(NamedTuple):
-    """The check of a claim before it was changed, after it had been run.
-
-    Attributes
-    ----------
-    tolerance : str
-        What counted then.
-    judge : callable
-        As in `Claim`.
-    """
+    """The check of a claim before it was changed, after it had been run."""
 
     tolerance: str
+    """What counted then."""
     judge: Callable[[Numbers], Judged]
+    """As in `Claim`."""
 
 
 @dataclass(frozen=True)
