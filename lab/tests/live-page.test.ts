@@ -108,7 +108,7 @@ test("it says when its process has died, and which command resumes the work", as
   const page = await open({ address });
   await page.locator("#silent").waitFor({ state: "visible" });
   assert.equal(await page.locator("#age").textContent(), "2 min ago");
-  assert.equal(await page.locator("#silent code.command").textContent(), "ackclock sweep endless.toml --live --jobs 1");
+  assert.equal(await page.locator("#silent code.command").textContent(), "ackclock sweep endless.toml --live");
   // It still follows: the same command resumes, and the page with it.
   const begun = await sweep();
   await page.locator("#silent").waitFor({ state: "hidden" });
