@@ -47,8 +47,8 @@ def simulate(
     qlog : Path or str, optional
         Existing directory for a file ``NAME.sqlog`` of every QUIC flow, readable by qvis.
     lazy : bool
-        Summarise each flow whenever it is read: ``summary["flows"]`` is then a sequence that is no
-        list, and needs no memory for many flows.
+        Summarise each flow when it is read: ``summary["flows"]`` is then a read-only sequence instead
+        of a list, and takes little memory for many flows.
 
     Returns
     -------
