@@ -1,5 +1,6 @@
 """The pages of the papers, from which a reader finds the code and the verdict of every figure."""
 
+import json
 import re
 import runpy
 from pathlib import Path
@@ -88,3 +89,26 @@ def test_a_stranger_finds_figure_5_of_tcp_fit_in_three_steps():
     assert "`ackclock lab fit/figure-5`" in row
     # The class in the full run that is published.
     assert row.split(" | ")[2] in {*classes.CLASSES, page.NOT_RUN}
+
+
+def test_what_the_page_of_bi_tcp_says_of_its_tables_is_what_is_published():
+    """The ratios of goodput at unequal RTTs, next to those that the paper prints."""
+    place = Path(__file__).resolve().parents[1] / "papers" / "bic"
+    published = json.loads((place / "published" / "records.json").read_text("utf-8"))
+    within, ours = {}, {}
+    for table in ("table-1", "table-2", "table-3"):
+        for claim in published[table]["record"]["claims"]:
+            if re.fullmatch(r"bic/table-\d/[a-z-]+-rtt-ratio-[36]", claim["id"]) and re.fullmatch(
+                r"[\d.]+", claim["paper"]
+            ):
+                ours[claim["id"]] = float(claim["measured"].split()[0])
+                is_near = 0.5 <= ours[claim["id"]] / float(claim["paper"]) <= 2
+                within.setdefault(table, []).append(is_near)
+    assert {table: (sum(near), len(near)) for table, near in within.items()} == {
+        "table-1": (6, 6),
+        "table-2": (8, 8),
+        "table-3": (6, 8),
+    }
+    text = (place / "README.md").read_text("utf-8")
+    assert f"that ratio is {ours['bic/table-1/stcp-rtt-ratio-6']:.0f}, and every unequal cell" in text
+    assert "in table 3, six of eight are." in text
