@@ -6,6 +6,7 @@ import resource
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import polars as pl
@@ -13,6 +14,7 @@ import pytest
 
 from ackclock import engine
 from ackclock.cli.main import VERBS, app
+from ackclock.runs import alone
 from conftest import COMMAND, SCENARIO, wait_until
 
 # The keys in the order of the documentation; exactly these must be present.
@@ -510,6 +512,22 @@ def test_tests_run_this_checkout():
     import ackclock
 
     assert Path(ackclock.__file__).is_relative_to(Path(__file__).parent.parent)
+
+
+def test_a_signal_that_arrives_while_the_thread_starts_ends_the_run(monkeypatch):
+    start = threading.Thread.start
+
+    def interrupted(thread):
+        start(thread)
+        raise KeyboardInterrupt
+
+    # 100 hours of this scenario take minutes.
+    long = engine.parse(engine.example(), "long.toml", settings=["run.duration=100 h"])
+    before = threading.active_count()
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        alone.run(long, record=False, shown=False)
+    wait_until(lambda: threading.active_count() == before)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

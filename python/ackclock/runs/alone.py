@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from pathlib import Path
 
@@ -52,14 +53,16 @@ def run(
                 errors.append(error)
 
         thread = threading.Thread(target=make)
-        thread.start()
         try:
+            # A signal may arrive before the next line of this function.
+            thread.start()
             while thread.is_alive():
                 thread.join(LOOK_S)
         except BaseException:
             stop.set()
             # A control that hangs in the thread never notices; Ctrl-C must not wait for it.
-            thread.join(PATIENCE_S)
+            with contextlib.suppress(RuntimeError):  # It has not started.
+                thread.join(PATIENCE_S)
             raise
     if errors:
         raise errors[0]
