@@ -1,7 +1,9 @@
 """The number of runs, planned from a pilot."""
 
 import numpy as np
+import pytest
 
+from ackclock.decision import Estimate, chance_wrong, difference
 from ackclock.draw.figure import Group
 from ackclock.reproduction import plan
 from ackclock.reproduction.artefact import Probe, Simulated
@@ -67,6 +69,23 @@ def test_a_case_gets_the_runs_of_the_claim_that_needs_most():
         "not read": (5, "", ""),
         "alone": (1, "", ""),
     }
+
+
+def test_a_difference_is_planned_as_a_mean_is():
+    # Two means with an error of the root of 1/5 each: their difference, 0, has the root of 2/5, so the root of
+    # 1/2 is half of a deviation of a run away, the root of 2, and needs 34 runs as half of one does above.
+    # An estimate that has only an interval was taken for one that does not scatter, and got no runs.
+    def gap(numbers):
+        return difference(numbers.of("one deviation", "x"), numbers.of("half of it", "x"))
+
+    claim = between("gap", "s", gap, -(0.5**0.5), np.inf, why="w")
+    assert planned((claim,))["half of it"] == (34, "gap", "")
+
+
+def test_a_difference_may_be_decided_wrongly():
+    # Student's 2.5 % point with 4 degrees of freedom is 2.776, so the interval ends one limit away.
+    just = Estimate(1.0, 0.0, 2.0, 5)
+    assert chance_wrong(just, 0.0, np.inf) == pytest.approx(0.025)
 
 
 def test_what_chance_decides_gets_the_most():

@@ -93,10 +93,10 @@ def reproduce(
     With --readings, judge the claims at the paper's setting and where one open item has another value.
     The table is written to DIR/PAPER/readings.csv; rows of artefacts that were not judged are kept.
 
-    With --plan, five pilot runs, which no verdict uses, estimate how many decide each claim with a
-    probability of 80 %. The table is written to DIR/PAPER/runs.csv; next to the paper's data file it is
-    what --full takes. With --quick, the same is done for the quick reproduction, and the table is
-    DIR/PAPER/quick_runs.csv.
+    With --plan, five pilot runs, or as many as --runs says, estimate how many runs decide each claim with a
+    probability of 80 %. No verdict uses them. The table is written to DIR/PAPER/runs.csv; next to the
+    paper's data file it is what --full takes. With --quick, the same is done for the quick reproduction,
+    and the table is DIR/PAPER/quick_runs.csv.
 
     With --published, list class, main claim and claims of every artefact as the project has published
     them in papers/PAPER/published: nothing is run.
@@ -110,6 +110,7 @@ def reproduce(
       ackclock reproduce --infer bic --settings 32
       ackclock reproduce --readings transient/figure-11
       ackclock reproduce --plan africa
+      ackclock reproduce --plan transient --runs 20
       ackclock reproduce --published illinois
     """
     _refuse_unknown(targets)
@@ -125,8 +126,8 @@ def reproduce(
         (infer and (runs is not None or undecided), "--infer cannot be combined with --runs or --undecided"),
         (readings and (infer or undecided), "--readings cannot be combined with --infer or --undecided"),
         (
-            plan and (infer or readings or undecided or runs is not None),
-            "--plan cannot be combined with --infer, --readings, --undecided or --runs",
+            plan and (infer or readings or undecided),
+            "--plan cannot be combined with --infer, --readings or --undecided",
         ),
         (
             live and (infer or readings or plan),
@@ -150,7 +151,7 @@ def reproduce(
                 _readings(chosen, output, jobs, tell, runs, cluster)
                 return
             if plan:
-                _plan(chosen, output, jobs, tell, cluster, quick)
+                _plan(chosen, output, jobs, tell, cluster, quick, runs)
                 return
             if undecided:
                 chosen = make.undecided(chosen, output)
@@ -310,6 +311,7 @@ def _plan(
     tell: Callable[[str], None],
     cluster: str | None,
     quick: bool,
+    runs: int | None,
 ) -> None:
     from ackclock.engine import storage
     from ackclock.reproduction import plan
@@ -319,6 +321,7 @@ def _plan(
 
     with Store(output / CACHE).opened() as store:
         pilot = plan.QUICK_PILOT if quick else plan.PILOT
+        pilot = replace(pilot, runs=runs or pilot.runs)
         plans = plan.make(chosen, store, jobs, cluster, tell, pilot)
     for name, rows in plans.items():
         file = output / name / (PLANNED_QUICK if quick else PLANNED)

@@ -11,6 +11,7 @@ from ackclock.comparison.first import answer, listed
 from ackclock.comparison.path import PathSetup
 from ackclock.comparison.questions import BY_KEY
 from ackclock.comparison.ranking import Ranking, rank
+from ackclock.comparison.words import rounded
 
 ASKED = {
     "delay": ("the shortest queueing delay alone", "ms"),
@@ -107,7 +108,7 @@ def _ranked(ranking: Ranking, best: str, unit: str) -> str:
         return ""
 
     def numbers(names: Sequence[str]) -> str:
-        return listed([f"{name} {ranking.means[name]:.3g} {unit}" for name in names])
+        return listed([f"{name} {rounded(ranking.means[name])} {unit}" for name in names])
 
     behind = sorted(ranking.at("behind"), key=lambda name: abs(ranking.means[name]))
     tail = f"; behind: {numbers(behind)}" if behind else ""

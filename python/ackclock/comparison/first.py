@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ackclock.comparison.answers import Comparison
 from ackclock.comparison.questions import BY_KEY
 from ackclock.comparison.ranking import Ranking, more_runs, rank
+from ackclock.comparison.words import rounded
 
 STARVED = 25.0
 """Share, in per cent, below which a flow next to an equal one is starved: half of a fair share."""
@@ -52,7 +53,7 @@ def where(comparison: Comparison) -> str:
     path = comparison.setting.path
     name = comparison.setting.name
     loss = f", {100 * comparison.setting.loss:g} % lost" if comparison.setting.loss else ""
-    return f"{name}{': ' if name else ''}{path.rate_mbps:.4g} Mbit/s, {path.rtt_ms:g} ms{loss}"
+    return f"{name}{': ' if name else ''}{rounded(path.rate_mbps, 4)} Mbit/s, {path.rtt_ms:g} ms{loss}"
 
 
 def _verb(names: Sequence[str], of_one: str, of_several: str) -> str:
@@ -60,20 +61,20 @@ def _verb(names: Sequence[str], of_one: str, of_several: str) -> str:
 
 
 def _range(ranking: Ranking, names: Sequence[str], unit: str = "") -> str:
-    lowest, highest = (f"{choose(ranking.means[name] for name in names):.3g}" for choose in (min, max))
+    lowest, highest = (rounded(choose(ranking.means[name] for name in names)) for choose in (min, max))
     return (lowest if lowest == highest else f"{lowest} to {highest}") + unit
 
 
 def _goodput(comparison: Comparison, rates: Ranking) -> str:
     leaders = rates.leaders
     limit = comparison.setting.path.rate_mbps
-    numbers = f"{_range(rates, leaders)} of {limit:.4g} Mbit/s"
+    numbers = f"{_range(rates, leaders)} of {rounded(limit, 4)} Mbit/s"
     best = max(rates.means[name] for name in leaders)
     reason = limit_of(comparison, leaders[0]) if best < FULL * limit else ""
     if len(comparison.controls) == 1:
         delay = comparison.estimates["delay"][leaders[0]].value
         because = f" because {reason}" if reason else ""
-        return f"{leaders[0]} reaches {numbers} alone{because}, with {delay:.3g} ms of queueing delay"
+        return f"{leaders[0]} reaches {numbers} alone{because}, with {rounded(delay)} ms of queueing delay"
     numbers += f", because {reason}" if reason else ""
     if len(leaders) == len(rates.places):
         return f"{listed(leaders)} have similar goodput alone ({numbers})"
@@ -110,19 +111,22 @@ def limit_of(comparison: Comparison, control: str) -> str:
         return f"{lost:.2g} % of the packets are lost at random"
     if causes["marks"] > causes["queue_drops"]:
         return f"{kind} marks packets before the link is full"
+    share = path.buffer_packets / path.bdp_packets
     if causes["queue_drops"]:
         if kind != "droptail":
             return f"{kind} drops packets before the link is full"
-        share = path.buffer_packets / path.bdp_packets
         if share < 1:
             return f"the buffer, {share:.2g} times the bandwidth-delay product, empties after a loss"
         return "the window grows slowly after a loss in the buffer"
+    if causes["earlier_drops"]:
+        at = "" if kind != "droptail" else f" in a buffer of {share:.2g} times the bandwidth-delay product"
+        return f"a loss{at} stopped slow start, and the window has not grown to the path since"
     return "the window has not grown to the path, though no packet was lost"
 
 
 def _undecided(ranking: Ranking, unit: str = "") -> list[str]:
     return [
-        f"{name} ({ranking.means[name]:.3g}{unit}) is undecided{more_runs(ranking.more_runs[name])}"
+        f"{name} ({rounded(ranking.means[name])}{unit}) is undecided{more_runs(ranking.more_runs[name])}"
         for name in ranking.at("undecided")
     ]
 

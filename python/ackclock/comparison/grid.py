@@ -15,7 +15,7 @@ from ackclock.comparison.first import answer, limit_of, listed, starved, where
 from ackclock.comparison.path import RANDOM, PathSetup
 from ackclock.comparison.questions import BY_KEY, Question
 from ackclock.comparison.ranking import Ranking, possible, ranked
-from ackclock.comparison.words import words
+from ackclock.comparison.words import rounded, words
 from ackclock.draw.card import card
 from ackclock.runs import Limits
 
@@ -256,10 +256,13 @@ def _mean(grid: Grid, key: str) -> Callable[[Cell, str], float]:
 def _numbers(grid: Grid, cells: Sequence[Cell], controls: Sequence[str]) -> str:
     """Return the ranges of goodput and queueing delay over cells and controls."""
     texts = []
-    for key, unit in (("goodput", f" of {grid.any.setting.path.rate_mbps:.4g} Mbit/s"), ("delay", " ms")):
+    for key, unit in (
+        ("goodput", f" of {rounded(grid.any.setting.path.rate_mbps, 4)} Mbit/s"),
+        ("delay", " ms"),
+    ):
         mean = _mean(grid, key)
         numbers = [mean(cell, control) for cell in cells for control in controls]
-        lowest, highest = f"{min(numbers):.3g}", f"{max(numbers):.3g}"
+        lowest, highest = rounded(min(numbers)), rounded(max(numbers))
         texts.append((lowest if lowest == highest else f"{lowest} to {highest}") + unit)
     return ", ".join(texts)
 
@@ -275,7 +278,7 @@ def _least(grid: Grid) -> list[str]:
         worst = min(behind, key=lambda cell: ranking.means[" ".join(cell)])
         reason = limit_of(grid.cells[worst], control)
         because = f" because {reason}" if reason else ""
-        number = f"{ranking.means[' '.join(worst)]:.3g}"
+        number = rounded(ranking.means[" ".join(worst)])
         clauses.append(f"{control} carries least behind {named(grid, [worst])} ({number}){because}")
     return clauses
 
@@ -292,7 +295,7 @@ def _longest(grid: Grid) -> list[str]:
     if not behind:
         return []
     longest, cell, control = max(behind)
-    return [f"the longest queue is that of {control} behind {named(grid, [cell])} ({longest:.3g} ms)"]
+    return [f"the longest queue is that of {control} behind {named(grid, [cell])} ({rounded(longest)} ms)"]
 
 
 def _starved(grid: Grid) -> list[str]:

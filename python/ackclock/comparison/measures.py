@@ -19,7 +19,7 @@ SMOOTHNESS_RTTS = 10
 """Round trips over which a rate is averaged before its CoV is computed."""
 RECOVERED = 0.9
 """Share of the goodput before the step at which a flow has recovered."""
-CAUSES = ("random_losses", "queue_drops", "marks", "held_by_receiver")
+CAUSES = ("random_losses", "queue_drops", "earlier_drops", "marks", "held_by_receiver")
 """What is counted of a flow alone to say what limits it."""
 
 
@@ -49,8 +49,8 @@ def everyday_alone(run: Run) -> RunNumbers:
 
     ``goodput`` (Mbit/s), ``delay`` and ``delay_p95`` (mean and 95th percentile of the RTT minus
     propagation, ms), ``loss`` (dropped over sent packets, including random losses), ``cov`` of the rate
-    of arrival, and `CAUSES`: losses at random and in the queue, marks, and how full the receive window
-    is on average.
+    of arrival, and `CAUSES`: losses at random and in the queue, those in the queue before the measured
+    time, marks, and how full the receive window is on average.
     """
     flows, link = group(run, "first"), run.summary["links"][0]
     rtt_ms, from_s = flows[0]["rtt_ms"], run.summary["measured_from_s"]
@@ -63,6 +63,8 @@ def everyday_alone(run: Run) -> RunNumbers:
             bits = flow["goodput_mbps"] * 1e3 * flow["mean_rtt_ms"]
             full.append(bits / build.PACKET_BITS / allowed)
     dropped = sum(flow["dropped_packets"] for flow in flows)
+    # The bottleneck is the first link.
+    before = run.queues.filter((pl.col("link") == 0) & (pl.col("time_s") <= from_s))
     return {
         "goodput": _goodput(flows),
         # Percentiles come from a histogram, whose bins may end below the propagation delay.
@@ -72,6 +74,7 @@ def everyday_alone(run: Run) -> RunNumbers:
         "cov": float(metrics.cov(rates)),
         "random_losses": float(link["random_losses"]),
         "queue_drops": float(link["queue_drops"]),
+        "earlier_drops": float(before["drops"].sum()),
         "marks": float(link["marks"]),
         "held_by_receiver": max(full, default=0.0),
     }

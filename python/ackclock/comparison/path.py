@@ -10,6 +10,7 @@ from typing import Any
 
 from ackclock import engine
 from ackclock.comparison.quantities import buffer_packets, duration_s, rate_mbps, share, time_ms
+from ackclock.comparison.words import rounded
 from ackclock.engine import build
 
 CYCLES = 4
@@ -135,7 +136,7 @@ class PathSetup:
         ecn = f", ECN{'' if self.marks else ' (this queue marks nothing)'}" if self.ecn else ""
         flows = f"; {self.flows} flows of each control" if self.flows > 1 else ""
         return (
-            f"{self.name + ': ' if self.name else ''}{path.rate_mbps:.4g} Mbit/s, "
+            f"{self.name + ': ' if self.name else ''}{rounded(path.rate_mbps, 4)} Mbit/s, "
             f"RTT {path.rtt_ms:g} ms, {self.kind} buffer "
             f"{path.buffer_packets} packets of 1000 bytes ({times}the bandwidth-delay "
             f"product){loss}{ecn}; profile {self.profile}, receive window {self.receive_window} packets"

@@ -20,6 +20,15 @@ def words(estimate: Estimate) -> str:
     return f"{value} {interval}".rstrip()
 
 
+def rounded(value: float, digits: int = 3) -> str:
+    """Return a number with at least `digits` digits and no power of ten where it is large.
+
+    >>> rounded(2499.6), rounded(999.7), rounded(0.30149)
+    ('2500', '1000', '0.301')
+    """
+    return f"{value:.0f}" if abs(value) >= 10**digits - 0.5 else f"{value:.{digits}g}"
+
+
 def parts(estimate: Estimate) -> tuple[str, str]:
     """Return the value of an estimate for people, and its interval, which is empty where there is none."""
     if np.isinf(estimate.value):
@@ -27,11 +36,11 @@ def parts(estimate: Estimate) -> tuple[str, str]:
     if np.isnan(estimate.value):
         return "-", ""
     if np.isnan(estimate.low):
-        return f"{estimate.value:.3g}", ""
+        return rounded(estimate.value), ""
     up, down = estimate.high - estimate.value, estimate.value - estimate.low
     half = (up + down) / 2
     if half == 0:
-        return f"{estimate.value:.4g}", "± 0"
+        return rounded(estimate.value, 4), "± 0"
     # Two digits of the interval decide how many digits the value has; more than four are noise.
     largest = max(abs(estimate.value), half)
     decimals = min(1 - int(np.floor(np.log10(half))), 3 - int(np.floor(np.log10(largest))))

@@ -26,7 +26,7 @@ from ackclock.decision.intervals import (
     unpaired_difference,
     within,
 )
-from ackclock.decision.ranges import apart, chance_wrong, expected_wrong, lies_in, tail
+from ackclock.decision.ranges import apart, chance_wrong, expected_wrong, lies_in, standard_error, tail
 from ackclock.decision.ratios import exact_share, of_ratios, quotient, ratio_of_means
 from ackclock.decision.sequential import chance_decided, is_narrow, runs_to_decide, wants_more
 
@@ -58,6 +58,7 @@ __all__ = [
     "ratio_of_means",
     "runs_to_decide",
     "sign",
+    "standard_error",
     "tail",
     "unpaired_difference",
     "wants_more",

@@ -40,7 +40,7 @@ def chance_wrong(estimate: Estimate, low: float, high: float) -> float:
     0.017
     """
     decided = lies_in(estimate, low, high)
-    if decided is None or not estimate.error or estimate.samples < 2:
+    if decided is None or not standard_error(estimate):
         return 0.0
     distances = _distances(estimate, low, high)
     if not decided:
@@ -56,14 +56,36 @@ def apart(estimate: Estimate, low: float, high: float) -> float:
     >>> apart(Estimate(2.5, 0.24, 4.76, 10, error=1.0), 0.0, 4.0)
     1.5
     """
-    return min(_distances(estimate, low, high), default=math.inf) if estimate.error else math.inf
+    return min(_distances(estimate, low, high), default=math.inf) if standard_error(estimate) else math.inf
+
+
+def standard_error(estimate: Estimate) -> float:
+    """Return the standard error of a number, or 0 where it does not scatter or has no interval.
+
+    An estimate that has only an interval, such as a difference or a share, has that with which Student's
+    interval would be as wide.
+
+    Half a width of 2.262 with nine degrees of freedom, whose 97.5 % point is 2.262:
+
+    >>> round(standard_error(Estimate(0.0, -2.262, 2.262, 10)), 3)
+    1.0
+    """
+    if estimate.samples < 2 or estimate.error:
+        return estimate.error if estimate.samples > 1 else 0.0
+    half = (estimate.high - estimate.low) / 2
+    if not 0 < half < math.inf:
+        return 0.0
+    from scipy.special import stdtrit
+
+    return half / float(stdtrit(estimate.samples - 1, 0.975))
 
 
 def _distances(estimate: Estimate, low: float, high: float) -> list[float]:
     """Return the distances from the ends that can be passed, in standard errors, the nearest first."""
     # A bound of the number cannot be passed.
     ends = [end for end in (low, high) if estimate.least < end < estimate.most]
-    return sorted(abs(estimate.value - end) / estimate.error for end in ends)
+    error = standard_error(estimate)
+    return sorted(abs(estimate.value - end) / error for end in ends)
 
 
 def tail(distance: float, degrees: int) -> float:

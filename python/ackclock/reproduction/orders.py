@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ackclock.decision import Estimate, difference, sign, tail
+from ackclock.decision import Estimate, difference, sign, standard_error, tail
 from ackclock.reproduction import least
 from ackclock.reproduction.artefact import Claim, Judged, Target
 from ackclock.reproduction.claims import changed, text
@@ -135,7 +135,7 @@ def _gap(more: Estimate, less: Estimate, margin: float, absolute: bool) -> _Gap:
     is_random = not (math.isnan(more.low) or math.isnan(less.low))
     return _Gap(
         more.value - bar.value,
-        math.hypot(more.error, bar.error),
+        math.hypot(standard_error(more), standard_error(bar)),
         min(more.samples, less.samples),
         max(abs(more.value), abs(less.value)),
         sign(difference(more, bar)),
