@@ -48,7 +48,7 @@ def artefact(claims=CLAIMS):
     )
 
 
-def planned(claims=CLAIMS, packets=1.0, make=plan.planned):
+def planned(claims=CLAIMS, packets=2.5e7, make=plan.planned):
     rows = {case: [{"x": 3.0 + x} for x in FIVE] for case in CASES}
     rows["alone"] = rows["alone"][:1]
     numbers = Numbers(rows)
@@ -61,25 +61,26 @@ def planned(claims=CLAIMS, packets=1.0, make=plan.planned):
 
 def test_a_case_gets_the_runs_of_the_claim_that_needs_most():
     # The mean is 3. Ten runs decide a distance of one deviation, 34 one of half a deviation: the tables of
-    # `tests/test_decision.py`. A claim without a number needs five, and one run is enough where there is one.
+    # `tests/test_decision.py`. Each half of the runs has as many. A claim without a number needs five, and
+    # one run is enough where there is one.
     assert planned() == {
-        "one deviation": (10, "one-deviation-2", ""),
-        "half of it": (34, "half-of-it-2.5", ""),
-        "both": (34, "both-2.5", ""),
+        "one deviation": (20, "one-deviation-2", ""),
+        "half of it": (68, "half-of-it-2.5", ""),
+        "both": (68, "both-2.5", ""),
         "not read": (5, "", ""),
         "alone": (1, "", ""),
     }
 
 
 def test_a_difference_is_planned_as_a_mean_is():
-    # Two means with an error of the root of 1/5 each: their difference, 0, has the root of 2/5, so the root of
-    # 1/2 is half of a deviation of a run away, the root of 2, and needs 34 runs as half of one does above.
+    # Two means with an error of the root of 1/5 each: their difference, 0, has the root of 2/5, so the root
+    # of 1/2 is half of a deviation of a run away, the root of 2, and needs 34 runs for each half as above.
     # An estimate that has only an interval was taken for one that does not scatter, and got no runs.
     def gap(numbers):
         return difference(numbers.of("one deviation", "x"), numbers.of("half of it", "x"))
 
     claim = between("gap", "s", gap, -(0.5**0.5), np.inf, why="w")
-    assert planned((claim,))["half of it"] == (34, "gap", "")
+    assert planned((claim,))["half of it"] == (68, "gap", "")
 
 
 def test_a_difference_may_be_decided_wrongly():
@@ -94,14 +95,21 @@ def test_what_chance_decides_gets_the_most():
 
 
 def test_an_artefact_costs_no_more_than_it_may():
-    # 10, 34, 34, 5 and one run, each of 1e8 packets, would cost 8.4e9. With 17 at most it is
-    # (10 + 17 + 17 + 5 + 1) * 1e8 = 5e9.
-    runs = {case: row[0] for case, row in planned(packets=1e8).items()}
-    assert runs == {"one deviation": 10, "half of it": 17, "both": 17, "not read": 5, "alone": 1}
-    assert planned(packets=1e8)["both"] == (17, "both-2.5", "cost")
-    assert planned(packets=1e8)["one deviation"][2] == ""
+    # 20, 68, 68, 5 and one run, each of 5e7 packets, would cost 8.1e9. With 37 at most it is
+    # (20 + 37 + 37 + 5 + 1) * 5e7 = 5e9.
+    runs = {case: row[0] for case, row in planned(packets=5e7).items()}
+    assert runs == {"one deviation": 20, "half of it": 37, "both": 37, "not read": 5, "alone": 1}
+    assert planned(packets=5e7)["both"] == (37, "both-2.5", "cost")
+    assert planned(packets=5e7)["one deviation"][2] == ""
     # Five runs of four cases at 1e9 cost more than 5e9: three must do.
     assert set(planned(packets=1e9).values()) >= {(3, "", ""), (3, "both-2.5", "cost")}
+
+
+def test_cheap_cases_get_more_runs():
+    # Of 4e6 packets five more cost 2e7, and of 1e5 more than 25 do not.
+    assert planned(packets=4e6)["not read"] == (10, "", "")
+    assert planned(packets=1e5)["not read"] == (30, "", "")
+    assert planned(packets=1e5)["alone"] == (1, "", "")
 
 
 def test_a_quick_reproduction_gets_what_is_cheap():

@@ -24,6 +24,13 @@ the runs that it asks for, so none of these can have been added until they said 
 QUICK_PILOT = replace(QUICK, runs=PILOT.runs, first_run=PILOT.first_run)
 """The same for the quick reproduction."""
 LEAST = FULL.runs
+LEAST_CHEAP = 30
+CHEAP_PACKETS = 2e7
+"""A case gets up to `LEAST_CHEAP` runs where those beyond `LEAST` simulate no more packets than this: five
+seconds of a core."""
+HALVES = 2
+"""A claim gets this many times the runs that decide it: each half of the seeds alone decides it with the same
+probability, and whether the halves agree is a check."""
 LEAST_COSTLY = 3
 """Fewest runs where even `LEAST` cost more than `MOST_PACKETS`: with two an interval is 13 errors wide."""
 MOST = 100
@@ -84,18 +91,24 @@ def make(
 def planned(artefact: Artefact, judgement: Judgement) -> list[Planned]:
     """Plan the runs of the cases of an artefact from its pilot.
 
-    A case gets as many as the claim that needs most of those that read it (`runs_to_decide`). Where
-    nothing is random, because the pilot has a single run, one is enough.
+    A case gets as many as the claim that needs most of those that read it (`runs_to_decide`), `HALVES` times.
+    Where nothing is random, because the pilot has a single run, one is enough.
     """
     numbers, packets = judgement.numbers, judgement.packets
     random = _random(numbers)
     costly = math.fsum(LEAST * packets.get(case, 0.0) for case in random) > MOST_PACKETS
-    least = LEAST_COSTLY if costly else LEAST
-    wanted = {case: (least if case in random else 1, "", "") for case in numbers.rows}
+
+    def least(case: Key) -> int:
+        if costly or case not in random:
+            return LEAST_COSTLY if case in random else 1
+        return min(LEAST_CHEAP, LEAST + int(CHEAP_PACKETS // max(packets.get(case, 0.0), 1.0)))
+
+    wanted = {case: (least(case), "", "") for case in numbers.rows}
     for claim, cases, needed in _needs(judgement):
+        runs = min(HALVES * (needed or MOST), MOST)
         for case in cases:
-            if (needed or MOST) > wanted[case][0]:
-                wanted[case] = needed or MOST, claim, "" if needed else "most"
+            if runs > wanted[case][0]:
+                wanted[case] = runs, claim, "" if needed else "most"
     ceiling = _affordable({case: runs for case, (runs, *_) in wanted.items()}, packets)
     return [
         Planned(artefact.name, str(case), min(runs, ceiling), claim, "cost" if runs > ceiling else cut)
