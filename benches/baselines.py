@@ -7,7 +7,7 @@ minutes; a test makes a sample of them again.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,7 @@ def main() -> None:
             if answer is None or answer.error:
                 raise SystemExit(f"a run failed: {answer.error if answer else job.scenario.digest}")
             answers.append((job, answer.value))
-    baselines.write(answers, HOME)
+    write(answers, HOME)
     for name in (baselines.NUMBERS, baselines.DIGESTS):
         print(f"{HOME / name}: {(HOME / name).stat().st_size / 1e6:.2f} MB")
 
@@ -68,6 +68,33 @@ def _shipped(jobs: Sequence[Job], again: Sequence[str]) -> list[tuple[Job, dict[
             digest = digests[job.scenario.digest, job.run]
             answers.append((job, {"numbers": runs[job.run], "flows": {"digest": digest}}))
     return answers
+
+
+def tables(answers: Iterable[tuple[Job, dict[str, Any]]]) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the tables that are shipped, each with the name of its file, from the answers of runs."""
+    numbers: dict[tuple[str, str, str], dict[int, float]] = {}
+    digests: dict[str, dict[int, str]] = {}
+    for job, answer in answers:
+        scenario, measure = baselines.key_of(job)
+        digests.setdefault(scenario, {})[job.run] = answer["flows"]["digest"]
+        for metric, value in answer["numbers"].items():
+            numbers.setdefault((scenario, measure, metric), {})[job.run] = value
+    rows = [
+        (*key, [values.get(run) for run in range(baselines.RUNS)]) for key, values in sorted(numbers.items())
+    ]
+    schema = {"scenario": pl.String, "measure": pl.String, "metric": pl.String}
+    yield baselines.NUMBERS, pl.DataFrame(rows, schema | {"values": pl.List(pl.Float64)}, orient="row")
+    runs = [(key, run, digest) for key, by_run in sorted(digests.items()) for run, digest in by_run.items()]
+    yield (
+        baselines.DIGESTS,
+        pl.DataFrame(runs, {"scenario": pl.String, "run": pl.Int64, "digest": pl.String}, orient="row"),
+    )
+
+
+def write(answers: Iterable[tuple[Job, dict[str, Any]]], directory: Path) -> None:
+    """Write the tables that are shipped."""
+    for name, table in tables(answers):
+        table.write_parquet(directory / name, compression="zstd", compression_level=19)
 
 
 if __name__ == "__main__":

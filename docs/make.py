@@ -333,13 +333,32 @@ def draw_adversary(image: Path) -> None:
     Image.open(content).convert("RGB").quantize(64).save(image, optimize=True)
 
 
+def glossary_page() -> str:
+    """Return the glossary as a page of the documentation, in the order of titles."""
+    lines = [
+        "# Glossary",
+        "Here you can look up the terms of congestion control that this documentation uses, in a few "
+        "sentences each. `ackclock explain slow-start` prints one of them.",
+        "",
+        "<!-- made by docs/make.py glossary from python/ackclock/draw/glossary.toml -->",
+    ]
+    for name, term in sorted(glossary.terms().items(), key=lambda item: item[1]["title"].lower()):
+        see = ", ".join(f"[{glossary.terms()[other]['title']}](#{other})" for other in term.get("see", []))
+        also = f" Also: {', '.join(term['also'])}." if term.get("also") else ""
+        source = f" Source: {term['source']}." if term.get("source") else ""
+        title = term["title"]
+        lines += ["", f'<a id="{name}"></a>', "", f"**{title[0].upper()}{title[1:]}.** {term['text']}{also}"]
+        lines[-1] += f"{source} See {see}." if see else source
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
     """Make what the arguments name, or everything: papers, glossary, README, adversaries, all studies."""
     wanted = sys.argv[1:] or ["papers", "glossary", "readme", "adversaries", *STUDIES]
     if "papers" in wanted:
         write_papers()
     if "glossary" in wanted:
-        (DOCS / "glossary.md").write_text(glossary.page(), encoding="utf-8")
+        (DOCS / "glossary.md").write_text(glossary_page(), encoding="utf-8")
     if "readme" in wanted:
         # In this folder, which is not on the path of a program that imports this one.
         import readme

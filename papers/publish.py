@@ -2,21 +2,129 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from ackclock.reproduction import published
+import polars as pl
+
+from ackclock.draw import charts
+from ackclock.engine import integrity, storage
+from ackclock.reproduction import page, published
+from ackclock.reproduction.paper import Paper
+from ackclock.reproduction.published import RECORDS, TABLES, Figure, Published
+from ackclock.reproduction.record import ArtefactRecord
 from ackclock_papers import PAPERS
+
+MOST_ROWS = 600
+"""Largest number of rows of a curve: on a chart 600 pixels wide more cannot be told apart."""
 
 
 def main(results: str = "results", *names: str) -> None:
     """Publish papers, by default all of those that have a full result."""
     papers = [PAPERS[name] for name in names or PAPERS]
     for name, place in published.places(papers).items():
-        missing = published.publish(Path(results), PAPERS[name], place)
+        missing = publish(Path(results), PAPERS[name], place)
         size = sum(file.stat().st_size for file in place.glob("*"))
         left = f"; not run: {', '.join(missing)}" if missing else ""
         print(f"{place}: {size / 1e6:.1f} MB{left}")
+
+
+def publish(results: Path, paper: Paper, target: Path) -> list[str]:
+    """Publish the artefacts of a paper that a reproduction in `results` made in full.
+
+    Artefacts that are missing there, or whose runs were quick, stay as they were published. Returns the
+    names of the artefacts that are not published. Raises DamagedError when a result was changed.
+    """
+    before = published.read(target)
+    every: dict[str, Published] = {}
+    for artefact in paper.artefacts:
+        place = results / paper.name / artefact.name
+        fresh = _of_result(place) if (place / "artefact.json").exists() else None
+        known = fresh or before.get(artefact.name)
+        if known is not None:
+            every[artefact.name] = known
+    if every:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with storage.new_directory(target, force=True, is_result=_is_published) as directory:
+            _write(every, directory)
+    return [artefact.name for artefact in paper.artefacts if artefact.name not in every]
+
+
+def _is_published(directory: Path) -> bool:
+    names = frozenset({RECORDS, *(f"{name}.parquet" for name in TABLES)})
+    return storage.holds_only(directory, names, RECORDS)
+
+
+def _of_result(place: Path) -> Published | None:
+    """Read a result; None when it is quick or failed."""
+    integrity.check(place)
+    record: ArtefactRecord = json.loads((place / "artefact.json").read_text("utf-8"))
+    if record["quick"] or record["error"]:
+        return None
+    figure = json.loads(charts.dump(charts.load((place / page.FIGURE).read_text("utf-8")), MOST_ROWS))
+    rows: dict[str, pl.DataFrame] = {
+        "curves": pl.DataFrame(list(_curves(figure)), TABLES["curves"], orient="row"),
+        "scenarios": pl.DataFrame(
+            [
+                (case, known["file"], (place / known["file"]).read_text("utf-8"))
+                for case, known in record["cases"].items()
+            ],
+            TABLES["scenarios"],
+            orient="row",
+        ),
+    }
+    runs, numbers = place / "runs.parquet", place / "numbers.parquet"
+    rows["runs"] = pl.read_parquet(runs) if runs.exists() else TABLES["runs"].to_frame()
+    rows["numbers"] = _long(pl.read_parquet(numbers)) if numbers.exists() else TABLES["numbers"].to_frame()
+    if record["cases"] and rows["runs"].is_empty():
+        raise storage.StorageError(
+            f"{place} has no digests of its runs: ackclock reproduce --full "
+            f"{record['paper']}/{record['name']} makes it again"
+        )
+    return Published(
+        record, _without_columns(figure), {name: rows[name].cast(schema) for name, schema in TABLES.items()}
+    )
+
+
+def _long(numbers: pl.DataFrame) -> pl.DataFrame:
+    """Return numbers as a row each; not every case has every number."""
+    values = numbers.with_columns(pl.exclude("case", "run").cast(pl.Float64))
+    return values.unpivot(index=["case", "run"], variable_name="number").drop_nulls("value")
+
+
+def _curves(figure: Figure) -> Iterator[tuple[str, str, str, int, list[float | None]]]:
+    """Yield the columns of a figure with what they are; a table or a diagram has none."""
+    for chart in figure["groups"][""]["charts"] if "groups" in figure else ():
+        for series in chart["series"]:
+            named = {name: series[name] for name in charts.COLUMNS if name in series}
+            named |= dict(zip(("dots_x", "dots_y"), series.get("dots", ()), strict=False))
+            for quantity, column in named.items():
+                values = [None if value is None else float(value) for value in figure["columns"][column]]
+                yield chart["title"], series["name"], quantity, column, values
+
+
+def _without_columns(figure: Figure) -> Figure:
+    return {name: part for name, part in figure.items() if name != "columns"}
+
+
+def _write(every: Mapping[str, Published], directory: Path) -> None:
+    lines = [
+        json.dumps(name)
+        + ": "
+        + json.dumps({"record": known.record, "figure": known.figure}, ensure_ascii=False)
+        for name, known in every.items()
+    ]
+    # A line per artefact, so that differences can be read.
+    text = "{\n" + ",\n".join(lines) + "\n}\n"
+    (directory / RECORDS).write_text(text, encoding="utf-8")
+    for table in TABLES:
+        frames = [
+            known.tables[table].select(pl.lit(name).alias("artefact"), pl.all())
+            for name, known in every.items()
+        ]
+        storage.write_table(pl.concat(frames), directory, table)
 
 
 if __name__ == "__main__":

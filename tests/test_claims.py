@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from ackclock.reproduction import sentences
+import sentences
 from ackclock.reproduction.artefact import Computed, matching
 from ackclock.reproduction.claims import between, mean
 from ackclock.reproduction.paper import Paper
-from ackclock.reproduction.sentences import Sentence
 from ackclock_papers import PAPERS
+from sentences import Sentence
 
 ROOT = Path(__file__).resolve().parents[1]
 SAID = {name: sentences.load(f"ackclock_papers.{name}") for name in PAPERS}

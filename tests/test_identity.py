@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 import pytest
 
+import sentences
 from ackclock import engine
 from ackclock.cli.predict import SUBJECTS
 from ackclock.comparison import path, questions
 from ackclock.names import NAME, slug
 from ackclock.predictions import Simulation
 from ackclock.predictions.subjects import function_of
-from ackclock.reproduction import make, sentences, strips
+from ackclock.reproduction import make, strips
 from ackclock.reproduction.artefact import Judged
 from ackclock.reproduction.judge import Judgement
 from ackclock_papers import PAPERS

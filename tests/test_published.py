@@ -10,11 +10,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+import made_again
+import publish
 from ackclock import StorageError
 from ackclock.draw import charts
 from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.engine import integrity
-from ackclock.reproduction import make, page, published, stale
+from ackclock.reproduction import make, page, published
 from ackclock.reproduction.main_claims import MainClaim
 from ackclock.reproduction.numbers import FULL, QUICK
 from ackclock.reproduction.paper import Paper
@@ -33,7 +35,7 @@ MISSING = [name for name, artefacts in EVERY.items() if not artefacts]
 
 def of_controls(every):
     """Return a run for each control: the cheapest in which the control has something to react to."""
-    least_s = stale.START_S + LEAST_PACKETS / stale.PACKETS_PER_S
+    least_s = made_again.START_S + LEAST_PACKETS / made_again.PACKETS_PER_S
     chosen = {}
     for run in sorted(every, key=lambda run: (run.cost_s < least_s, abs(run.cost_s - least_s))):
         for control in run.controls:
@@ -69,14 +71,14 @@ def files(place):
 
 def test_a_result_is_published_and_unpacked_as_it_was(results, tmp_path):
     place = tmp_path / "papers" / "published"
-    assert published.publish(results, TINY, place) == ["table-1"]
+    assert publish.publish(results, TINY, place) == ["table-1"]
     published.unpack(published.read(place), tmp_path / "again" / "tiny")
     before, after = (folder / "tiny" / "figure-1" for folder in (results, tmp_path / "again"))
     for name in ("artefact.json", "scenarios/one.toml", "scenarios/two.toml"):
         assert (after / name).read_bytes() == (before / name).read_bytes()
     for name in ("numbers.parquet", "runs.parquet"):
         assert pl.read_parquet(after / name).rows() == pl.read_parquet(before / name).rows()
-    thinned = charts.dump(charts.load((before / page.FIGURE).read_text()), published.MOST_ROWS)
+    thinned = charts.dump(charts.load((before / page.FIGURE).read_text()), publish.MOST_ROWS)
     assert charts.dump(charts.load((after / page.FIGURE).read_text())) == thinned
     # The curve has 5001 rows in the run, at most 2000 in the result.
     assert len(thinned) < 0.5 * (before / page.FIGURE).stat().st_size
@@ -87,29 +89,29 @@ def test_a_result_is_published_and_unpacked_as_it_was(results, tmp_path):
 
 def test_the_same_result_gives_the_same_bytes(results, tmp_path):
     for name in ("one", "two"):
-        published.publish(results, TINY, tmp_path / name)
+        publish.publish(results, TINY, tmp_path / name)
     assert files(tmp_path / "one") == files(tmp_path / "two")
     # Publishing again changes nothing, either.
-    published.publish(tmp_path / "empty", TINY, tmp_path / "one")
+    publish.publish(tmp_path / "empty", TINY, tmp_path / "one")
     assert files(tmp_path / "one") == files(tmp_path / "two")
 
 
 def test_what_was_not_run_again_stays_published(results, tmp_path):
     place = tmp_path / "published"
-    published.publish(results, TINY, place)
+    publish.publish(results, TINY, place)
     make.reproduce([(TINY, OTHER)], tmp_path / "later", FULL, 2)
-    assert published.publish(tmp_path / "later", TINY, place) == []
+    assert publish.publish(tmp_path / "later", TINY, place) == []
     assert list(published.read(place)) == ["figure-1", "table-1"]
     # Quick runs are not published: two runs of the other artefact, and not the one of the quick result.
     quick = artefact("table-1", {"one": Case(tiny("5 s"))})
     make.reproduce([(TINY, quick)], tmp_path / "quick", QUICK, 2)
-    published.publish(tmp_path / "quick", TINY, place)
+    publish.publish(tmp_path / "quick", TINY, place)
     assert published.read(place)["table-1"].tables["runs"].height == 2
 
 
 def test_a_change_of_what_is_published_is_noticed(results, tmp_path):
     place = tmp_path / "published"
-    published.publish(results, TINY, place)
+    publish.publish(results, TINY, place)
     for file in sorted(place.iterdir()):
         content = file.read_bytes()
         file.write_bytes(content[:20] + bytes([content[20] ^ 1]) + content[21:])
@@ -124,11 +126,11 @@ def test_a_result_without_digests_is_not_published(results, tmp_path):
     (place / "runs.parquet").unlink()
     integrity.seal_directory(place)
     with pytest.raises(StorageError, match="reproduce --full tiny/figure-1 makes it again"):
-        published.publish(results, TINY, tmp_path / "published")
+        publish.publish(results, TINY, tmp_path / "published")
 
 
 def test_the_overview_lists_every_artefact(results, tmp_path):
-    published.publish(results, TINY, tmp_path / "published")
+    publish.publish(results, TINY, tmp_path / "published")
     holds = json.loads((results / "tiny/figure-1/artefact.json").read_text())["claims"][0]["holds"]
     assert published.overview([TINY], {"tiny": tmp_path / "published"}) == [
         {
@@ -169,14 +171,14 @@ def test_an_installation_says_where_the_published_results_are(ackclock_here, mon
 
 
 def test_a_run_that_differs_makes_its_number_stale(results, tmp_path):
-    published.publish(results, TINY, tmp_path / "published")
+    publish.publish(results, TINY, tmp_path / "published")
     every = {"tiny": published.read(tmp_path / "published")}
-    runs = stale.runs(every)
+    runs = made_again.runs(every)
     # Three runs of Reno and one of CUBIC.
     assert [run.controls for run in runs] == [("reno",)] * 3 + [("cubic",)]
 
     def differences(paper):
-        return stale.differences(runs, {"tiny": paper}, every, 2)
+        return made_again.differences(runs, {"tiny": paper}, every, 2)
 
     assert differences(TINY) == []
     # Another measure of the same runs, other runs, and a case that is gone.
@@ -194,9 +196,9 @@ def test_a_run_that_differs_makes_its_number_stale(results, tmp_path):
 
 
 def test_a_sample_keeps_to_its_budget_and_follows_its_seed():
-    runs = [stale.Again("a", "b", "c", run, (), random.Random(run).uniform(0.1, 9)) for run in range(50)]  # noqa: S311
-    drawn = stale.sample(runs, BUDGET_S, "one")
-    assert drawn == stale.sample(runs, BUDGET_S, "one") != stale.sample(runs, BUDGET_S, "two")
+    runs = [made_again.Again("a", "b", "c", run, (), random.Random(run).uniform(0.1, 9)) for run in range(50)]  # noqa: S311
+    drawn = made_again.sample(runs, BUDGET_S, "one")
+    assert drawn == made_again.sample(runs, BUDGET_S, "one") != made_again.sample(runs, BUDGET_S, "two")
     left_s = BUDGET_S - sum(run.cost_s for run in drawn)
     # Nothing else would fit.
     assert 0 <= left_s < min(run.cost_s for run in runs if run not in drawn)
@@ -204,7 +206,7 @@ def test_a_sample_keeps_to_its_budget_and_follows_its_seed():
 
 def test_each_control_has_its_cheapest_run_of_some_length():
     def run(number, cost_s, *controls):
-        return stale.Again("a", "b", "c", number, controls, cost_s)
+        return made_again.Again("a", "b", "c", number, controls, cost_s)
 
     short, cheap, dear, other = (
         run(0, 0.06, "reno"),
@@ -233,7 +235,7 @@ def test_what_is_published_is_small_and_full():
 def again(chosen):
     if MISSING and not chosen:
         pytest.skip("nothing is published of any paper")
-    lines = stale.differences(chosen, PAPERS, EVERY)
+    lines = made_again.differences(chosen, PAPERS, EVERY)
     assert not lines, "published results are stale (make reproduction makes them again):\n" + "\n".join(lines)
     if MISSING:
         pytest.skip(
@@ -242,7 +244,7 @@ def again(chosen):
 
 
 def test_a_published_run_of_every_control_is_the_same_again():
-    again(of_controls(stale.runs(EVERY)))
+    again(of_controls(made_again.runs(EVERY)))
 
 
 @pytest.mark.long
@@ -250,4 +252,4 @@ def test_a_sample_of_published_runs_is_the_same_again():
     # Another commit draws other runs, and the same commit the same.
     git = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
     seed = git.stdout.strip() if git.returncode == 0 else "no repository"
-    again(stale.sample(stale.runs(EVERY), BUDGET_S, seed))
+    again(made_again.sample(made_again.runs(EVERY), BUDGET_S, seed))

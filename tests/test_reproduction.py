@@ -17,12 +17,13 @@ from pathlib import Path
 
 import pytest
 
+import verdicts
 from ackclock import StorageError, engine
 from ackclock.draw import charts
 from ackclock.draw.figure import Axis, Chart, Diagram, Group, Series, Table
 from ackclock.engine import integrity
 from ackclock.metrics import Estimate
-from ackclock.reproduction import claims, fingerprint, make, orders, page
+from ackclock.reproduction import claims, fingerprint, make, orders, page, words
 from ackclock.reproduction.artefact import Evidence, Finding, Judged, Probe, Simulated
 from ackclock.reproduction.judge import Asked
 from ackclock.reproduction.numbers import FULL, QUICK, Effort, Numbers
@@ -478,7 +479,7 @@ def test_nothing_else_is_lost(tmp_path):
 
 
 def test_markdown_has_a_row_for_every_artefact(tmp_path):
-    text = page.markdown(tmp_path, PAPERS.values())
+    text = verdicts.markdown(tmp_path, PAPERS.values())
     rows = [line for line in text.splitlines() if line.startswith(("| figure-", "| table-"))]
     assert len(rows) == 91
     assert "| not run | it has no result | 112 | 91 |" in text
@@ -495,7 +496,7 @@ def test_markdown_gives_a_finding_of_several_claims_once(tmp_path):
     record = {"paper": "bic", "name": "table-1", "verdict": "not found", "claims": claims, "error": ""}
     (place / "artefact.json").write_text(json.dumps(record))
     integrity.seal_directory(place)
-    text = page.markdown(tmp_path, [PAPERS["bic"]])
+    text = verdicts.markdown(tmp_path, [PAPERS["bic"]])
     expected = """\
 - b: 2 (1). Not found at 7 settings.
 - Of 2 claims: By arithmetic.
@@ -520,7 +521,7 @@ def test_markdown_says_of_every_claim_in_how_many_single_runs_it_holds(tmp_path)
     record = {"paper": "bic", "name": "table-1", "verdict": "reproduced", "claims": claims, "error": ""}
     (place / "artefact.json").write_text(json.dumps(record))
     integrity.seal_directory(place)
-    text = page.markdown(tmp_path, [PAPERS["bic"]])
+    text = verdicts.markdown(tmp_path, [PAPERS["bic"]])
     assert "| table-1 | 4 | 2 in all 5 runs; 1 in all 7 runs; d: 4 of 5 |" in text
     assert "About 0.0 of the 4 decided claims are expected to be decided wrongly." in text
 
@@ -614,8 +615,8 @@ def test_a_changed_check_shows_the_verdict_of_the_former_one(tmp_path):
     }
     said = f"Under the former check: does not hold ({known['measured']}; twice)."
     assert said in html.unescape((tmp_path / "tiny" / "index.html").read_text())
-    assert f"- figure-1, the rate is high: reproduced. {said}" in page.markdown(tmp_path, [paper])
-    assert page.former_check(known | {"former": None}) == ""
+    assert f"- figure-1, the rate is high: reproduced. {said}" in verdicts.markdown(tmp_path, [paper])
+    assert words.former_check(known | {"former": None}) == ""
 
 
 def test_a_former_check_that_asks_for_nothing_measured_is_refused():

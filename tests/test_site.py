@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import publish
 from ackclock.draw import lab
 from ackclock.reproduction import in_lab, make, published
 from ackclock.reproduction.numbers import FULL
@@ -56,7 +57,7 @@ def test_a_link_that_leads_nowhere_is_noticed(tmp_path):
 def test_what_is_published_becomes_pages(tmp_path, monkeypatch):
     monkeypatch.setattr(lab, "page", lambda: "<title>lab</title>")
     make.reproduce([(TINY, ONE)], tmp_path / "results", FULL, 2)
-    published.publish(tmp_path / "results", TINY, tmp_path / "published")
+    publish.publish(tmp_path / "results", TINY, tmp_path / "published")
     ARTEFACTS["write"](tmp_path / "pages", {"tiny": TINY}, {"tiny": tmp_path / "published"})
     text = (tmp_path / "pages" / "artefacts.md").read_text()
     (figure,) = (line for line in text.splitlines() if "figure-1" in line)

@@ -10,11 +10,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+import sentences
+import verdicts
 from ackclock.draw import charts, lab
 from ackclock.draw.figure import Chart, Drawing, Group, Series, Table
 from ackclock.draw.markdown import table
 from ackclock.engine import integrity
-from ackclock.reproduction import numbers, page, published, sentences
+from ackclock.reproduction import numbers, page, published
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.published import Listed, Published
 from ackclock.reproduction.record import ClaimRecord
@@ -156,7 +158,7 @@ def reproduction(papers: Mapping[str, Paper], every: Every, results: Path) -> st
         "by batches within a run above 1 Gbit/s. What TCP-FIT measured on the Internet (tables IV and V, "
         "figures 8 and 9) is simulated here on paths with the rates and losses of its places.",
         "",
-        page.markdown(results, papers.values()),
+        verdicts.markdown(results, papers.values()),
     ]
     tables = [(paper, name) for paper, name in SIDE_BY_SIDE if name in every.get(paper, {})]
     text += ["## Tables side by side"] if tables else []

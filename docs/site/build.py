@@ -16,10 +16,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import ackclock
 import artefacts
 import links
-
-import ackclock
 from ackclock.draw import lab, markdown
 from ackclock.reproduction import in_lab
 from ackclock_papers import PAPERS

@@ -7,17 +7,16 @@ stale when a run that is made again differs, not when a file has changed: a test
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from importlib import resources
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ackclock.runs import Job
 from ackclock_evaluate.cell import CellMeasure, CellNumbers
 from ackclock_evaluate.runs import Wanted
 
 if TYPE_CHECKING:
-    import polars as pl
+    pass
 
 RUNS = 30
 """Number of runs of each scenario."""
@@ -47,10 +46,11 @@ class Shipped:
 
     def runs(self, job: Job) -> Sequence[CellNumbers]:
         """Return the numbers of all shipped runs of the scenario of a job, by its measure."""
-        return self._runs.get(_key(job), ())
+        return self._runs.get(key_of(job), ())
 
 
-def _key(job: Job) -> tuple[str, str]:
+def key_of(job: Job) -> tuple[str, str]:
+    """Return the digest of the scenario of a job and the name of its measure."""
     measure = job.measure.measure if isinstance(job.measure, Wanted) else None
     return job.scenario.digest, "" if measure is None else label(measure)
 
@@ -65,30 +65,3 @@ def read() -> Shipped:
 
     with resources.as_file(file) as place:
         return Shipped(pl.read_parquet(place).iter_rows())
-
-
-def tables(answers: Iterable[tuple[Job, dict[str, Any]]]) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the tables that are shipped, each with the name of its file, from the answers of runs."""
-    import polars as pl
-
-    numbers: dict[tuple[str, str, str], dict[int, float]] = {}
-    digests: dict[str, dict[int, str]] = {}
-    for job, answer in answers:
-        scenario, measure = _key(job)
-        digests.setdefault(scenario, {})[job.run] = answer["flows"]["digest"]
-        for metric, value in answer["numbers"].items():
-            numbers.setdefault((scenario, measure, metric), {})[job.run] = value
-    rows = [(*key, [values.get(run) for run in range(RUNS)]) for key, values in sorted(numbers.items())]
-    schema = {"scenario": pl.String, "measure": pl.String, "metric": pl.String}
-    yield NUMBERS, pl.DataFrame(rows, schema | {"values": pl.List(pl.Float64)}, orient="row")
-    runs = [(key, run, digest) for key, by_run in sorted(digests.items()) for run, digest in by_run.items()]
-    yield (
-        DIGESTS,
-        pl.DataFrame(runs, {"scenario": pl.String, "run": pl.Int64, "digest": pl.String}, orient="row"),
-    )
-
-
-def write(answers: Iterable[tuple[Job, dict[str, Any]]], directory: Path) -> None:
-    """Write the tables that are shipped."""
-    for name, table in tables(answers):
-        table.write_parquet(directory / name, compression="zstd", compression_level=19)

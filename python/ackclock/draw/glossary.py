@@ -44,22 +44,3 @@ def explained(name: str) -> str:
         lines += [f"Source: {term['source']}", ""]
     lines += [f"See also: {', '.join(f'`ackclock explain {other}`' for other in term.get('see', []))}"]
     return "\n".join(lines).rstrip() + "\n"
-
-
-def page() -> str:
-    """Return the glossary as a page of the documentation, in the order of titles."""
-    lines = [
-        "# Glossary",
-        "Here you can look up the terms of congestion control that this documentation uses, in a few "
-        "sentences each. `ackclock explain slow-start` prints one of them.",
-        "",
-        "<!-- made by docs/make.py glossary from python/ackclock/draw/glossary.toml -->",
-    ]
-    for name, term in sorted(terms().items(), key=lambda item: item[1]["title"].lower()):
-        see = ", ".join(f"[{terms()[other]['title']}](#{other})" for other in term.get("see", []))
-        also = f" Also: {', '.join(term['also'])}." if term.get("also") else ""
-        source = f" Source: {term['source']}." if term.get("source") else ""
-        title = term["title"]
-        lines += ["", f'<a id="{name}"></a>', "", f"**{title[0].upper()}{title[1:]}.** {term['text']}{also}"]
-        lines[-1] += f"{source} See {see}." if see else source
-    return "\n".join(lines) + "\n"

@@ -10,13 +10,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ackclock import engine
-from ackclock.reproduction import main_claims, ns2, sentences, stated, tried
+from ackclock.reproduction import main_claims, ns2, stated, tried
 from ackclock.reproduction.judge import Asked
 from ackclock.reproduction.paper import PLANNED, PLANNED_QUICK
 from ackclock.runs import sources
 
 DATA = (".py", ".toml", ".json", ".csv")
-SAID = (sentences.FILE, main_claims.FILE, stated.FILE, tried.READINGS, PLANNED, PLANNED_QUICK)
+SAID = ("sentences.toml", main_claims.FILE, stated.FILE, tried.READINGS, PLANNED, PLANNED_QUICK)
 """What a paper says, which changes no number and no verdict of a claim, and the planned runs, which the
 digest has as those of each case."""
 MEASURING = (
