@@ -7,6 +7,7 @@ import json
 import sys
 import tomllib
 from collections.abc import Sequence
+from importlib import resources
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,9 +27,7 @@ CONDITIONS = {"worse": WORSE, "must-worse": WORSE, "undecided": (*WORSE, "undeci
 
 def _show_schema(context: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted:
-        from ackclock_evaluate.schema import schema
-
-        print(json.dumps(schema(), indent=2))
+        print((resources.files("ackclock_evaluate") / "schema.json").read_text("utf-8"), end="")
         context.exit()
 
 
@@ -50,13 +49,13 @@ def _show_schema(context: click.Context, _: click.Parameter, wanted: bool) -> No
     "--suite",
     multiple=True,
     metavar="NAME",
-    shell_complete=completion.names(lambda: names.CRITERIA),
+    shell_complete=completion.names(names.criteria),
     help="A suite: a name, a TOML file, a folder of adversaries.",
 )
 @click.option(
     "--only",
     metavar="ID,...",
-    shell_complete=completion.names(lambda: chain.from_iterable(names.CRITERIA.values()), separated=True),
+    shell_complete=completion.names(lambda: chain(*names.criteria().values()), separated=True),
     help="Evaluate only these criteria.",
 )
 @options.judged

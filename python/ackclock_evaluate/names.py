@@ -1,84 +1,11 @@
-"""The names of suites and criteria, known without importing what they measure.
+"""The names of suites and criteria, known without importing what they measure: shells complete them."""
 
-Shells complete them, for which an import of all criteria would take too long. A test compares them with
-what they name.
-"""
+import tomllib
+from importlib import resources
 
-CRITERIA: dict[str, tuple[str, ...]] = {
-    "rfc9743": (
-        "collapse-loss",
-        "collapse-silence",
-        "collapse-overload",
-        "collapse-undelivered",
-        "bufferbloat",
-        "loss",
-        "self-fairness",
-        "rtt",
-        "short",
-        "app-limited",
-        "mixed",
-        "compete",
-        "late",
-        "real-time",
-        "wired",
-        "tunnel",
-        "wireless",
-        "aqm",
-        "ecn",
-        "breakers",
-        "delay",
-        "iot",
-        "far",
-        "misbehaving",
-        "reordering",
-        "transients",
-        "path",
-        "datacentre",
-        "multipath",
-        "documents",
-    ),
-    "bbr-draft": (
-        "bbr-startup",
-        "bbr-drain",
-        "bbr-probe",
-        "bbr-thin",
-        "bbr-rate",
-        "bbr-policer",
-        "bbr-spurious",
-        "bbr-application",
-        "bbr-states",
-    ),
-    "tcpeval": (
-        "tcpeval-load",
-        "tcpeval-buffer",
-        "tcpeval-ramp",
-        "tcpeval-transients",
-        "tcpeval-camps",
-        "tcpeval-rtt",
-        "tcpeval-row",
-    ),
-    "rfc7928": (
-        "aqm-datagrams",
-        "aqm-rtt",
-        "aqm-congestion",
-        "aqm-capacity",
-        "aqm-row",
-        "aqm-web",
-        "aqm-ledbat",
-    ),
-    "everyday": ("everyday-alone", "everyday-itself", "everyday-others", "everyday-rtt", "everyday-step"),
-    "rfc8867": ("media-capacity", "media-feedback", "media-fairness", "media-tcp", "media-pause"),
-    "c4": ("c4-alone", "c4-changing", "c4-blackhole", "c4-competition", "c4-wifi", "c4-media"),
-    "adversaries": (
-        "starvation",
-        "delay-range",
-        "jitter",
-        "aggregation",
-        "policer",
-        "on-off",
-        "shrew",
-        "leo",
-        "bloat",
-    ),
-}
-"""The criteria of every suite."""
+
+def criteria() -> dict[str, list[str]]:
+    """Return the ids of the criteria of every built-in suite."""
+    files = {file.name: file for file in resources.files("ackclock_suites").iterdir()}
+    suites = {name[:-5]: file.read_text("utf-8") for name, file in sorted(files.items()) if ".toml" in name}
+    return {name: [keys["id"] for keys in tomllib.loads(text)["criterion"]] for name, text in suites.items()}

@@ -14,10 +14,12 @@ from ackclock.decision.comparisons import LimitResult
 from ackclock.engine import controls, storage
 from ackclock_evaluate import conclusion, exports, previous
 from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, MarginResult
-from ackclock_evaluate.schema import SCHEMA
 from ackclock_evaluate.setting import BASELINES
 from ackclock_evaluate.tables import cells, numbers, runs, scenario_name, scenarios
 from ackclock_evaluate.written import margin_words
+
+SCHEMA = 3
+"""Version of ``verdicts.json``, which ``schema.json`` describes."""
 
 
 def _finite(value: float) -> float | None:
@@ -81,7 +83,7 @@ def suites(evaluation: Evaluation) -> dict[str, str]:
 
 
 def verdicts(evaluation: Evaluation, date: str, commands: Mapping[str, str]) -> dict[str, Any]:
-    """Return the content of ``verdicts.json``, which `schema` describes.
+    """Return the content of ``verdicts.json``, which ``schema.json`` describes.
 
     `commands` has the command that evaluated each criterion, by key.
     """
