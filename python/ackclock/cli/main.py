@@ -21,117 +21,89 @@ class Entry(NamedTuple):
 
     group: str
     """Heading under which ``ackclock --help`` lists it."""
-    name: str
-    """The verb, and the name of its command in the module."""
     module: str
     """Module of the command, imported when the verb is called."""
+    name: str
+    """The verb, and the name of its command in the module."""
     about: str
     """First sentence of the verb's own ``--help``."""
-    resumes: bool = False
-    """Whether it keeps finished runs, so that the same command continues after an interrupt."""
+
+    @property
+    def resumes(self) -> bool:
+        """Whether it keeps finished runs, so that the same command continues after an interrupt."""
+        return self.name in ("compare", "sweep", "reproduce", "evaluate", "search")
 
 
-START, STUDY, PAPERS, EVALUATE, PATHS = "Start", "Study", "Papers", "Evaluate", "Real paths"
-VERBS = (
-    Entry(START, "simulate", "ackclock.cli.simulate", "Simulate a scenario packet by packet."),
-    Entry(START, "check", "ackclock.cli.simulate", "Check a scenario without running it."),
-    Entry(START, "example", "ackclock.cli.catalogue", "Print a commented scenario."),
-    Entry(
-        START, "controllers", "ackclock.cli.catalogue", "List the congestion controls and their parameters."
-    ),
-    Entry(START, "explain", "ackclock.cli.catalogue", "Explain a congestion control or a term of the field."),
-    Entry(START, "cite", "ackclock.cli.catalogue", "Print how to cite ackclock, as BibTeX."),
-    Entry(START, "schema", "ackclock.cli.catalogue", "Print the JSON schema of scenarios."),
-    Entry(
-        START,
-        "lab",
-        "ackclock.cli.lab",
-        "Open the laboratory in a browser: the simulator in a web page, without a server.",
-    ),
-    Entry(
-        START,
-        "completion",
-        "ackclock.cli.completion",
-        "Print the script that completes verbs, options and names in a shell.",
-    ),
-    Entry(
-        STUDY,
-        "compare",
-        "ackclock.cli.compare",
-        "Compare congestion controls on one path: the usual metrics on one page.",
-        resumes=True,
-    ),
-    Entry(
-        STUDY,
-        "predict",
-        "ackclock.cli.predict",
-        "Predict with the papers' formulas; --simulate adds simulated values.",
-    ),
-    Entry(
-        STUDY,
-        "sweep",
-        "ackclock.cli.studies",
-        "Run a scenario for many values of its keys, on all cores or a cluster.",
-        resumes=True,
-    ),
-    Entry(
-        STUDY,
-        "plot",
-        "ackclock.cli.studies",
-        "Draw the results of a sweep: a metric against a parameter, with 95 % intervals over runs.",
-    ),
-    Entry(
-        STUDY,
-        "diff",
-        "ackclock.cli.difference",
-        "Show the differences between two results: scenarios, numbers, windows.",
-    ),
-    Entry(
-        STUDY,
-        "verify",
-        "ackclock.cli.verify",
-        "Check that results of any verb have not changed since they were written.",
-    ),
-    Entry(
-        PAPERS,
-        "reproduce",
-        "ackclock.cli.reproduce",
-        "Reproduce figures and tables of papers, with a verdict for every claim.",
-        resumes=True,
-    ),
-    Entry(
-        EVALUATE,
-        "evaluate",
-        "ackclock_evaluate.cli",
-        "Evaluate a congestion control against the criteria of RFC 9743.",
-        resumes=True,
-    ),
-    Entry(
-        EVALUATE,
-        "search",
-        "ackclock_search.cli",
-        "Search for scenarios in which a congestion control does worse than CUBIC and Reno.",
-        resumes=True,
-    ),
-    Entry(
-        PATHS,
-        "link",
-        "ackclock_paths.cli.programs",
-        "Set up an emulated path between two network namespaces, in real time (link --help).",
-    ),
-    Entry(
-        PATHS,
-        "kernel",
-        "ackclock_paths.cli.kernel",
-        "Congestion controls in the Linux kernel's TCP, as eBPF; unloading removes them.",
-    ),
-    Entry(
-        PATHS,
-        "measure",
-        "ackclock_paths.cli.measure",
-        "Measuring campaigns over real paths: the server switches congestion control every period, "
-        "the client fetches and logs.",
-    ),
+_TABLE = {
+    "Start": {
+        "ackclock.cli.simulate": {
+            "simulate": "Simulate a scenario packet by packet.",
+            "check": "Check a scenario without running it.",
+        },
+        "ackclock.cli.catalogue": {
+            "example": "Print a commented scenario.",
+            "controllers": "List the congestion controls and their parameters.",
+            "explain": "Explain a congestion control or a term of the field.",
+            "cite": "Print how to cite ackclock, as BibTeX.",
+            "schema": "Print the JSON schema of scenarios.",
+        },
+        "ackclock.cli.lab": {
+            "lab": "Open the laboratory in a browser: the simulator in a web page, without a server."
+        },
+        "ackclock.cli.completion": {
+            "completion": "Print the script that completes verbs, options and names in a shell."
+        },
+    },
+    "Study": {
+        "ackclock.cli.compare": {
+            "compare": "Compare congestion controls on one path: the usual metrics on one page."
+        },
+        "ackclock.cli.predict": {
+            "predict": "Predict with the papers' formulas; --simulate adds simulated values."
+        },
+        "ackclock.cli.studies": {
+            "sweep": "Run a scenario for many values of its keys, on all cores or a cluster.",
+            "plot": "Draw the results of a sweep: a metric against a parameter, "
+            "with 95 % intervals over runs.",
+        },
+        "ackclock.cli.difference": {
+            "diff": "Show the differences between two results: scenarios, numbers, windows."
+        },
+        "ackclock.cli.verify": {
+            "verify": "Check that results of any verb have not changed since they were written."
+        },
+    },
+    "Papers": {
+        "ackclock.cli.reproduce": {
+            "reproduce": "Reproduce figures and tables of papers, with a verdict for every claim."
+        }
+    },
+    "Evaluate": {
+        "ackclock_evaluate.cli": {
+            "evaluate": "Evaluate a congestion control against the criteria of RFC 9743."
+        },
+        "ackclock_search.cli": {
+            "search": "Search for scenarios in which a congestion control does worse than CUBIC and Reno."
+        },
+    },
+    "Real paths": {
+        "ackclock_paths.cli.programs": {
+            "link": "Set up an emulated path between two network namespaces, in real time (link --help)."
+        },
+        "ackclock_paths.cli.kernel": {
+            "kernel": "Congestion controls in the Linux kernel's TCP, as eBPF; unloading removes them."
+        },
+        "ackclock_paths.cli.measure": {
+            "measure": "Measuring campaigns over real paths: the server switches congestion control every "
+            "period, the client fetches and logs."
+        },
+    },
+}
+VERBS = tuple(
+    Entry(group, module, name, about)
+    for group, modules in _TABLE.items()
+    for module, verbs in modules.items()
+    for name, about in verbs.items()
 )
 """The verbs in the order of ``ackclock --help``."""
 ENTRY_POINTS = "ackclock.verbs"
