@@ -147,5 +147,15 @@ def stale(root: Path = ROOT) -> Iterator[str]:
             yield f"{place} is older than {', '.join(later)}: {entry.command}{test}"
 
 
+def main() -> None:
+    """Print the lines; a reader that closes its pipe, such as `head`, has read enough."""
+    try:
+        for line in stale():
+            print(line, flush=True)
+    except BrokenPipeError:
+        # Nothing more can be flushed at exit.
+        sys.stdout = None
+
+
 if __name__ == "__main__":
-    sys.stdout.writelines(f"{line}\n" for line in stale())
+    main()

@@ -4,6 +4,7 @@ import os
 import re
 import runpy
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -77,6 +78,23 @@ def test_a_file_is_stale_when_its_source_was_committed_later(tmp_path):
     # What is not committed is newer than every commit.
     (tmp_path / "python/ackclock/draw/glossary.toml").write_text("changed")
     assert listed() == ["docs/glossary.md"]
+
+
+def test_it_ends_quietly_when_nobody_reads_on():
+    reader, writer = os.pipe()
+    os.close(reader)
+    program = "import stale; stale.stale = lambda: iter(['a line', 'another']); stale.main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT / "docs",
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(writer)
+    # As make sees it: a status other than 0 would be an error of `make stale`.
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_window_curve_is_drawn_where_the_site_shows_it(tmp_path):
