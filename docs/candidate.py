@@ -7,6 +7,7 @@ in dist/, where it then writes the checksums.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import subprocess
 import sys
@@ -93,6 +94,10 @@ def problems_of_files(version: str, dist: Path = DIST) -> Iterator[str]:
     for part in ("ackclock-python", "ackclock-sim"):
         if not (dist / f"{part}.cdx.json").exists():
             yield f"there is no list of the components of {part} (make sbom)"
+    for listed in sorted(dist.glob("*.cdx.json")):
+        component = json.loads(listed.read_text("utf-8")).get("metadata", {}).get("component", {})
+        if component.get("version") != version:
+            yield f"{listed.name} names version {component.get('version')} (make sbom)"
     others = {wheel.name for wheel in dist.glob("*.whl")} - {wheel.name for wheel in wheels}
     yield from (f"{name} is of another version" for name in sorted(others))
 

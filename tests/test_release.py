@@ -1,5 +1,6 @@
 """The version and description of a release are the same everywhere."""
 
+import json
 import re
 import runpy
 import subprocess
@@ -88,6 +89,11 @@ def wheel(file: Path, names: tuple[str, ...]) -> None:
             archive.writestr(name, "")
 
 
+def components(version: str) -> str:
+    """Return the beginning of a CycloneDX list: the component that it describes."""
+    return json.dumps({"metadata": {"component": {"version": version}}, "components": []})
+
+
 def test_a_candidate_that_lacks_something_is_refused(candidate, tmp_path) -> None:
     problems = candidate["problems_of_files"]
     needed = candidate["IN_A_WHEEL"]
@@ -95,13 +101,19 @@ def test_a_candidate_that_lacks_something_is_refused(candidate, tmp_path) -> Non
     here, arm = (tmp_path / f"ackclock-0.1.0-cp311-abi3-linux_{name}.whl" for name in ("x86_64", "aarch64"))
     wheel(here, needed)
     wheel(arm, needed)
-    for part in ("python", "sim"):
-        (tmp_path / f"ackclock-{part}.cdx.json").write_text("{}")
+    for part in ("python", "sim", "cc"):
+        (tmp_path / f"ackclock-{part}.cdx.json").write_text(components("0.1.0"))
     with tarfile.open(tmp_path / "ackclock-0.1.0.tar.gz", "w:gz") as archive:
         archive.addfile(tarfile.TarInfo("ackclock-0.1.0/Cargo.lock"))
     assert list(problems("0.1.0", tmp_path)) == []
     wheel(arm, needed[1:])
     assert list(problems("0.1.0", tmp_path)) == [f"{arm.name} lacks ackclock/templates/lab.html"]
+    wheel(arm, needed)
+    for listed, version in ((components("0.0.9"), "0.0.9"), ("{}", None)):
+        (tmp_path / "ackclock-cc.cdx.json").write_text(listed)
+        assert list(problems("0.1.0", tmp_path)) == [
+            f"ackclock-cc.cdx.json names version {version} (make sbom)"
+        ]
     wheel(tmp_path / "ackclock-0.0.9-cp311-abi3-linux_x86_64.whl", ())
     assert any("is of another version" in problem for problem in problems("0.1.0", tmp_path))
 
