@@ -50,7 +50,9 @@ impl<'a> Table<'a> {
     /// Opens `node` as a table whose keys are those of `section`.
     pub fn open(node: &'a Node, path: &str, file: &'a str, section: &'static Section) -> Read<Self> {
         let Content::Table(entries) = &node.content else {
-            let problem = format!("expected a table, found {}", node.content.kind());
+            let name = path.rsplit('.').next().unwrap_or(path);
+            let found = node.content.kind();
+            let problem = format!("expected a table, found {found}: write {name} = {{ {}, ... }}", section.example());
             let origin = node.origin.clone();
             return Err(Refusal { file: file.to_owned(), origin, path: path.to_owned(), problem });
         };
