@@ -54,7 +54,12 @@ def planned(claims=CLAIMS, packets=2.5e7, make=plan.planned):
     numbers = Numbers(rows)
     judged = [(claim, claim.judge(numbers)) for claim in claims]
     rows = make(
-        artefact(claims), Judgement(numbers=numbers, claims=judged, packets=dict.fromkeys(CASES, packets))
+        artefact(claims),
+        Judgement(
+            numbers=numbers,
+            claims=judged,
+            packets=packets if isinstance(packets, dict) else dict.fromkeys(CASES, packets),
+        ),
     )
     return {row.case: row[2:] for row in rows}
 
@@ -101,6 +106,15 @@ def test_an_artefact_costs_no_more_than_it_may():
     assert runs == {"one deviation": 20, "half of it": 37, "both": 37, "not read": 5, "alone": 1}
     assert planned(packets=5e7)["both"] == (37, "both-2.5", "cost")
     assert planned(packets=5e7)["one deviation"][2] == ""
+    # What is cheap is not cut: three runs of the costly one leave 2e9 for the others, which need less.
+    dear = dict.fromkeys(CASES, 1e6) | {"both": 1e9}
+    assert {case: row[0] for case, row in planned(packets=dear).items()} == {
+        "one deviation": 25,
+        "half of it": 68,
+        "both": 4,
+        "not read": 25,
+        "alone": 1,
+    }
     # Five runs of four cases at 1e9 cost more than 5e9: three must do.
     assert set(planned(packets=1e9).values()) >= {(3, "", ""), (3, "both-2.5", "cost")}
 

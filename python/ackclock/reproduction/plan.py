@@ -99,9 +99,12 @@ def planned(artefact: Artefact, judgement: Judgement) -> list[Planned]:
     costly = math.fsum(LEAST * packets.get(case, 0.0) for case in random) > MOST_PACKETS
 
     def least(case: Key) -> int:
-        if costly or case not in random:
-            return LEAST_COSTLY if case in random else 1
-        return min(LEAST_CHEAP, LEAST + int(CHEAP_PACKETS // max(packets.get(case, 0.0), 1.0)))
+        cost = max(packets.get(case, 0.0), 1.0)
+        if case not in random:
+            return 1
+        if costly and LEAST * cost > CHEAP_PACKETS:
+            return LEAST_COSTLY
+        return min(LEAST_CHEAP, LEAST + int(CHEAP_PACKETS // cost))
 
     wanted = {case: (least(case), "", "") for case in numbers.rows}
     for claim, cases, needed in _needs(judgement):
@@ -109,9 +112,15 @@ def planned(artefact: Artefact, judgement: Judgement) -> list[Planned]:
         for case in cases:
             if runs > wanted[case][0]:
                 wanted[case] = runs, claim, "" if needed else "most"
-    ceiling = _affordable({case: runs for case, (runs, *_) in wanted.items()}, packets)
+    ceilings = _affordable({case: runs for case, (runs, *_) in wanted.items()}, packets)
     return [
-        Planned(artefact.name, str(case), min(runs, ceiling), claim, "cost" if runs > ceiling else cut)
+        Planned(
+            artefact.name,
+            str(case),
+            min(runs, ceilings[case]),
+            claim,
+            "cost" if runs > ceilings[case] else cut,
+        )
         for case, (runs, claim, cut) in wanted.items()
     ]
 
@@ -158,15 +167,29 @@ def _needs(judgement: Judgement) -> Iterator[tuple[str, list[Key], int | None]]:
             yield claim.name, cases, runs_to_decide(judged.apart, pilot, MOST)
 
 
-def _affordable(runs: Mapping[Key, int], packets: Mapping[Key, float]) -> int:
-    """Return the largest number of runs of a case with which an artefact costs at most `MOST_PACKETS`."""
+def _affordable(runs: Mapping[Key, int], packets: Mapping[Key, float]) -> dict[Key, int]:
+    """Return the largest numbers of runs of each case with which an artefact costs at most `MOST_PACKETS`.
 
-    def cost(ceiling: int) -> float:
-        return math.fsum(min(number, ceiling) * packets.get(case, 0.0) for case, number in runs.items())
+    The packets of a case are bounded, and not its runs: cheap cases keep theirs where others are costly.
+    """
 
-    return max(
-        [LEAST_COSTLY, *(number for number in range(LEAST_COSTLY, MOST + 1) if cost(number) <= MOST_PACKETS)]
-    )
+    def ceilings(share: float) -> dict[Key, int]:
+        return {
+            case: min(number, max(LEAST_COSTLY, int(share // max(packets.get(case, 0.0), 1.0))))
+            for case, number in runs.items()
+        }
+
+    def is_affordable(share: float) -> bool:
+        return math.fsum(n * packets.get(case, 0.0) for case, n in ceilings(share).items()) <= MOST_PACKETS
+
+    low, high = 0.0, MOST_PACKETS
+    if is_affordable(high):
+        return ceilings(high)
+    # Halving 60 times leaves less than a packet.
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if is_affordable(middle) else (low, middle)
+    return ceilings(low)
 
 
 def write(file: Path, rows: Iterable[Planned]) -> None:
