@@ -86,7 +86,7 @@ def test_every_key_of_a_flow_can_be_completed() -> None:
 
 
 def test_what_can_be_predicted_is_what_the_command_line_predicts() -> None:
-    assert [subject.name for subject in command.SUBJECTS] == list(SUBJECTS)
+    assert list(command.predict.commands) == list(SUBJECTS)
 
 
 def test_a_prediction_shows_itself() -> None:

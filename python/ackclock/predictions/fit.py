@@ -12,7 +12,7 @@ from ackclock.engine import Run, build, number
 from ackclock.metrics import over_runs
 from ackclock.models import fit
 from ackclock.predictions import paths
-from ackclock.predictions.prediction import Prediction, Simulation, with_simulated
+from ackclock.predictions.prediction import Prediction, Simulation, of_subject
 
 RATE_MBPS = 10.0
 CAPACITY = RATE_MBPS * 1e6 / build.PACKET_BITS
@@ -59,15 +59,7 @@ def predict(
             equation_19 = fit.estimated_throughput(p, delay, q_s, FIXED_ALPHA)
             row["equation_19"] = float(equation_19) * mbps
             row["equation_15"] = float(fit.throughput(p, delay + q_s, sessions)) * mbps
-    return Prediction(
-        title=f"TCP-FIT with alpha = {FIXED_ALPHA} on {RATE_MBPS:g} Mbit/s",
-        points=with_simulated(rows, estimates),
-        x="p",
-        hue="rtt",
-        x_label="random loss rate of the link",
-        y_label="goodput (Mbit/s)",
-        log_x=True,
-    )
+    return of_subject("fit", rows, estimates, alpha=FIXED_ALPHA, rate_mbps=RATE_MBPS)
 
 
 def scenario(p: float, delay_s: float) -> build.Table:

@@ -13,7 +13,7 @@ from ackclock.engine import Run, build, number
 from ackclock.models import illinois
 from ackclock.models.laws import Array
 from ackclock.predictions import paths
-from ackclock.predictions.prediction import Prediction, Simulation, curves, with_simulated
+from ackclock.predictions.prediction import Prediction, Simulation, curves, of_subject
 
 RTT_S = 0.1
 POSITIONS = (0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0)
@@ -49,16 +49,8 @@ def predict_curves(
             key = "alpha" if str(row["curve"]).startswith("alpha") else "beta"
             near = [values[key][POSITIONS.index(row["position"])] for values in curves_of_runs]
             estimates.append(over_runs(near, least=0.0))
-    return Prediction(
-        title="Increase and decrease of TCP-Illinois",
-        points=with_simulated(rows, estimates),
-        x="position",
-        hue="curve",
-        x_label="mean queueing delay over the largest one, da/dm",
-        y_label="alpha, beta",
-        line=curves("curve", "position", np.linspace(0, 1, 401), formulas),
-        log_y=True,
-        notes=("Simulated: the median of samples within 0.01 of a position, if there are any.",),
+    return of_subject(
+        "curves", rows, estimates, curves("curve", "position", np.linspace(0, 1, 401), formulas)
     )
 
 
@@ -104,15 +96,7 @@ def predict_gain(
             for windows, windows_of_reno in zip(means[: len(loss)], means[len(loss) :], strict=True)
         ]
         estimates = ratios * 2
-    return Prediction(
-        title="Window of Illinois over Reno's on a lossy link",
-        points=with_simulated(rows, estimates),
-        x="p",
-        hue="formula",
-        x_label="loss probability of a packet",
-        y_label="mean window of Illinois over Reno's",
-        log_x=True,
-    )
+    return of_subject("gain", rows, estimates)
 
 
 def _lossy(controller: str, params: dict[str, float], p: float) -> build.Table:
@@ -158,14 +142,7 @@ def predict_noise(
             path = paths.limited(10.0, 50)
             scenarios.append(path.scenario(flow, duration_s=250.0, measured_from_s=50.0))
     estimates = [] if simulation is None else simulation.estimate(scenarios, _together)
-    return Prediction(
-        title="Two Vegas flows with noise in their RTT",
-        points=with_simulated(rows, estimates),
-        x="sigma_ms",
-        hue="gamma",
-        x_label="mean noise sigma (ms)",
-        y_label="total goodput (Mbit/s)",
-    )
+    return of_subject("noise", rows, estimates)
 
 
 def _together(run: Run) -> float:

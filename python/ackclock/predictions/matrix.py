@@ -9,7 +9,7 @@ import polars as pl
 
 from ackclock.models import matrix
 from ackclock.models.laws import Array
-from ackclock.predictions.prediction import Prediction
+from ackclock.predictions.prediction import Prediction, of_subject
 
 RUNS, EVENTS, SETTLING_EVENTS = 50, 1000, 500
 SHORTEST_S, LONGEST_S = 0.05, 0.25
@@ -64,14 +64,4 @@ def predict(flows: Sequence[float] = (4, 10), seed: int = 1) -> Prediction:
                     }
                 )
             lines.append(pl.DataFrame({"case": name, "rtt_over_mean": trips, "predicted": trips**-mu}))
-    return Prediction(
-        title="Shares over those of equal windows in the matrix model",
-        points=pl.DataFrame(rows, infer_schema_length=None),
-        x="rtt_over_mean",
-        hue="case",
-        x_label="RTT over the mean RTT of the link",
-        y_label="x/x*",
-        line=pl.concat(lines),
-        log_x=True,
-        log_y=True,
-    )
+    return of_subject("matrix", rows, line=pl.concat(lines))

@@ -14,14 +14,7 @@ from ackclock.metrics import Estimate, epochs, over_runs, round_trips
 from ackclock.models import laws, periods
 from ackclock.models.laws import Array
 from ackclock.predictions import paths
-from ackclock.predictions.prediction import (
-    PointRow,
-    Prediction,
-    Simulation,
-    check_names,
-    curves,
-    with_simulated,
-)
+from ackclock.predictions.prediction import PointRow, Prediction, Simulation, check_names, curves, of_subject
 
 RTT_S = 0.1
 BUFFER_SHARE = 0.1
@@ -76,17 +69,7 @@ def predict(
         estimates = simulation.once([_scenario(**row) for row in rows], _period)
     fine = np.geomspace(min(windows), max(windows), 100)
     formulas = {name: CONTROLS[name].formula for name in controls}
-    return Prediction(
-        title="Round trips between self-induced congestion events",
-        points=with_simulated(rows, estimates),
-        x="window",
-        hue="control",
-        x_label="largest window without loss (packets)",
-        y_label="round trips between congestion events",
-        line=curves("control", "window", fine, formulas),
-        log_x=True,
-        log_y=True,
-    )
+    return of_subject("period", rows, estimates, curves("control", "window", fine, formulas))
 
 
 def _scenario(control: str, window: float, predicted: float) -> build.Table | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
@@ -13,6 +13,7 @@ from ackclock.draw import latex, plots
 from ackclock.metrics import Estimate, over_runs
 from ackclock.models.laws import Array
 from ackclock.names import hint
+from ackclock.predictions.subjects import SUBJECTS
 from ackclock.runs import Case, measure_all
 
 if TYPE_CHECKING:
@@ -169,6 +170,24 @@ def check_names(names: Collection[str], known: Collection[str], what: str) -> No
     for name in names:
         if name not in known:
             raise LookupError(f"no {what} of {name!r}; {hint(name, known)}")
+
+
+def of_subject(
+    subject: str,
+    rows: Sequence[PointRow],
+    estimates: Sequence[Estimate] = (),
+    line: pl.DataFrame | None = None,
+    **numbers: object,
+) -> Prediction:
+    """Return the prediction of a subject from its points, and from their estimates if there are any.
+
+    Title and axes are those of `SUBJECTS`; `numbers` are the fields of the title.
+    """
+    named = [field.name for field in fields(Prediction) if field.name in SUBJECTS[subject]]
+    described = {name: SUBJECTS[subject][name] for name in named}
+    described["title"] = described["title"].format(**numbers)
+    described["notes"] = tuple(described.get("notes", ()))
+    return Prediction(points=with_simulated(rows, estimates), line=line, **described)
 
 
 def curves(hue: str, x: str, at: Array, formulas: Mapping[str, Callable[[Array], ArrayLike]]) -> pl.DataFrame:

@@ -13,14 +13,7 @@ from ackclock.metrics import Estimate, of_batches
 from ackclock.models import laws, responses
 from ackclock.models.laws import Array
 from ackclock.predictions import paths
-from ackclock.predictions.prediction import (
-    PointRow,
-    Prediction,
-    Simulation,
-    check_names,
-    curves,
-    with_simulated,
-)
+from ackclock.predictions.prediction import PointRow, Prediction, Simulation, check_names, curves, of_subject
 
 BATCHES = 10
 
@@ -96,17 +89,7 @@ def predict(
     estimates = [] if simulation is None else _simulate(rows, rtt_s, simulation)
     fine = np.geomspace(min(loss), max(loss), 200)
     formulas = {name: _at(CONTROLS[name].formula, rtt_s) for name in controls}
-    return Prediction(
-        title=f"Response functions, RTT {rtt_s:g} s",
-        points=with_simulated(rows, estimates),
-        x="p",
-        hue="control",
-        x_label="loss-event rate p",
-        y_label="packets per round trip",
-        line=curves("control", "p", fine, formulas),
-        log_x=True,
-        log_y=True,
-    )
+    return of_subject("response", rows, estimates, curves("control", "p", fine, formulas), rtt_s=rtt_s)
 
 
 def _scenario(name: str, p: float, rtt_s: float) -> build.Table | None:

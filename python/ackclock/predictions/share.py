@@ -11,7 +11,7 @@ from ackclock.engine import Run, build, number
 from ackclock.metrics import over_runs, throughput_ratio, time_mean
 from ackclock.models import fluid, illinois, matrix
 from ackclock.predictions import paths
-from ackclock.predictions.prediction import PointRow, Prediction, Simulation, with_simulated
+from ackclock.predictions.prediction import PointRow, Prediction, Simulation, of_subject
 
 CAPACITY = 12_500.0
 RTT_S = 0.1
@@ -66,14 +66,7 @@ def predict(simulation: Simulation | None = None) -> Prediction:
         for row, runs in zip(rows, measured, strict=True):
             row["measured_alpha"] = float(np.mean([alpha for _, alpha in runs]))
             row["from_measured_alpha"] = float(illinois.share_over_reno(row["measured_alpha"], 0.5, exponent))
-    return Prediction(
-        title="Window of Illinois over that of Reno on one link",
-        points=with_simulated(rows, estimates),
-        x="chance",
-        hue="model",
-        x_label="source of randomness in packet drops",
-        y_label="mean window of Illinois over Reno's",
-    )
+    return of_subject("share", rows, estimates)
 
 
 def _scenario(delay: str, more: list[build.Table]) -> Mapping[str, object]:

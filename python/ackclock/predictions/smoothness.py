@@ -14,7 +14,7 @@ from ackclock.metrics import cov, over_runs
 from ackclock.models import smoothness, timeouts
 from ackclock.models.laws import Array
 from ackclock.predictions import paths
-from ackclock.predictions.prediction import Prediction, Simulation, curves, with_simulated
+from ackclock.predictions.prediction import Prediction, Simulation, curves, of_subject
 
 RTT_S = 0.1
 MEASURED_S = 1000.0
@@ -70,17 +70,7 @@ def predict(
     formulas = {
         protocol: np.vectorize(partial(_low_loss, protocol), otypes=[float]) for protocol in PROTOCOLS
     }
-    return Prediction(
-        title="CoV of the sending rate per round trip under Bernoulli loss",
-        points=with_simulated(rows, estimates),
-        x="p",
-        hue="protocol",
-        x_label="loss probability of a packet",
-        y_label="CoV of the sending rate",
-        line=curves("protocol", "p", fine, formulas),
-        log_x=True,
-        notes=("The lines hold for low loss rates without timeouts.",),
-    )
+    return of_subject("smoothness", rows, estimates, curves("protocol", "p", fine, formulas))
 
 
 def _rate_variation(run: Run) -> float:
@@ -160,11 +150,4 @@ def predict_processes(simulation: Simulation | None = None) -> Prediction:
         covs = [value for (value,) in once.each(scenarios, measure)]
         grouped = [covs[index : index + runs] for index in range(0, len(covs), runs)]
         estimates = [over_runs(values, least=0.0) for values in grouped]
-    return Prediction(
-        title="CoV of AIMD's window for several loss processes",
-        points=with_simulated(rows, estimates),
-        x="intervals",
-        hue="control",
-        x_label="loss intervals, mean 100 round trips",
-        y_label="CoV of the window",
-    )
+    return of_subject("processes", rows, estimates)

@@ -12,7 +12,7 @@ from ackclock.metrics import over_runs
 from ackclock.models import transients
 from ackclock.models.laws import Array
 from ackclock.predictions import paths
-from ackclock.predictions.prediction import PointRow, Prediction, Simulation, with_simulated
+from ackclock.predictions.prediction import PointRow, Prediction, Simulation, of_subject
 
 RTT_S = 0.1
 CHANGE_S = 100.0
@@ -62,15 +62,7 @@ def predict(
         for row in rows:
             runs = measured[list(PROTOCOLS).index(row["protocol"])]
             estimates.append(over_runs([curve[int(row["round_trip"])] for curve in runs], least=0.0))
-    return Prediction(
-        title=f"Step of the loss rate from {before:.1%} to {after:.1%}",
-        points=with_simulated(rows, estimates),
-        x="round_trip",
-        hue="protocol",
-        x_label="round trips since the change",
-        y_label="|T - T0|/|Tinf - T0|",
-        line=pl.concat(lines),
-    )
+    return of_subject("step", rows, estimates, pl.concat(lines), before=before, after=after)
 
 
 def _scenario(controller: str, before: float, after: float) -> build.Table:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ackclock.metrics import over_runs
 from ackclock.models import timeouts
-from ackclock.predictions.prediction import Prediction, with_simulated
+from ackclock.predictions.prediction import Prediction, of_subject
 
 PACKETS = 100_000
 
@@ -31,11 +31,4 @@ def predict(
                 sent = timeouts.simulate_sending(p, timeout, PACKETS, generator)
                 values.append(float(sent.std() / sent.mean()))
             estimates.append(over_runs(values, least=0.0))
-    return Prediction(
-        title=f"CoV where timeouts dominate, RTO = {timeout} round trips",
-        points=with_simulated(rows, estimates),
-        x="p",
-        hue="formula",
-        x_label="loss probability of a packet",
-        y_label="CoV of the sending rate",
-    )
+    return of_subject("timeouts", rows, estimates, timeout=timeout)

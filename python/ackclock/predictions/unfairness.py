@@ -12,7 +12,7 @@ from ackclock.metrics import over_runs
 from ackclock.models import laws, unfairness
 from ackclock.names import hint
 from ackclock.predictions import paths
-from ackclock.predictions.prediction import Prediction, Simulation, with_simulated
+from ackclock.predictions.prediction import Prediction, Simulation, of_subject
 
 LAWS: dict[str, tuple[laws.Law, Mapping[str, object]]] = {
     "aimd": (laws.aimd(32, 0.125), {}),
@@ -68,16 +68,7 @@ def predict(
             if simulation is not None:
                 scenarios.append(_scenario(name, params, rtts, shares))
     estimates = [] if simulation is None else simulation.estimate(scenarios, _ratio)
-    return Prediction(
-        title="Throughput of a short over a long flow under synchronised losses",
-        points=with_simulated(rows, estimates),
-        x="rtt_ratio",
-        hue="control",
-        x_label="RTT of the long over that of the short flow",
-        y_label="throughput of the short over that of the long flow",
-        log_x=True,
-        log_y=True,
-    )
+    return of_subject("unfairness", rows, estimates)
 
 
 def _scenario(
@@ -136,15 +127,7 @@ def diverge(
         # The flows reach the first loss event with different windows: ratios are relative to it.
         relative = np.array(measured) / np.array(measured)[:, :1]
         estimates = [over_runs(column, least=0.0) for column in relative.T]
-    return Prediction(
-        title=f"Scalable TCP: windows drift apart, RTT {rtts[0]:g} and {rtts[1]:g} s",
-        points=with_simulated(rows, estimates),
-        x="epoch",
-        hue="control",
-        x_label="loss events since the beginning",
-        y_label="window of the short over that of the long flow",
-        log_y=True,
-    )
+    return of_subject("divergence", rows, estimates, short=rtts[0], long=rtts[1])
 
 
 def _window_ratios(run: Run, count: int) -> list[float]:
