@@ -1,0 +1,67 @@
+from .comparisons import Compared as Compared
+from .comparisons import Limit as Limit
+from .comparisons import Margin as Margin
+from .comparisons import Verdict as Verdict
+from .comparisons import compare as compare
+from .comparisons import holm as holm
+from .comparisons import most_permissive as most_permissive
+from .comparisons import of_criterion as of_criterion
+from .factors import acting as acting
+from .intervals import Estimate as Estimate
+from .intervals import bootstrap as bootstrap
+from .intervals import difference as difference
+from .intervals import of_batches as of_batches
+from .intervals import over_batches as over_batches
+from .intervals import over_runs as over_runs
+from .intervals import sign as sign
+from .intervals import unpaired_difference as unpaired_difference
+from .intervals import within as within
+from .ranges import apart as apart
+from .ranges import chance_wrong as chance_wrong
+from .ranges import expected_wrong as expected_wrong
+from .ranges import lies_in as lies_in
+from .ranges import standard_error as standard_error
+from .ranges import tail as tail
+from .ratios import exact_share as exact_share
+from .ratios import of_ratios as of_ratios
+from .ratios import quotient as quotient
+from .ratios import ratio_of_means as ratio_of_means
+from .sequential import chance_decided as chance_decided
+from .sequential import is_narrow as is_narrow
+from .sequential import runs_to_decide as runs_to_decide
+from .sequential import wants_more as wants_more
+
+__all__ = [
+    "Compared",
+    "Estimate",
+    "Limit",
+    "Margin",
+    "Verdict",
+    "acting",
+    "apart",
+    "bootstrap",
+    "chance_decided",
+    "chance_wrong",
+    "compare",
+    "difference",
+    "exact_share",
+    "expected_wrong",
+    "holm",
+    "is_narrow",
+    "lies_in",
+    "most_permissive",
+    "of_batches",
+    "of_criterion",
+    "of_ratios",
+    "over_batches",
+    "over_runs",
+    "quotient",
+    "ratio_of_means",
+    "runs_to_decide",
+    "sign",
+    "standard_error",
+    "tail",
+    "unpaired_difference",
+    "wants_more",
+    "within",
+]
