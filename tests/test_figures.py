@@ -17,7 +17,7 @@ from matplotlib.transforms import Bbox
 from ackclock.draw import charts, plots, printed
 from ackclock.draw.figure import PAPER, Axis, Chart, Group, Series, limits, resolved, ticks
 from ackclock.reproduction.claims import mean, near
-from ackclock.reproduction.figures import bars, with_paper
+from ackclock.reproduction.figures import bar_chart, with_paper
 from ackclock.reproduction.numbers import Numbers
 from every_figure import drawn
 
@@ -157,7 +157,8 @@ def test_a_logarithmic_axis_is_labelled_by_decades() -> None:
 def test_what_the_paper_states_is_a_grey_mark_at_our_bar() -> None:
     # The paper says 5 of the second number; of the first it says nothing.
     numbers = Numbers({"a": [{"rate": 3.0}] * 2, "b": [{"rate": 4.0}] * 2}, {})
-    group = bars(numbers, [("A", "a", "rate"), ("B", "b", "rate")], "rate (Mbit/s)")
+    places = {"rate (Mbit/s)": [("a", "rate"), ("b", "rate")]}
+    group = Group([bar_chart(numbers, ["A", "B"], places, "rate (Mbit/s)")])
     claim = near("b", "b is 5", mean("b", "rate"), 5, within=0.1, why="a test", unit="Mbit/s")
     (chart,) = with_paper(group, [claim]).charts
     measured, paper = chart.series

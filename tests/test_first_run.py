@@ -7,6 +7,7 @@ import pytest
 
 from ackclock.reproduction import outcome
 from ackclock_papers import PAPERS
+from test_main_claims import stated_by
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -28,7 +29,7 @@ def states(paper):
         main = paper.main_claims[name]
         if main.kind not in ("simulation", "formula"):
             continue
-        stated = main.stated_by(paper.artefacts, name) if main.ids else []
+        stated = stated_by(main, paper.artefacts, name) if main.ids else []
         if not stated or any(artefact.name not in quick for artefact, _ in stated):
             states[name] = None
         else:

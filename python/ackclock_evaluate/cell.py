@@ -227,10 +227,3 @@ class Criterion:
     def key(self) -> str:
         """Name among the criteria of all suites."""
         return f"{self.suite}/{self.id}"
-
-
-def one_part(
-    scenario: Callable[[Subject], Table], measure: CellMeasure, *, records: bool = False
-) -> Callable[[Subject], Parts]:
-    """Return the `Cell.parts` of a cell with a single scenario, built by `scenario` for each control."""
-    return lambda subject: {"run": Part(scenario(subject), measure, records)}

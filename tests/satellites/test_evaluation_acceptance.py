@@ -18,7 +18,7 @@ from ackclock.engine import Run
 from ackclock.engine.build import Table
 from ackclock_evaluate import evaluate as evaluation
 from ackclock_evaluate import measures, timelines, work
-from ackclock_evaluate.cell import Cell, Criterion, one_part
+from ackclock_evaluate.cell import Cell, CellMeasure, Criterion, Part, Parts
 from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, Request
 from ackclock_evaluate.setting import Bottleneck, Mode, Subject
 from ackclock_evaluate.suites import criteria
@@ -52,6 +52,13 @@ def only(criterion: Criterion, *names: str, mode: Mode = "quick") -> Criterion:
     kept = [cell for cell in criterion.cells(mode) if cell.name in names]
     assert len(kept) == len(names)
     return replace(criterion, cells=lambda _: kept)
+
+
+def one_part(
+    scenario: Callable[[Subject], Table], measure: CellMeasure, *, records: bool = False
+) -> Callable[[Subject], Parts]:
+    """Return the parts of a cell with a single scenario, built by `scenario` for each control."""
+    return lambda subject: {"run": Part(scenario(subject), measure, records)}
 
 
 def of(cells: Sequence[Cell]) -> Criterion:

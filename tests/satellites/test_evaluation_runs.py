@@ -9,7 +9,7 @@ from ackclock.decision.comparisons import Margin, compare
 from ackclock.decision.margins import LOSS
 from ackclock.runs import Answer
 from ackclock_evaluate import timelines, work
-from ackclock_evaluate.cell import Cell, Criterion, one_part
+from ackclock_evaluate.cell import Cell, Criterion, Part, Parts
 from ackclock_evaluate.results import Request
 from ackclock_evaluate.setting import Bottleneck, Subject
 
@@ -34,8 +34,11 @@ def runs_after(*cells: list[float]) -> list[int]:
 
     def cell(at: int) -> Cell:
         path = Bottleneck(1 + at)
-        scenario = one_part(lambda who: path.scenario(who.flow("c", 40), duration_s=2), len)
-        return Cell(str(at), scenario, judged=(replace(LOSS, ratio=None, difference=1.0),))
+
+        def parts(who: Subject) -> Parts:
+            return {"run": Part(path.scenario(who.flow("c", 40), duration_s=2), len)}  # type: ignore[arg-type]
+
+        return Cell(str(at), parts, judged=(replace(LOSS, ratio=None, difference=1.0),))
 
     listed = [cell(at) for at in range(len(cells))]
     criterion = Criterion("losses", "", "", "", "", cells=lambda _: listed)

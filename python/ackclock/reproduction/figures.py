@@ -85,18 +85,6 @@ def over_time(
     return Group(charts, columns=columns)
 
 
-def bars(
-    numbers: Numbers, items: Sequence[tuple[str, Key, Key]], label: str, *, top: float | None = None
-) -> Group:
-    """Describe one bar per number, with its interval; an item is the word under the bar, case and number.
-
-    `label` is that of the vertical axis, with the unit, and `top` its upper end.
-    """
-    words = [word for word, _, _ in items]
-    places = [(case, key) for _, case, key in items]
-    return Group([bar_chart(numbers, words, {label: places}, label, top=top)], linked=False)
-
-
 def bar_chart(
     numbers: Numbers,
     words: Sequence[str],

@@ -14,13 +14,11 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from types import MappingProxyType
 from typing import Any
-
-from ackclock.reproduction.artefact import Artefact, Claim, matching
 
 FILE = "main_claims.toml"
 """In the package of a paper."""
@@ -65,26 +63,6 @@ class MainClaim:
             raise ValueError(f"{self.words!r} needs a claim, because it is not a setting")
         elif bool(self.ids) == bool(self.missing):
             raise ValueError(f"{self.claim!r} needs either ids or what is missing")
-
-    def stated_by(self, every: Iterable[Artefact], artefact: str) -> list[tuple[Artefact, Claim]]:
-        """Return the claims that state it together, each with its artefact.
-
-        `every` are the artefacts of its paper, and `artefact` is the name of the one that it is about.
-        Raises LookupError when an id names no claim or no artefact of the paper.
-        """
-        artefacts = {artefact.name: artefact for artefact in every}
-        claims: dict[tuple[str, str], tuple[Artefact, Claim]] = {}
-        for name in self.ids:
-            other, _, pattern = name.rpartition("/")
-            owner = artefacts.get(other or artefact)
-            named = matching(owner, pattern) if owner else []
-            if not owner or not named:
-                raise LookupError(
-                    f"there is no claim {other or artefact}/{pattern}, "
-                    f"which the main claim of {artefact} names"
-                )
-            claims |= {(owner.name, claim.name): (owner, claim) for claim in named}
-        return list(claims.values())
 
 
 def load(directory: Traversable) -> dict[str, MainClaim]:
