@@ -42,8 +42,8 @@ is not measured, so that a plan is the same on any machine."""
 LEAST_QUICK = 12
 LEAST_PACKETS_QUICK = 3e5
 """Fewest runs of a case in a quick reproduction, where those beyond three add no more packets than this."""
-MOST_PACKETS_QUICK = 7e6
-"""Most packets that more runs for a claim may add to a quick reproduction: two seconds of a core. It is a
+MOST_PACKETS_QUICK = 2e7
+"""Most packets that more runs for a claim may add to a quick reproduction: five seconds of a core. It is a
 price by claim, so that the plan of an artefact does not depend on others."""
 COLUMNS = ("artefact", "case", "runs", "claim", "cut")
 

@@ -56,7 +56,6 @@ def _table(
     printed: Mapping[int, tuple[float, int]],
     *claims: Claim,
     compared: Mapping[RttRatio, TcpVariant] | None = None,
-    headline: bool = False,
 ) -> Simulated[RttRatio]:
     """Compare with the paper's ratios of throughputs and lost packets, by RTT ratio.
 
@@ -122,7 +121,6 @@ def _table(
         probe=Probe(PairNumbers._fields, measure_pair),
         draw=draw,
         claims=(*ratios, *losses, *claims),
-        headline=headline,
     )
 
 
@@ -187,7 +185,6 @@ TABLE_1 = _table(
         )
     ),
     compared={HSTCP_6: HSTCP},
-    headline=True,
 )
 TABLE_2 = _table(
     "ii",
