@@ -158,7 +158,7 @@ def _turn(row: Row, seconds: int, kept: Path | None) -> Turn:
                 "--port-rtts",
                 ports,
                 "--mtu",
-                str(PACKET),
+                f"{PACKET}B",
                 "-o",
                 str(folder / "report.json"),
                 "--server",

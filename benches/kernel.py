@@ -65,7 +65,7 @@ def _in_kernel(control: str, scenario: Path, directory: Path) -> tuple[Run, dict
             "link",
             str(scenario),
             "--mtu",
-            str(PACKET),
+            f"{PACKET}B",
             "--server",
             "iperf3 -s",
             "-o",

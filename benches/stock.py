@@ -121,7 +121,7 @@ def _turn(case: Case, seconds: int) -> tuple[list[float], float]:
                 "--buffer",
                 str(case.queue),
                 "--mtu",
-                str(PACKET),
+                f"{PACKET}B",
                 "-o",
                 str(report),
                 "--server",

@@ -144,3 +144,45 @@ def test_annotations_say_what_is_there() -> None:
                     parts = ast.walk(annotation)
                     count += sum(isinstance(part, ast.Name) and part.id == "Any" for part in parts)
     assert count < 200
+
+
+IN_REPOSITORY = re.compile(r"(?<![\w/])(?:docs|examples|satellites|scripts|papers|benches)/[\w./+-]*\w")
+
+
+def said(file: Path) -> Iterator[str]:
+    """Give the texts of a file that users can see: strings, and the help of programs in Rust."""
+    text = file.read_text(encoding="utf-8")
+    if file.suffix == ".py":
+        tree = ast.parse(text)
+        inner = ast.walk(ast.Module(tree.body[ast.get_docstring(tree) is not None :], []))
+        yield from (
+            node.value for node in inner if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        )
+        return
+    help_of = r"\s*///(.*)" if file.name == "main.rs" else r"(?!)"
+    lines = text.splitlines()
+    yield " ".join(found[1] for line in lines if (found := re.match(help_of, line)))
+    code = "\n".join(line for line in lines if not re.match(r"\s*//", line))
+    yield from re.findall(r'"((?:[^"\\]|\\.)*)"', code, re.DOTALL)
+
+
+def away(text: str) -> list[str]:
+    """Return the files that a text names without saying that they are in the repository."""
+    text = re.sub(r"\\?\s+", " ", text)
+    return [
+        found[0]
+        for found in IN_REPOSITORY.finditer(text)
+        if (ROOT / found[0]).exists() and not text[found.end() :].startswith(" in the repository")
+    ]
+
+
+def test_what_names_a_file_that_no_wheel_has_says_where_it_is() -> None:
+    assert away("see docs/paths.md") == ["docs/paths.md"]
+    assert away("see docs/paths.md in the\n    repository, or src/paths.md") == []
+    # Texts about papers are also in published results, where pages of the site link their paths.
+    files = [
+        file for file in CODE if file.suffix in {".py", ".rs"} and {"python", "crates"} & set(file.parts)
+    ]
+    files = [file for file in files if "ackclock_papers" not in file.parts and file.name != "build.rs"]
+    assert len(files) > 100
+    assert [f"{name(file)}: {path}" for file in files for text in said(file) for path in away(text)] == []

@@ -110,7 +110,8 @@ def evaluate(
     scenario. Finished runs are kept: an interrupted evaluation resumes.
 
     The suite is rfc9743 unless --suite names another: bbr-draft, tcpeval, rfc7928, rfc8867, c4,
-    adversaries, everyday, a TOML file (docs/suites.md), or a folder that `ackclock search` has saved.
+    adversaries, everyday, a TOML file (ackclock schema --suite), or a folder that `ackclock search`
+    has saved.
 
     --accept names a TOML file of known findings, each an [[accept]] with criterion, reason and until,
     the last day on which it is accepted.

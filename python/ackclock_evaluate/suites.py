@@ -39,5 +39,7 @@ def chosen(suites: Sequence[str], only: Sequence[str] = ()) -> tuple[Criterion, 
     known = [criterion.id for criterion in available]
     for name in only:
         if name not in known:
-            raise KeyError(f"unknown criterion {name}: {hint(name, known, 'docs/evaluation.md')}")
+            raise KeyError(
+                f"unknown criterion {name}: {hint(name, known, 'docs/evaluation.md in the repository')}"
+            )
     return tuple(criterion for criterion in available if not only or criterion.id in only)

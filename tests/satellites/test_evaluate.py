@@ -127,7 +127,10 @@ def test_a_control_that_cannot_back_off_is_worse(ackclock_here: Run) -> None:
     ("arguments", "words"),
     [
         (["no-such-control"], "no-such-control"),
-        (["cubic", "--only", "nothing"], "unknown criterion nothing: docs/evaluation.md lists all 3"),
+        (
+            ["cubic", "--only", "nothing"],
+            "unknown criterion nothing: docs/evaluation.md in the repository lists all 3",
+        ),
         (["cubic", "--suite", "nothing"], "choose from rfc9743"),
         (["cubic", "--suite", "nothing.toml"], "nothing.toml: cannot be read"),
         (["cubic", "--set", "c"], "KEY=VALUE"),

@@ -133,7 +133,7 @@ pub fn load(name: &str) -> Result<(), String> {
     }
     if !before.is_empty() {
         return Err(format!(
-            "{name}: loaded by another build of ackclock-kernel; ackclock-kernel unload {name} removes it"
+            "{name}: loaded by another build of ackclock; ackclock kernel unload {name} removes it"
         ));
     }
     let refuse = |error: libbpf_rs::Error| format!("{name}: rejected by the kernel: {error}");
@@ -178,7 +178,7 @@ pub fn unload(name: &str) -> Result<(), String> {
 /// Checks that there is a control of each name.
 ///
 /// # Errors
-/// One line about the first name that is unknown: the most similar one, or all.
+/// One line about the first name that is unknown: up to three similar ones, or the command that lists all.
 pub fn check_names(names: &[String]) -> Result<(), String> {
     names.iter().try_for_each(|name| find(name).map(|_| ()))
 }
@@ -186,7 +186,7 @@ pub fn check_names(names: &[String]) -> Result<(), String> {
 fn find(name: &str) -> Result<&'static (&'static str, &'static str, &'static [u8]), String> {
     OBJECTS.iter().find(|(known, ..)| *known == name).ok_or_else(|| {
         let hint = match ackclock_units::did_you_mean(name, names()) {
-            hint if hint.is_empty() => format!("available: {}", names().join(", ")),
+            hint if hint.is_empty() => format!("ackclock kernel list shows all {}", OBJECTS.len()),
             hint => hint,
         };
         format!("there is no control {name} for the kernel; {hint}")
@@ -205,8 +205,7 @@ pub fn name_of(in_kernel: &str) -> Option<&'static str> {
 /// When `ss` cannot be run.
 pub fn connections() -> Result<BTreeMap<String, usize>, String> {
     let output = Command::new("ss").arg("-Htin").output();
-    let output = output
-        .map_err(|error| format!("ss: {error}; install iproute2, for example with make kernel-deps"))?;
+    let output = output.map_err(|error| format!("ss: {error}; install the package iproute2"))?;
     let mut counts = BTreeMap::new();
     // Each connection is a line, then an indented one that begins with its control.
     for line in

@@ -53,7 +53,7 @@ fn ip(arguments: &str) -> Result<String, String> {
         .args(arguments.split_whitespace())
         .stdin(Stdio::null())
         .output()
-        .map_err(|error| format!("ip: {error}; install iproute2, for example with make kernel-deps"))?;
+        .map_err(|error| format!("ip: {error}; install the package iproute2"))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }

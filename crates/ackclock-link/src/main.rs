@@ -20,7 +20,7 @@ use ackclock_link::report::{Report, write_whole};
 use ackclock_link::user;
 use ackclock_scenario::files::read_text;
 use ackclock_scenario::{Scenario, read_toml};
-use ackclock_units::{Rate, Span};
+use ackclock_units::{Bytes, Rate, Span, UnitError};
 use clap::Parser;
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{Signal, kill};
@@ -85,8 +85,8 @@ struct Arguments {
     /// Set any key of the scenario, for example dumbbell.reverse.loss.rate=1%.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// MTU of the path, bytes.
-    #[arg(long, default_value_t = 1500, value_parser = clap::value_parser!(u16).range(68..))]
+    /// MTU of the path, for example 9000B.
+    #[arg(long, value_name = "SIZE", default_value = "1500B", value_parser = mtu)]
     mtu: u16,
     /// Use existing namespaces instead of creating new ones.
     #[arg(long, value_name = "CLIENT,SERVER", value_parser = two)]
@@ -97,8 +97,9 @@ struct Arguments {
     /// How long the path stays up without a COMMAND, for example 60s; until Ctrl-C by default.
     #[arg(long, value_name = "TIME")]
     duration: Option<Span>,
-    /// A packet that leaves later than this counts as late; more than 1 % of late packets make results invalid.
-    #[arg(long, default_value_t = TOLERANCE)]
+    /// A packet that leaves later than TIME counts as late, for example 5ms; more than 1 % of late packets make results
+    /// invalid.
+    #[arg(long, value_name = "TIME", default_value_t = TOLERANCE)]
     tolerance: Span,
     /// File to write the report to, as JSON.
     #[arg(short, long, value_name = "FILE")]
@@ -106,6 +107,15 @@ struct Arguments {
     /// Command to run on the client.
     #[arg(last = true)]
     command: Vec<String>,
+}
+
+/// Smallest MTU of IPv4 (RFC 791).
+const LEAST_MTU: u16 = 68;
+
+fn mtu(text: &str) -> Result<u16, String> {
+    let size: Bytes = text.parse().map_err(|error: UnitError| error.to_string())?;
+    let mtu = u16::try_from(size.0).ok().filter(|mtu| *mtu >= LEAST_MTU);
+    mtu.ok_or_else(|| format!("must lie between {LEAST_MTU} B and {} B, is {} B", u16::MAX, size.0))
 }
 
 fn two(text: &str) -> Result<(String, String), String> {

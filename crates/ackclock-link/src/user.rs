@@ -19,7 +19,7 @@ pub fn enter() -> Result<bool, String> {
     }
     become_root().map(|()| true).map_err(|problem| {
         format!(
-            "this system does not let users make network namespaces ({problem}); run sudo ackclock-link ..., or \
+            "this system does not let users make network namespaces ({problem}); run sudo ackclock link ..., or \
              allow it with sudo sysctl kernel.unprivileged_userns_clone=1, on Ubuntu \
              kernel.apparmor_restrict_unprivileged_userns=0"
         )

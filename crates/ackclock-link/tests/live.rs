@@ -293,5 +293,5 @@ fn where_users_may_not_make_namespaces_it_says_what_to_do() {
     assert!(said.starts_with(
         "ackclock-link: this system does not let users make network namespaces (unshare: EPERM"
     ));
-    assert!(said.contains("; run sudo ackclock-link ..., or allow it with sudo sysctl "), "{said}");
+    assert!(said.contains("; run sudo ackclock link ..., or allow it with sudo sysctl "), "{said}");
 }

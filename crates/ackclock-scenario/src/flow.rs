@@ -244,7 +244,10 @@ fn controller<'c>(
 fn params(table: &Table<'_>, entry: &Entry) -> Read<Vec<(String, ParamValue)>> {
     let Some(node) = table.node("params") else { return Ok(Vec::new()) };
     let Content::Table(entries) = &node.content else {
-        return Err(table.refuse("params", format!("expected a table, found {}", node.content.kind())));
+        let name = entry.parameters.first().map_or("NAME", |parameter| parameter.name);
+        let problem =
+            format!("expected a table, found {}; write params = {{ {name} = ... }}", node.content.kind());
+        return Err(table.refuse("params", problem));
     };
     let refuse = |index: usize, problem: String| {
         let mut refusal = table.refuse("params", problem);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::keys::{Form, Section};
+use crate::keys::{Form, Key, Section};
 use crate::tree::{Content, Node, Origin};
 use crate::value::{Value, instead, is_hidden};
 
@@ -46,13 +46,42 @@ pub(crate) struct Table<'a> {
 
 pub(crate) type Read<T> = Result<T, Refusal>;
 
+/// How a value that stands in place of a table is written as that table: under the first key that accepts it, with all
+/// keys that are required then.
+fn as_table(name: &str, value: &Content, section: &Section) -> String {
+    if section.name.starts_with('[') {
+        return format!("{} and its keys on lines below it", section.name);
+    }
+    let words = match section.selector.and_then(|selector| section.key(selector)) {
+        Some(Key { form: Form::Word(words), .. }) => *words,
+        _ => &[],
+    };
+    let is_word = matches!(value, Content::Text(text) if words.contains(&text.as_str()));
+    let mut keys = section.all_keys().filter(|key| section.selector != Some(key.name));
+    let accepting = if is_word { None } else { keys.find(|key| key.form.accepts(value)) };
+    let word = match (value, accepting) {
+        (Content::Text(text), _) if is_word => text.as_str(),
+        (_, Some(Key { of: [first, ..], .. })) => first,
+        _ => words.first().copied().unwrap_or_default(),
+    };
+    let entries = section.all_keys().filter_map(|key| match key.name {
+        name if section.selector == Some(name) => Some(format!("{name} = \"{word}\"")),
+        name if accepting.is_some_and(|accepting| accepting.name == name) => {
+            Some(format!("{name} = {value}"))
+        }
+        name if key.is_required() && key.applies(word) => Some(format!("{name} = ...")),
+        _ => None,
+    });
+    format!("{name} = {{ {} }}", entries.collect::<Vec<_>>().join(", "))
+}
+
 impl<'a> Table<'a> {
     /// Opens `node` as a table whose keys are those of `section`.
     pub fn open(node: &'a Node, path: &str, file: &'a str, section: &'static Section) -> Read<Self> {
         let Content::Table(entries) = &node.content else {
             let name = path.rsplit('.').next().unwrap_or(path);
-            let found = node.content.kind();
-            let problem = format!("expected a table, found {found}: write {name} = {{ {}, ... }}", section.example());
+            let written = as_table(name, &node.content, section);
+            let problem = format!("expected a table, found {}; write {written}", node.content.kind());
             let origin = node.origin.clone();
             return Err(Refusal { file: file.to_owned(), origin, path: path.to_owned(), problem });
         };

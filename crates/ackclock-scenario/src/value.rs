@@ -339,6 +339,20 @@ impl Shown for bool {
     }
 }
 
+impl Form {
+    /// Whether a value with a unit is of this form.
+    pub(crate) fn accepts(self, content: &Content) -> bool {
+        match self {
+            Form::Time | Form::PositiveTime => Span::read(content, self).is_ok(),
+            Form::Rate => Rate::read(content, self).is_ok(),
+            Form::Size(_) => Bytes::read(content, self).is_ok(),
+            Form::Fraction => f64::read(content, self).is_ok(),
+            Form::Limit => Limit::read(content, self).is_ok(),
+            _ => false,
+        }
+    }
+}
+
 /// The suggestion of similar names as it continues a refusal, if any is similar.
 pub(crate) fn did_you_mean<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> String {
     match ackclock_units::did_you_mean(wrong, names) {

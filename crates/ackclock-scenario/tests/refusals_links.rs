@@ -6,6 +6,26 @@ use ackclock_units::Span;
 
 use crate::common::{VALID, refusal};
 
+/// Who writes a value in place of a table sees the table that has it.
+#[test]
+fn a_value_in_place_of_a_table() {
+    for (setting, written) in [
+        (
+            "dumbbell.queue=100 packets",
+            "a text; write queue = { kind = \"droptail\", limit = \"100 packets\" }",
+        ),
+        ("dumbbell.queue=codel", "a text; write queue = { kind = \"codel\", limit = ... }"),
+        ("dumbbell.queue=100", "a number; write queue = { kind = \"droptail\", limit = ... }"),
+        ("dumbbell.loss=1%", "a text; write loss = { kind = \"bernoulli\", rate = \"1%\" }"),
+        ("dumbbell.delay_noise=5ms", "a text; write delay_noise = { kind = \"gaussian\", sigma = \"5ms\" }"),
+        ("dumbbell.square=2 Mbit/s", "a text; write square = { rate = \"2 Mbit/s\", period = ... }"),
+        ("dumbbell=4g", "a text; write [dumbbell] and its keys on lines below it"),
+    ] {
+        let said = refusal(setting);
+        assert!(said.ends_with(&format!("expected a table, found {written}")), "{said}");
+    }
+}
+
 /// Each queue, noise and source takes its own keys and no others.
 #[test]
 fn queues_noise_and_sources() {

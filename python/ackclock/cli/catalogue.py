@@ -59,7 +59,7 @@ def _cells(entry: engine.ControlEntry) -> tuple[str, str, str, str]:
     "name",
     metavar="NAME",
     shell_complete=completion.names(completion.explained),
-    help="Name of a control (`ackclock controllers`) or a term of the field (docs/glossary.md).",
+    help="Name of a control (`ackclock controllers`) or a term of the field, such as slow-start.",
 )
 def explain(name: str) -> None:
     """Explain a congestion control or a term of the field.
@@ -77,7 +77,11 @@ def explain(name: str) -> None:
         text = glossary.explained(term) if term else engine.explain(name)
     except LookupError as error:
         hint = names.hint(name, completion.explained())
-        hint = hint if "?" in hint else "see ackclock controllers and docs/glossary.md"
+        hint = (
+            hint
+            if "?" in hint
+            else "see ackclock controllers, and for terms docs/glossary.md in the repository"
+        )
         raise click.ClickException(f"no control or term is named {name!r}; {hint}") from error
     if sys.stdout.isatty():
         from rich.console import Console
@@ -108,7 +112,7 @@ def cite() -> None:
 
 
 @click.command()
-@click.option("--suite", is_flag=True, help="Print the schema of suites (docs/suites.md).")
+@click.option("--suite", is_flag=True, help="Print the schema of suites, the files of evaluate --suite.")
 def schema(suite: bool) -> None:
     """Print the JSON schema of scenarios.
 

@@ -109,7 +109,8 @@ def compare(
     whose first sentence says which queue and which buffer suit the path.
 
     \b
-    Paths: geo, leo, 4g, 5g, dsl, cable, wifi, datacentre, transatlantic (docs/named-paths.md).
+    Paths: geo, leo, 4g, 5g, dsl, cable, wifi, datacentre, transatlantic
+    (docs/named-paths.md in the repository has their sources).
 
     \b
     Examples:

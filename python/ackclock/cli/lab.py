@@ -85,7 +85,9 @@ def lab(file: Path | None, output: Path | None, no_open: bool) -> None:
     """
     page = links.page()
     if page is None:
-        raise engine.SimulationError("the page was not built; run make lab-deps lab in the checkout")
+        raise engine.SimulationError(
+            "the page was not built; run make lab-deps lab in a checkout of the repository"
+        )
     fragment = "" if file is None else _of_artefact(file) or _packed(file)
     target = output
     if target is None:

@@ -210,8 +210,8 @@ def flow(
 ) -> Table:
     """Describe a flow, or several identical flows.
 
-    Every key of ``[[flow]]`` is an argument, so that an editor can complete it; docs/scenario.md gives
-    the meaning and the default of each.
+    Every key of ``[[flow]]`` is an argument, so that an editor can complete it; docs/scenario.md in the
+    repository has the meaning and the default of each.
 
     Parameters
     ----------

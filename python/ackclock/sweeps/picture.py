@@ -93,7 +93,7 @@ def column(table: pl.LazyFrame, name: str) -> str:
     matches = [full for full in names if full.startswith(name)]
     if len(matches) == 1:
         return matches[0]
-    problem = f"may be {', '.join(matches)}" if matches else hint(name, names, "docs/scenario.md")
+    problem = f"may be {', '.join(matches)}" if matches else hint(name, names)
     raise ValueError(f"no column is named {name}: {problem}")
 
 

@@ -222,7 +222,7 @@ def read(file: Path | str) -> Plan:
     Parameters
     ----------
     file : Path or str
-        TOML as in docs/sweeps.md; its scenario is found relative to this file.
+        TOML as in docs/sweeps.md in the repository; its scenario is found relative to this file.
 
     Returns
     -------

@@ -176,16 +176,6 @@ impl Section {
         self.keys.iter().chain(self.also.map_or(&[][..], |section| section.keys))
     }
 
-    /// How an entry of the table may begin, for a refusal: the selector with its first word, else the first key.
-    pub fn example(&self) -> String {
-        let key = self.selector.and_then(|name| self.key(name)).or(self.keys.first());
-        match key {
-            Some(Key { name, form: Form::Word([word, ..]), .. }) => format!("{name} = \"{word}\""),
-            Some(Key { name, .. }) => format!("{name} = ..."),
-            None => String::new(),
-        }
-    }
-
     /// The word of the selector in a table with these entries: empty where none was given; none where what was given
     /// is not one of the words, or where the selector is required and missing.
     pub fn word<'a>(&self, entries: &'a [(String, Node)]) -> Option<&'a str> {
