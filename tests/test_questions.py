@@ -165,9 +165,9 @@ def test_nineteen_of_the_twenty_independent_questions_are_answered_as_derived() 
 
 
 def test_a_loss_before_the_measured_time_is_a_reason() -> None:
-    # The product is 50e6 * 0.2 / 8000 = 1250 packets, the buffer 125. Slow start overflows it within ten round
-    # trips, and the window is cut to about 700. It grows by a packet in 0.2 s: after 30 s it is about 850, so
-    # no packet is lost in the measured time, from 6 s on.
+    # The product is 50e6 * 0.2 / 8000 = 1250 packets, the buffer 125. Slow start overflows it within ten
+    # round trips, and the window is cut to about 700. It grows by a packet in 0.2 s: after 30 s it is about
+    # 850, so no packet is lost in the measured time, from 6 s on.
     answers = ackclock.compare("reno", rate="50mbit", rtt="200ms", buffer="0.1bdp", duration="30s", runs=2)
     causes = answers.causes["reno"]
     assert causes["queue_drops"] == 0 < causes["earlier_drops"]
