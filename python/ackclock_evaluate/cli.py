@@ -44,7 +44,7 @@ def _show_schema(context: click.Context, _: click.Parameter, wanted: bool) -> No
     shell_complete=completion.names(completion.controls, separated=True),
     help="Further controls to show, e.g. bbr,bic.",
 )
-@click.option("--quick/--full", default=True, help="Take minutes, or tens of minutes.")
+@click.option("--quick/--full", default=True, help="Run for minutes, or for tens of minutes.")
 @click.option(
     "--suite",
     multiple=True,
@@ -103,11 +103,11 @@ def evaluate(
 ) -> None:
     """Evaluate a congestion control against the criteria of RFC 9743.
 
-    CONTROL runs in every scenario, and is compared with CUBIC and Reno in its place. Numbers of 30 runs
-    of these are shipped for the quick scenarios of the built-in suites and seed 1; otherwise they run as
-    well. Differences above a stated margin are reported. The page is
-    DIR/evaluation=CONTROL/index.html, with verdicts.json, all numbers as Parquet, and every
-    scenario. Finished runs are kept: an interrupted evaluation resumes.
+    CONTROL runs in every scenario, and is compared with CUBIC and Reno in its place. Their numbers from 30
+    runs are shipped for the quick scenarios of the built-in suites and seed 1; in all other cases they are
+    simulated too. Differences above a stated margin are reported. The page is
+    DIR/evaluation=CONTROL/index.html, with verdicts.json, all numbers as Parquet, and every scenario.
+    Finished runs are kept: an interrupted evaluation resumes.
 
     The suite is rfc9743 unless --suite names another: bbr-draft, tcpeval, rfc7928, rfc8867, c4,
     adversaries, everyday, a TOML file (ackclock schema --suite), or a folder that `ackclock search`
@@ -116,8 +116,8 @@ def evaluate(
     --accept names a TOML file of known findings, each an [[accept]] with criterion, reason and until,
     the last day on which it is accepted.
 
-    Exit status: 0 evaluated, whatever the verdicts; 1 a run failed; 2 bad input; 3 a verdict named
-    by --fail-on occurred; 130 interrupted.
+    Exit status: 0 the evaluation has ended, whatever the verdicts; 1 a run failed; 2 bad input; 3 a verdict
+    named by --fail-on occurred; 130 interrupted.
 
     \b
     Examples:

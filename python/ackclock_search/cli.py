@@ -23,16 +23,16 @@ from ackclock_search import names
     "objective",
     metavar="OBJECTIVE",
     shell_complete=completion.names(lambda: names.OBJECTIVES),
-    help="The way in which CONTROL should do badly.",
+    help="The respect in which CONTROL should do worse.",
 )
 @click.option(
     "--genome",
     multiple=True,
     metavar="NAME",
     shell_complete=completion.names(lambda: names.GENOMES),
-    help="What is varied; by default two that suit.",
+    help="What is varied; by default two genomes that suit the objective.",
 )
-@click.option("--quick/--full", default=True, help="Take minutes, or hours.")
+@click.option("--quick/--full", default=True, help="Search for minutes, or for hours.")
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Patterns tried per genome.")
 @options.judged
 @options.pictures
@@ -62,10 +62,11 @@ def search(
     them. The page is DIR/search=CONTROL-OBJECTIVE/index.html, with search.json. Finished runs are
     kept: an interrupted search resumes.
 
-    Objectives: utilisation, unused, delay, starvation, harm, loss, stall. Genomes, the things that are
-    varied: capacity, delay, flow-delay, pulses, loss, path.
+    Objectives: utilisation, unused, delay, starvation, harm, loss, stall. Genomes (what is varied): capacity,
+    delay, flow-delay, pulses, loss, path.
 
-    Exit status: 0 searched, whatever was found; 1 every run failed; 2 bad input; 130 interrupted.
+    Exit status: 0 the search has ended, whatever its result; 1 every run failed; 2 bad input; 130
+    interrupted.
 
     \b
     Examples:

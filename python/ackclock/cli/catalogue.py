@@ -96,7 +96,7 @@ def explain(name: str) -> None:
 def cite() -> None:
     """Print how to cite ackclock, as BibTeX.
 
-    The version belongs to every citation, and the digest of a run to every number.
+    State the version in every citation, and the digest of its run with every number.
 
     \b
     Example:

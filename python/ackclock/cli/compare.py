@@ -33,18 +33,21 @@ if TYPE_CHECKING:
 @click.option(
     "--buffer",
     metavar="SIZE",
-    help="250 (packets of 1000 bytes), 2bdp, 100ms or 3MB, or several as 0.5bdp,1bdp,4bdp; by default the "
-    "bandwidth-delay product.",
+    help="250 (packets of 1000 bytes), 2bdp, 100ms or 3MB, or several, e.g. 0.5bdp,1bdp,4bdp; by default "
+    "the bandwidth-delay product.",
 )
 @click.option("--loss", metavar="SHARE", help="Random loss rate, e.g. 1% or 0.01.")
 @click.option(
     "--queue",
     metavar="KIND",
     shell_complete=completion.names(completion.queues, separated=True),
-    help="droptail, red, ared, codel, pie, fq_codel or dualpi2, or several as droptail,codel.",
+    help="droptail, red, ared, codel, pie, fq_codel or dualpi2, or several, e.g. droptail,codel.",
 )
 @click.option(
-    "--ecn", is_flag=True, help="All flows can be marked; red, ared, codel, pie and fq_codel mark, not drop."
+    "--ecn",
+    is_flag=True,
+    help="Use ECN in all flows; red, ared, codel, pie and fq_codel then mark packets instead of "
+    "dropping them.",
 )
 @click.option(
     "--path",

@@ -13,7 +13,9 @@ from ackclock.cli import options
 @click.command()
 @click.argument("first", type=options.PATH, metavar="A", help="Directory of a result.")
 @click.argument("second", type=options.PATH, metavar="B", help="Directory of another result.")
-@click.option("-o", "--output", type=options.PATH, metavar="FILE", help="Draw the windows of both results.")
+@click.option(
+    "-o", "--output", type=options.PATH, metavar="FILE", help="Draw the windows of the two results to FILE."
+)
 @options.as_json
 def diff(first: Path, second: Path, output: Path | None, as_json: bool) -> None:
     """Show the differences between two results: scenarios, numbers, windows.

@@ -68,7 +68,7 @@ def _of_artefact(named: Path) -> str:
     type=options.PATH,
     metavar="[SCENARIO|PAPER/ARTEFACT]",
     required=False,
-    help="Scenario to open, - is standard input; or a figure, table or section of a paper.",
+    help="Scenario to open (- is standard input), or a figure, table or section of a paper.",
 )
 @click.option("-o", "--output", type=options.PATH, metavar="FILE", help="Write the page to FILE instead.")
 @click.option("--no-open", is_flag=True, help="Only print the address.")

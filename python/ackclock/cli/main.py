@@ -91,11 +91,12 @@ _TABLE = {
             "link": "Set up an emulated path between two network namespaces, in real time (link --help)."
         },
         "ackclock_paths.cli.kernel": {
-            "kernel": "Congestion controls in the Linux kernel's TCP, as eBPF; unloading removes them."
+            "kernel": "Run congestion controls in the Linux kernel's TCP as eBPF programs; unloading "
+            "removes them."
         },
         "ackclock_paths.cli.measure": {
-            "measure": "Measuring campaigns over real paths: the server switches congestion control every "
-            "period, the client fetches and logs."
+            "measure": "Measure real paths in campaigns: the server switches congestion control every "
+            "period, and the client fetches data and logs."
         },
     },
 }

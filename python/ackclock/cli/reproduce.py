@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     "--runs",
     type=click.IntRange(min=2),
     metavar="N",
-    help="Seeds of each scenario; by default as many as planned, or else 5, with --quick 3. "
+    help="Seeds of each scenario; by default the planned number, or 5 without a plan (3 with --quick). "
     "A paper with runs of several minutes may use fewer.",
 )
 @click.option(
@@ -87,16 +87,16 @@ def reproduce(
     Finished runs are kept in DIR/.cache: rerun the same command to resume.
 
     With --infer, search the plausible settings of a paper: the best one is accepted if it is better than
-    the declared one in cross-validation over artefacts, else both are kept. The result and tables of all
+    the declared one in cross-validation over artefacts; otherwise both are kept. The result and tables of all
     trials are written to DIR/PAPER/inferred, and the table of --readings to DIR/PAPER/readings.csv.
 
     With --readings, judge the claims at the paper's setting and where one open item has another value.
     The table is written to DIR/PAPER/readings.csv; rows of artefacts that were not judged are kept.
 
     With --plan, five pilot runs, or as many as --runs says, estimate how many runs decide each claim with a
-    probability of 80 %. No verdict uses them. The table is written to DIR/PAPER/runs.csv; next to the
-    paper's data file it is what --full takes. With --quick, the same is done for the quick reproduction,
-    and the table is DIR/PAPER/quick_runs.csv.
+    probability of 80 %. No verdict uses them. The table is written to DIR/PAPER/runs.csv; --full uses the
+    table that stands next to the paper's data file. With --quick, the same is done for the quick
+    reproduction, and the table is DIR/PAPER/quick_runs.csv.
 
     With --published, list class, main claim and claims of every artefact as the project has published
     them in papers/PAPER/published: nothing is run.

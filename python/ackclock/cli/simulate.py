@@ -40,7 +40,7 @@ def _read(file: Path, settings: Sequence[str]) -> engine.Scenario:
 @_file
 @options.as_json
 @click.option(
-    "-o", "--output", type=options.PATH, metavar="DIR", help="Write page, tables and summary to DIR."
+    "-o", "--output", type=options.PATH, metavar="DIR", help="Write a page, tables and a summary to DIR."
 )
 @click.option("--csv", is_flag=True, help="Write CSV instead of Parquet.")
 @click.option("--force", is_flag=True, help="Replace an earlier result.")

@@ -109,7 +109,7 @@ def verify(directory: Path, as_json: bool) -> None:
 
     Every file of a result has a checksum, and so has every line of a campaign or of kept numbers. A
     result without its checksums is a problem, because changes cannot be detected. Checksums detect
-    errors of disks, copies and editors, but not changes by somebody who rewrites the checksums, too.
+    errors of disks, copies and editors, but not changes by somebody who also rewrites the checksums.
 
     \b
     Exit status: 0 nothing has changed, 1 something has changed, 2 there is no result.

@@ -20,8 +20,8 @@ from ackclock_paths.cli.programs import Program, program
 
 kernel = Verbs(
     no_args_is_help=False,
-    help="Congestion controls in the Linux kernel's TCP, as eBPF; unloading removes them.\n\n"
-    "Connections choose one as any other: iperf3 -C ack_fit. Needs root and a kernel with BTF.",
+    help="Run congestion controls in the Linux kernel's TCP as eBPF programs; unloading removes them.\n\n"
+    "A connection selects one like any other: iperf3 -C ack_fit. Root and a kernel with BTF are needed.",
     epilog="Start with: sudo ackclock kernel load fit; iperf3 -c HOST -C ack_fit",
 )
 PROGRAM = "ackclock-kernel"

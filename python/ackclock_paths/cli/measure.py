@@ -15,11 +15,11 @@ from ackclock_paths.cli.programs import Program
 
 measure = Verbs(
     no_args_is_help=False,
-    help="Measuring campaigns over real paths: the server switches congestion control every "
-    "period, the client fetches and logs.",
+    help="Measure real paths in campaigns: the server switches congestion control every "
+    "period, and the client fetches data and logs.",
     epilog="Start with: ackclock measure token secret; ackclock measure serve --token secret; "
     "on the other machine ackclock measure run HOST --token secret -o campaign. "
-    "With --quic after serve and run: over QUIC in user space.",
+    "--quic after serve and run uses QUIC in user space.",
 )
 PROGRAM = "ackclock-measure"
 REPORT = frozenset(
