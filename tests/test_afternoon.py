@@ -66,7 +66,7 @@ def test_every_named_path_is_where_people_look_for_it():
     line = next(
         line
         for line in (ROOT / "docs/scenario.md").read_text("utf-8").splitlines()
-        if line.startswith('`path = "')
+        if line.startswith('- `path = "')
     )
     assert [name for name in PATHS if f"`{name}`" not in line and f'"{name}"' not in line] == []
     text = app.commands["compare"].load().help
