@@ -52,13 +52,13 @@ def test_the_first_sentence_names_the_queue_and_the_buffer() -> None:
     text = grid.grid_answer(_grid(a=numbers))
     assert text.startswith("On this path codel with any buffer suit a best")
     assert "(9.5 of 10 Mbit/s, 5 to 5.5 ms)" in text
-    assert "the longest queue is that of a behind droptail with 4bdp (140 ms)" in text
+    assert "a has the longest queue behind droptail with 4bdp (140 ms)" in text
     sentences = grid.grid_sentences(_grid(a=numbers))
     assert sentences[1].startswith("If the queue must be droptail, a buffer of 1bdp suits a best")
     lossy = numbers | {("codel", "1bdp"): (8.0, 5.0), ("codel", "4bdp"): (8.0, 5.0)}
     text = grid.grid_answer(_grid(a=lossy))
     assert text.startswith("On this path droptail with 1bdp suits a best")
-    assert "a carries least behind codel with 1bdp (8)" in text
+    assert "a has the lowest goodput behind codel with 1bdp (8)" in text
     # Controls that need different cells get a clause each.
     text = grid.grid_answer(_grid(a=numbers, b=lossy))
     assert text.startswith("On this path codel with any buffer suit a best")

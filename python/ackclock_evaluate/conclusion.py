@@ -83,7 +83,7 @@ def headline(evaluation: Evaluation) -> str:
     sentences = ["; ".join(parts)] if parts else []
     starved, share = limited(evaluation, STARVED), limited(evaluation, SHARE)
     if starved.asked:
-        none_starves = f"none of the {len(starved.asked)} scenarios that ask for it"
+        none_starves = f"none of the {len(starved.asked)} scenarios that test it"
         sentences.append(f"Starves other flows in {starved.count if starved.failed else none_starves}")
     else:
         sentences.append("Starvation: not asked")

@@ -35,7 +35,7 @@ class Interim:
             if chart is not None:
                 charts[criterion.title] = chart
         heads = ("criterion", "finished scenarios", "verdict so far")
-        note = "Verdicts and charts cover the finished scenarios."
+        note = "Verdicts and charts cover only the scenarios that are finished."
         return Shown(charts, heads, rows, note)
 
     def _complete(self, cell: int) -> CellResult | None:

@@ -178,7 +178,7 @@ def read(directory: Path) -> Criterion:
         "",
         "",
         "Saved adversaries",
-        "A search found each of these scenarios for some control, which does worse in it than CUBIC "
-        "and Reno; here the judged control takes its place.",
+        "Each of these scenarios was found by a search, and in it some control does worse than CUBIC "
+        "and Reno. Here the judged control takes its place.",
         all_cells,
     )

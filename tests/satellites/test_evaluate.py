@@ -285,7 +285,7 @@ def test_a_page_is_not_replaced_by_a_poorer_one(ackclock_here: Run, tmp_path: Pa
     assert "--only iot" in commands["iot"]
     assert "--only datacentre" in commands["datacentre"]
     page = (place / "index.html").read_text()
-    assert "From an earlier command" in page
+    assert "Made by an earlier command" in page
     assert "--only iot" in page
     # The first command again: nothing is lost, and nothing is set aside.
     assert ackclock_here(*first).returncode == 0

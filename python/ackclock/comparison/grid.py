@@ -163,7 +163,7 @@ def grid_answer(grid: Grid) -> str:
     """Return the first sentence: the cells that suit, what the others cost, and who starves where."""
     clauses = _choice(grid)
     if not clauses:
-        return "On this path no packet arrives."
+        return "No packet arrives on this path."
     return f"On this path {'; '.join([*clauses, *_least(grid), *_longest(grid), *_starved(grid)])}."
 
 
@@ -215,7 +215,7 @@ def describe(grid: Grid) -> str:
     return (
         f"{where(grid.any)}{ecn}; queue {listed(grid.queues, 'or')}, buffer of {listed(buffers, 'or')} "
         f"packets of 1000 bytes; profile {first.profile}{flows}; "
-        f"{first.runs} runs of {run_s} s, of which the first fifth is left out; {RANDOM}"
+        f"{first.runs} runs of {run_s} s, without the first fifth of each; {RANDOM}"
     )
 
 
@@ -279,7 +279,7 @@ def _least(grid: Grid) -> list[str]:
         reason = limit_of(grid.cells[worst], control)
         because = f" because {reason}" if reason else ""
         number = rounded(ranking.means[" ".join(worst)])
-        clauses.append(f"{control} carries least behind {named(grid, [worst])} ({number}){because}")
+        clauses.append(f"{control} has the lowest goodput behind {named(grid, [worst])} ({number}){because}")
     return clauses
 
 
@@ -295,7 +295,7 @@ def _longest(grid: Grid) -> list[str]:
     if not behind:
         return []
     longest, cell, control = max(behind)
-    return [f"the longest queue is that of {control} behind {named(grid, [cell])} ({rounded(longest)} ms)"]
+    return [f"{control} has the longest queue behind {named(grid, [cell])} ({rounded(longest)} ms)"]
 
 
 def _starved(grid: Grid) -> list[str]:

@@ -46,7 +46,7 @@ def heat_map(grid: Grid, question: Question) -> HeatMap:
                 text, detail = parts(grid.cells[queue, buffer].estimates[question.key][control])
                 row.append(HeatCell(text, detail, shades.get(key), key in best))
             cells.append(row)
-    about = question.about if question.margin else f"{question.about}; the larger, the stronger the colour"
+    about = question.about if question.margin else f"{question.about}; a stronger colour means a larger value"
     return HeatMap(question.key, question.title, about, grid.buffers, rows, cells)
 
 

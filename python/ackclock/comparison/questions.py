@@ -94,9 +94,9 @@ def _beside(other: str, name: str, note: str = "") -> tuple[Question, Question]:
     )
 
 
-LOST = "one flow; dropped packets over sent packets, including random losses"
-TIME = "two equal flows, over the whole time"
-HALF = "two equal flows; 50 % is an equal share"
+LOST = "one flow; packets dropped per packet sent, including random losses"
+TIME = "two flows of the same control, over the whole time"
+HALF = "two flows of the same control; 50 % is an equal share"
 QUESTIONS = (
     Question("goodput", "goodput alone (Mbit/s)", "one flow", "alone", "goodput"),
     Question(
@@ -109,7 +109,7 @@ QUESTIONS = (
     Question(
         "cov",
         f"CoV of the rate over {SMOOTHNESS_RTTS} RTTs, alone",
-        "one flow; standard deviation over mean of the rate of arrival",
+        "one flow; standard deviation of the arrival rate divided by its mean",
         "alone",
         "cov",
     ),
@@ -131,7 +131,7 @@ QUESTIONS = (
         "recovery",
         "recovery after a step (s)",
         f"datagrams take half of the link from {STEP[0]:.0%} to {STEP[1]:.0%} of the run; time from "
-        f"their end until the goodput is {RECOVERED:.0%} of the goodput before",
+        f"their end until the goodput is {RECOVERED:.0%} of its former value",
         "after a step",
         "recovery",
     ),
