@@ -1,6 +1,7 @@
 //! The two hosts at the ends of a path: network namespaces with a TUN device each.
 
 use std::fs::{self, File};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -168,6 +169,18 @@ impl Drop for Hosts {
     }
 }
 
+/// Why there is no device, with what to do about the usual reasons.
+fn no_device(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => "/dev/net/tun is missing; run sudo modprobe tun".to_owned(),
+        ErrorKind::PermissionDenied => {
+            "only root may open /dev/net/tun; run sudo ackclock link ..., or sudo chmod 666 /dev/net/tun"
+                .to_owned()
+        }
+        _ => error.to_string(),
+    }
+}
+
 /// Makes the device in the namespace of `file`. Only a thread of its own goes there.
 fn device_in(file: &PathBuf) -> Result<SyncDevice, String> {
     let enter = || {
@@ -175,7 +188,8 @@ fn device_in(file: &PathBuf) -> Result<SyncDevice, String> {
         let namespace = File::open(file).map_err(|error| refuse(error.to_string()))?;
         setns(namespace, CloneFlags::CLONE_NEWNET).map_err(|error| refuse(error.to_string()))?;
         let device = DeviceBuilder::new().name(DEVICE).build_sync();
-        let device = device.map_err(|error| refuse(format!("cannot create {DEVICE}: {error}")))?;
+        let device =
+            device.map_err(|error| refuse(format!("cannot create {DEVICE}: {}", no_device(&error))))?;
         device.set_nonblocking(true).map_err(|error| refuse(error.to_string()))?;
         Ok(device)
     };

@@ -295,3 +295,13 @@ fn where_users_may_not_make_namespaces_it_says_what_to_do() {
     ));
     assert!(said.contains("; run sudo ackclock link ..., or allow it with sudo sysctl "), "{said}");
 }
+
+#[test]
+#[ignore = "needs root, ip, ss and /dev/net/tun"]
+fn without_its_device_it_says_what_to_do() {
+    let script = "mount -t tmpfs none /dev/net && exec \"$@\"";
+    let done = as_nobody(&["unshare", "--mount", "sh", "-c", script, "sh"], &["--", "true"]);
+    assert_eq!(done.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(said.ends_with("cannot create ack0: /dev/net/tun is missing; run sudo modprobe tun\n"), "{said}");
+}

@@ -231,10 +231,13 @@ fn bad_input_is_one_line() {
     };
     // Not at the default port, which another server may have.
     let serve = ["serve", "--listen", "127.0.0.1:0", "--token", &token];
-    refuse(&[&serve[..], &["--controls", "renno"]].concat(), "this kernel does not offer renno; it offers ");
+    refuse(
+        &[&serve[..], &["--controls", "renno"]].concat(),
+        "this kernel does not offer renno; did you mean \"reno\"",
+    );
     refuse(
         &[&serve[..], &["--quic", "--controls", "bbr"]].concat(),
-        "bbr works by rates, which quinn neither measures nor obeys; available over QUIC: ",
+        "bbr works by rates, which quinn neither measures nor obeys; over QUIC use for example reno, cubic, ",
     );
     refuse(&["serve", "--token", "none"], "none: there is no such token");
     refuse(&["run", "127.0.0.1", "--token", &token, "-o", "x", "--period", "1.5s"], "expected whole seconds");

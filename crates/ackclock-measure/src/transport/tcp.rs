@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::thread::sleep;
 use std::time::Duration;
 
+use ackclock_units::did_you_mean;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{setsockopt, sockopt};
 
@@ -66,9 +67,12 @@ impl Listener for TcpListener {
     fn check(&self, controls: &[String]) -> Result<(), String> {
         let offered = offered_controls()?;
         let Some(missing) = controls.iter().find(|control| !offered.contains(control)) else { return Ok(()) };
-        let offered = offered.join(", ");
-        let hint = "load those of ackclock with: sudo ackclock kernel load NAME";
-        Err(format!("this kernel does not offer {missing}; it offers {offered}; {hint}"))
+        let hint = match did_you_mean(missing, offered.iter().map(String::as_str)) {
+            hint if hint.is_empty() => format!("it offers {}.", offered.join(", ")),
+            hint => hint,
+        };
+        let load = "Load those of ackclock with: sudo ackclock kernel load NAME";
+        Err(format!("this kernel does not offer {missing}; {hint} {load}"))
     }
 
     fn next(&self, door: &Arc<Door>, wait: Duration) -> Result<Option<Arrival>, String> {

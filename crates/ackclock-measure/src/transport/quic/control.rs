@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use ackclock_cc::registry::{BuiltIn, Catalogue};
+use ackclock_units::did_you_mean;
 use quinn::congestion::{
     BbrConfig, Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig,
 };
@@ -30,8 +31,20 @@ pub fn find(name: &str) -> Result<Factory, String> {
         "quinn-bbr" => Ok(Arc::new(BbrConfig::default())),
         other => match ackclock_quic::factory(other) {
             Ok(factory) => Ok(factory),
-            Err(error) => Err(format!("{error}; available over QUIC: {}", controls().join(", "))),
+            Err(error) => Err(instead(other, &error.to_string())),
         },
+    }
+}
+
+/// The refusal of a name, with similar ones if it is unknown, and otherwise with some that work.
+fn instead(name: &str, problem: &str) -> String {
+    let hint = match BuiltIn.find(name) {
+        Some(_) => String::new(),
+        None => did_you_mean(name, controls()),
+    };
+    match hint.is_empty() {
+        true => format!("{problem}; over QUIC use for example {}", DEFAULT_CONTROLS.join(", ")),
+        false => format!("unknown control \"{name}\", {hint}"),
     }
 }
 
