@@ -7,6 +7,7 @@ mod deadline;
 
 use std::fs;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use deadline::{Lines, output, until, wait};
@@ -257,7 +258,9 @@ fn bad_input_is_one_line() {
 
 /// Runs the program as somebody who is not root, from where everybody may read it.
 fn as_nobody(before: &[&str], arguments: &[&str]) -> Output {
-    let copy = std::env::temp_dir().join(format!("ackclock-link-{}-{}", std::process::id(), before.len()));
+    static COPIES: AtomicU32 = AtomicU32::new(0);
+    let number = COPIES.fetch_add(1, Ordering::Relaxed);
+    let copy = std::env::temp_dir().join(format!("ackclock-link-{}-{number}", std::process::id()));
     fs::copy(PROGRAM, &copy).unwrap();
     let user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
     let words: Vec<&str> = [before, &user, &[copy.to_str().unwrap()], arguments].concat();
