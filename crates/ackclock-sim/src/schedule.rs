@@ -166,17 +166,22 @@ impl Schedule {
     }
 
     fn set_other(&mut self, set: u128) {
-        let is = |early: u128, other: u128| early as u32 == other as u32;
-        let own = self.early.iter().position(|early| is(*early, set));
-        let place = own.or_else(|| self.early.iter().position(|early| is(*early, FREE)));
-        match place {
-            Some(place) if set < self.nodes[1] => self.early[place] = set,
-            _ => {
-                if let Some(own) = own {
-                    self.early[own] = FREE;
-                }
+        let place =
+            |early: &[u128; EARLY], other: u128| early.iter().position(|early| *early as u32 == other as u32);
+        let is_early = set < self.nodes[1];
+        if let Some(own) = place(&self.early, set) {
+            self.early[own] = if is_early { set } else { FREE };
+            if !is_early {
                 self.bound(set);
             }
+        } else if is_early && let Some(free) = place(&self.early, FREE) {
+            self.early[free] = set;
+            // Nothing became later, so that only this one may be earlier than what was next.
+            self.next_other = self.next_other.min(set);
+            self.next = self.next.min(set);
+            return;
+        } else {
+            self.bound(set);
         }
         self.find_next();
     }
@@ -188,6 +193,8 @@ impl Schedule {
     }
 
     /// Sees to it that the tournament has a bound of the time that was set, and the truth at its root.
+    // Inlined, and what it calls is not: mostly the bound that is there holds, and nothing needs to be done.
+    #[inline(always)]
     fn bound(&mut self, set: u128) {
         let other = set as u32 as usize;
         if set < self.nodes[self.leaves + other] {
@@ -198,6 +205,7 @@ impl Schedule {
     }
 
     /// Makes bounds at the root true until one was true.
+    #[inline(never)]
     fn settle(&mut self) {
         loop {
             let root = self.nodes[1];
@@ -206,12 +214,25 @@ impl Schedule {
             if known <= root {
                 return;
             }
-            self.walk(first, known);
+            self.raise(first, known);
         }
     }
 
-    /// Puts `winner` into the tournament.
+    /// Puts the true time of the component at the root into the tournament, up to the root: its bound was there everywhere.
     #[inline]
+    fn raise(&mut self, other: usize, mut winner: u128) {
+        let mut index = self.leaves + other;
+        let nodes = &mut self.nodes[..];
+        while index > 1 {
+            nodes[index] = winner;
+            winner = winner.min(nodes[index ^ 1]);
+            index >>= 1;
+        }
+        nodes[1] = winner;
+    }
+
+    /// Puts `winner` into the tournament.
+    #[inline(never)]
     fn walk(&mut self, other: usize, mut winner: u128) {
         let mut index = self.leaves + other;
         let nodes = &mut self.nodes[..];

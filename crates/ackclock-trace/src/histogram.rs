@@ -43,20 +43,36 @@ impl Histogram {
     }
 
     /// Counts a span that is not of the run, which ends.
+    // Without a run it needs no registers of its caller: what is rare is left to functions that are called last.
     #[inline(never)]
     fn record_other(&mut self, picoseconds: u64) {
         let bin = bin(picoseconds);
-        if bin == self.bin && self.width == 0 {
-            (self.low, self.width) = bounds(bin);
-        } else if self.width > 0 {
-            self.add(self.bin, self.run);
-            (self.width, self.run) = (0, 0);
+        if self.width > 0 {
+            return self.end_run(bin);
         }
+        if bin == self.bin {
+            (self.low, self.width) = bounds(bin);
+        }
+        self.bin = bin;
+        if let Some(count) = self.counts.get_mut(bin.wrapping_sub(self.first))
+            && *count < u16::MAX
+        {
+            *count += 1;
+        } else {
+            self.add(bin, 1);
+        }
+    }
+
+    /// The run ends with a span of `bin`.
+    #[inline(never)]
+    fn end_run(&mut self, bin: usize) {
+        self.add(self.bin, self.run);
+        (self.width, self.run) = (0, 0);
         self.bin = bin;
         self.add(bin, 1);
     }
 
-    #[inline]
+    #[inline(never)]
     fn add(&mut self, bin: usize, spans: u64) {
         let count = match self.counts.get_mut(bin.wrapping_sub(self.first)) {
             Some(count) => count,
