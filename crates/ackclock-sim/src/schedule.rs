@@ -39,8 +39,10 @@ pub struct Schedule {
     first: u32,
     others: Vec<Time>,
     /// Heap-ordered tournament of lower bounds of them: node `n` has the children `2n` and `2n + 1`; leaves are the last
-    /// half. Its root is not a bound but the time itself, or that of a component in `early`.
+    /// half.
     nodes: Vec<u128>,
+    /// Node 1. It is not a bound but the time itself, or that of a component in `early`.
+    root: u128,
     leaves: usize,
     /// Nodes of components that were earlier than all of the tournament when their time was set; [`FREE`] otherwise.
     early: [u128; EARLY],
@@ -76,6 +78,7 @@ impl Schedule {
             first,
             others: vec![Time::NEVER; others],
             nodes: Vec::new(),
+            root: FREE,
             leaves,
             early: [FREE; EARLY],
         };
@@ -107,7 +110,7 @@ impl Schedule {
         for index in (1..leaves).rev() {
             nodes[index] = nodes[2 * index].min(nodes[2 * index + 1]);
         }
-        (self.nodes, self.leaves) = (nodes, leaves);
+        (self.root, self.nodes, self.leaves) = (nodes[1], nodes, leaves);
         self.find_next();
     }
 
@@ -162,17 +165,17 @@ impl Schedule {
         }
         self.walk(place as usize, node(Time::NEVER, u32::MAX, place));
         self.settle();
-        self.find_next();
     }
 
+    // Whatever it calls is called last, so that it needs no registers of its caller: most times need no walk.
     fn set_other(&mut self, set: u128) {
         let place =
             |early: &[u128; EARLY], other: u128| early.iter().position(|early| *early as u32 == other as u32);
-        let is_early = set < self.nodes[1];
+        let is_early = set < self.root;
         if let Some(own) = place(&self.early, set) {
             self.early[own] = if is_early { set } else { FREE };
-            if !is_early {
-                self.bound(set);
+            if is_early {
+                return self.find_next();
             }
         } else if is_early && let Some(free) = place(&self.early, FREE) {
             self.early[free] = set;
@@ -180,42 +183,43 @@ impl Schedule {
             self.next_other = self.next_other.min(set);
             self.next = self.next.min(set);
             return;
-        } else {
-            self.bound(set);
         }
-        self.find_next();
+        // The tournament has to have a bound of it, and the truth at its root.
+        if set < self.nodes[self.leaves + set as u32 as usize] {
+            self.lower(set);
+        } else if self.root as u32 == set as u32 {
+            self.settle();
+        } else {
+            self.find_next();
+        }
     }
 
     #[inline]
     fn find_next(&mut self) {
-        self.next_other = self.early.iter().fold(self.nodes[1], |next, early| next.min(*early));
+        self.next_other = self.early.iter().fold(self.root, |next, early| next.min(*early));
         self.next = self.next_other.min(self.links.next());
     }
 
-    /// Sees to it that the tournament has a bound of the time that was set, and the truth at its root.
-    // Inlined, and what it calls is not: mostly the bound that is there holds, and nothing needs to be done.
-    #[inline(always)]
-    fn bound(&mut self, set: u128) {
-        let other = set as u32 as usize;
-        if set < self.nodes[self.leaves + other] {
-            self.walk(other, set);
-        } else if self.nodes[1] as u32 == set as u32 {
-            self.settle();
-        }
+    /// Puts a time into the tournament that is earlier than the bound that is there.
+    #[inline(never)]
+    fn lower(&mut self, set: u128) {
+        self.walk(set as u32 as usize, set);
+        self.find_next();
     }
 
     /// Makes bounds at the root true until one was true.
     #[inline(never)]
     fn settle(&mut self) {
         loop {
-            let root = self.nodes[1];
+            let root = self.root;
             let first = root as u32 as usize;
             let known = node(self.others[first], (root >> 32) as u32, root as u32);
             if known <= root {
-                return;
+                break;
             }
             self.raise(first, known);
         }
+        self.find_next();
     }
 
     /// Puts the true time of the component at the root into the tournament, up to the root: its bound was there everywhere.
@@ -228,22 +232,23 @@ impl Schedule {
             winner = winner.min(nodes[index ^ 1]);
             index >>= 1;
         }
-        nodes[1] = winner;
+        self.root = winner;
     }
 
     /// Puts `winner` into the tournament.
-    #[inline(never)]
+    #[inline]
     fn walk(&mut self, other: usize, mut winner: u128) {
         let mut index = self.leaves + other;
         let nodes = &mut self.nodes[..];
-        while nodes[index] != winner {
-            nodes[index] = winner;
-            if index == 1 {
+        while index > 1 {
+            if nodes[index] == winner {
                 return;
             }
+            nodes[index] = winner;
             winner = winner.min(nodes[index ^ 1]);
             index >>= 1;
         }
+        self.root = winner;
     }
 }
 
