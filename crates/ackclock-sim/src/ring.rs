@@ -56,6 +56,13 @@ impl<T: Copy + Default> Ring<T> {
         self.get(self.first)
     }
 
+    /// The last value.
+    #[inline]
+    #[must_use]
+    pub fn back(&self) -> Option<&T> {
+        if self.is_empty() { None } else { Some(&self.slots[self.place(self.end - 1)]) }
+    }
+
     /// Adds a value.
     #[inline]
     pub fn push(&mut self, value: T) {
@@ -123,6 +130,7 @@ mod tests {
                 }
                 prop_assert_eq!((ring.len(), ring.first()), (queue.len() as u64, popped));
                 prop_assert!(ring.iter().eq(queue.iter()));
+                prop_assert_eq!(ring.back(), queue.back());
                 prop_assert_eq!(ring.get(popped + 2), queue.get(2));
                 prop_assert_eq!(ring.get(popped + ring.len()), None);
             }

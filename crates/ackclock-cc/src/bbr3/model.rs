@@ -184,8 +184,10 @@ impl Aggregation {
         if extra > *slot {
             *slot = extra;
         }
-        if is_new || extra > self.largest {
+        if is_new {
             self.largest = self.rounds.iter().copied().fold(0.0, f64::max);
+        } else if extra > self.largest {
+            self.largest = extra;
         }
     }
 

@@ -1,15 +1,13 @@
 //! Measurement of the delivery rate.
 
-use std::collections::VecDeque;
-
 use ackclock_cc::RateSample;
 use ackclock_units::{Packets, Time};
 
 use super::stamps::Stamp;
-use crate::memory::Grow as _;
+use crate::ring::Ring;
 
-/// The state remembered for a packet that was sent.
-#[derive(Clone, Copy, Debug)]
+/// The state remembered for the first packet that was sent in some instant.
+#[derive(Clone, Copy, Debug, Default)]
 struct Sent {
     at: Time,
     delivered: u64,
@@ -20,10 +18,11 @@ struct Sent {
 
 /// Measures the delivery rate as draft-cheng-iccrg-delivery-rate-estimation does. An acknowledgement returns
 /// the time at which the packet that caused it was sent, and packets are sent in order of time, so what is
-/// remembered is a queue.
+/// remembered is a queue. Nor does it tell packets apart that were sent in one instant, as those of a quantum are, so that
+/// only the first of these is remembered.
 #[derive(Clone, Debug)]
 pub struct DeliveryRate {
-    sent: VecDeque<Sent>,
+    sent: Ring<Sent>,
     delivered: u64,
     delivered_at: Time,
     first_at: Time,
@@ -37,7 +36,7 @@ impl DeliveryRate {
     #[must_use]
     pub fn new(remembers_limits: bool) -> Self {
         DeliveryRate {
-            sent: VecDeque::new(),
+            sent: Ring::default(),
             delivered: 0,
             delivered_at: Time::ZERO,
             first_at: Time::ZERO,
@@ -60,25 +59,21 @@ impl DeliveryRate {
         self.limited_until.map(|until| until > 0 && self.delivered <= until)
     }
 
-    /// A packet is sent at `now`; `idle` when nothing else was in flight. With it `tx_in_flight` packets are in flight,
-    /// and `lost` were considered lost so far.
+    /// A packet is sent at `now`, with this stamp; `idle` when nothing else was in flight.
     #[inline]
-    pub fn on_sent(
-        &mut self,
-        now: Time,
-        idle: bool,
-        application_limited: bool,
-        (tx_in_flight, lost): (u64, u64),
-    ) {
+    pub fn on_sent(&mut self, now: Time, idle: bool, stamp: Stamp) {
         if idle {
             (self.first_at, self.delivered_at) = (now, now);
         }
-        self.sent.add(Sent {
+        if self.sent.back().is_some_and(|last| last.at == now) {
+            return;
+        }
+        self.sent.push(Sent {
             at: now,
             delivered: self.delivered,
             delivered_at: self.delivered_at,
             first_at: self.first_at,
-            stamp: Stamp::new(tx_in_flight, lost, application_limited),
+            stamp,
         });
     }
 
@@ -91,7 +86,7 @@ impl DeliveryRate {
             self.delivered_at = now;
         }
         while self.sent.front().is_some_and(|sent| sent.at < sent_at) {
-            self.sent.pop_front();
+            self.sent.pop();
         }
         let sent = *self.sent.front().filter(|sent| sent.at == sent_at)?;
         self.first_at = sent.at;
@@ -121,12 +116,12 @@ mod tests {
     #[test]
     fn the_application_is_the_limit_until_what_was_in_flight_is_delivered() {
         let mut rate = DeliveryRate::new(true);
-        (0..5).for_each(|number| rate.on_sent(at(number), number == 0, false, (number + 1, 0)));
+        (0..5).for_each(|number| rate.on_sent(at(number), number == 0, Stamp::new(number + 1, 0, false)));
         assert_eq!(rate.is_limited(), Some(false));
         rate.limit(5);
         rate.on_ack(at(100), at(4), 5, 0);
         assert_eq!(rate.is_limited(), Some(true));
-        rate.on_sent(at(101), true, true, (1, 0));
+        rate.on_sent(at(101), true, Stamp::new(1, 0, true));
         let sample = rate.on_ack(at(201), at(101), 1, 2).unwrap();
         assert!(sample.application_limited);
         assert_eq!(rate.is_limited(), Some(false));
@@ -141,6 +136,21 @@ mod tests {
         assert_eq!(rate.is_limited(), None);
     }
 
+    /// Three packets are sent at 0 and two at 5 ms. Whichever of an instant is acknowledged, the sample is that of the first:
+    /// the third packet of 0 shows 3 packets in 100 ms, the second one of 5 ms, with 4 in flight, 5 in 105 ms.
+    #[test]
+    fn packets_of_one_instant_share_a_record() {
+        let mut rate = DeliveryRate::new(false);
+        (1..=3).for_each(|number| rate.on_sent(at(0), number == 1, Stamp::new(number, 0, false)));
+        (4..=5).for_each(|number| rate.on_sent(at(5), false, Stamp::new(number, 0, false)));
+        assert_eq!(rate.sent.len(), 2);
+        let sample = rate.on_ack(at(100), at(0), 3, 0).unwrap();
+        assert_eq!((sample.delivered, sample.tx_in_flight), (Packets(3), Packets(1)));
+        let sample = rate.on_ack(at(105), at(5), 2, 0).unwrap();
+        assert_eq!((sample.delivered, sample.tx_in_flight), (Packets(5), Packets(4)));
+        assert_eq!(sample.interval, Span::from_millis(105));
+    }
+
     /// Packets sent every 10 ms from 0 and acknowledged every 10 ms from 100 ms on: 1 packet per 10 ms. The
     /// one sent at 100 ms, when 1 was delivered, is acknowledged at 200 ms as the 11th: 10 packets in 100 ms.
     #[test]
@@ -151,7 +161,7 @@ mod tests {
             if step >= 10 {
                 sample = rate.on_ack(at(10 * step), at(10 * (step - 10)), 1, 0);
             }
-            rate.on_sent(at(10 * step), step == 0, false, (1, 0));
+            rate.on_sent(at(10 * step), step == 0, Stamp::new(1, 0, false));
         }
         let sample = sample.unwrap();
         assert_eq!((sample.delivered, sample.interval), (Packets(10), Span::from_millis(100)));

@@ -7,7 +7,7 @@ use ackclock_units::Time;
 use super::delivery_rate::DeliveryRate;
 use super::marks::ReportedMarks;
 use super::recovery::Flight;
-use super::stamps::Stamps;
+use super::stamps::{Stamp, Stamps};
 use crate::packet::Packet;
 
 /// The measurements of one connection.
@@ -121,12 +121,12 @@ impl Measuring {
     /// Always inlined: a call would cost BBR one in a hundred of all its instructions.
     #[inline(always)]
     pub fn on_sent(&mut self, now: Time, sequence: u64, flight: Flight, tx_in_flight: u64, limited: bool) {
+        let stamp = Stamp::new(tx_in_flight, self.lost(), limited);
         if let Some(stamps) = &mut self.stamps {
-            stamps.on_sent(sequence, flight.oldest, tx_in_flight, limited);
+            stamps.on_sent(sequence, flight.oldest, stamp);
         }
-        let lost = self.lost();
         if let Some(rate) = &mut self.rate {
-            rate.on_sent(now, flight.outstanding() == 0, limited, (tx_in_flight, lost));
+            rate.on_sent(now, flight.outstanding() == 0, stamp);
         }
     }
 

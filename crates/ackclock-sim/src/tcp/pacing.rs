@@ -13,21 +13,28 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// Whether a packet of `size` may go at `now` under `rate`; if so, the next one waits for as long as it takes, unless
-    /// it belongs to the same burst of `quantum` packets.
-    pub fn admits(&mut self, now: Time, size: Bytes, rate: Rate, quantum: u64) -> bool {
-        let may_start = now >= self.next;
-        self.holds = !may_start && self.burst == 0;
-        if !self.holds {
-            self.burst = if may_start { quantum } else { self.burst } - 1;
-            let rate = u128::from(rate.0.max(1));
-            let dividend =
-                u128::from(size.0) * 8 * u128::from(PICOSECONDS_PER_SECOND) + u128::from(self.remainder);
-            let interval = u64::try_from(dividend / rate).unwrap_or(u64::MAX);
-            self.remainder = (dividend % rate) as u64;
-            self.next = self.next.max(now) + Span(interval);
-        }
+    /// Whether a packet may go at `now`. If not, it waits; that is known before the rate is.
+    #[inline]
+    pub fn admits(&mut self, now: Time) -> bool {
+        self.holds = now < self.next && self.burst == 0;
         !self.holds
+    }
+
+    /// An admitted packet of `size` goes at `now` under `rate`: the next one waits for as long as it takes, unless it belongs
+    /// to the same burst of `quantum` packets.
+    pub fn pass(&mut self, now: Time, size: Bytes, rate: Rate, quantum: u64) {
+        self.burst = if now >= self.next { quantum } else { self.burst } - 1;
+        let rate = rate.0.max(1);
+        let dividend =
+            u128::from(size.0) * 8 * u128::from(PICOSECONDS_PER_SECOND) + u128::from(self.remainder);
+        let interval = if let Ok(dividend) = u64::try_from(dividend) {
+            self.remainder = dividend % rate;
+            dividend / rate
+        } else {
+            self.remainder = (dividend % u128::from(rate)) as u64;
+            u64::try_from(dividend / u128::from(rate)).unwrap_or(u64::MAX)
+        };
+        self.next = self.next.max(now) + Span(interval);
     }
 
     /// No packet is waiting any more.
@@ -51,16 +58,26 @@ mod tests {
         Time::ZERO + Span::from_millis(milliseconds)
     }
 
+    /// Whether a packet of 1000 bytes may go; then it goes.
+    fn goes(pacer: &mut Pacer, now: Time, rate: Rate, quantum: u64) -> bool {
+        let goes = pacer.admits(now);
+        if goes {
+            pacer.pass(now, Bytes(1000), rate, quantum);
+        }
+        goes
+    }
+
     /// 1000 bytes at 3 Mbit/s take 8/3 ms: three packets take 8 ms to the picosecond.
     #[test]
     fn a_rate_is_kept_exactly() {
         let mut pacer = Pacer::default();
         let rate = Rate(3_000_000);
         for _ in 0..3 {
-            assert!(pacer.admits(pacer.next, Bytes(1000), rate, 1));
+            let next = pacer.next;
+            assert!(goes(&mut pacer, next, rate, 1));
         }
         assert_eq!(pacer.next, at(8));
-        assert!(!pacer.admits(at(7), Bytes(1000), rate, 1));
+        assert!(!goes(&mut pacer, at(7), rate, 1));
         assert_eq!(pacer.wakeup(), at(8));
         pacer.release();
         assert_eq!(pacer.wakeup(), Time::NEVER);
@@ -71,8 +88,8 @@ mod tests {
     fn a_quantum_goes_at_once() {
         let (mut pacer, rate) = (Pacer::default(), Rate(1_000_000));
         for start in [0, 24, 48] {
-            (0..3).for_each(|_| assert!(pacer.admits(at(start), Bytes(1000), rate, 3)));
-            assert!(!pacer.admits(at(start), Bytes(1000), rate, 3));
+            (0..3).for_each(|_| assert!(goes(&mut pacer, at(start), rate, 3)));
+            assert!(!goes(&mut pacer, at(start), rate, 3));
             assert_eq!(pacer.wakeup(), at(start + 24));
         }
     }

@@ -166,7 +166,7 @@ impl<R: Recovery> TcpSender<R> {
             self.timed_out = None;
             self.measuring.on_advance(ack.sequence, self.flight.next);
         }
-        if self.measuring.follows_losses() {
+        if self.measuring.follows_losses() && !self.recovery.newly_lost().packets().is_empty() {
             self.tell_losses(context.now);
         }
         if !R::TIMESTAMPS {
@@ -356,6 +356,13 @@ impl<R: Recovery> TcpSender<R> {
             && self.application.is_open()
     }
 
+    /// Whether there is a rate to pace at.
+    #[inline]
+    fn is_paced(&self) -> bool {
+        self.control.decision().pacing_rate.is_some()
+            || self.settings.pacing_gains.is_some() && self.timer.smoothed().is_some()
+    }
+
     /// The rate to pace at, if any.
     fn pacing_rate(&self) -> Option<Rate> {
         let packet = Bytes(u64::from(self.settings.packet_bytes));
@@ -482,10 +489,13 @@ impl<R: Recovery> Endpoint for TcpSender<R> {
             self.pacer.release();
             return None;
         }
-        if let Some(rate) = self.pacing_rate()
-            && !self.pacer.admits(now, Bytes(u64::from(self.settings.packet_bytes)), rate, self.quantum())
-        {
-            return None;
+        if self.is_paced() {
+            if !self.pacer.admits(now) {
+                return None;
+            }
+            if let Some(rate) = self.pacing_rate() {
+                self.pacer.pass(now, Bytes(u64::from(self.settings.packet_bytes)), rate, self.quantum());
+            }
         }
         Some(self.send(context, sequence, again))
     }

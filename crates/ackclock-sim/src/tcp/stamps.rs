@@ -66,13 +66,13 @@ impl Default for Stamps {
 }
 
 impl Stamps {
-    /// `sequence` is sent, which makes `tx_in_flight` packets in flight; `oldest` is the oldest unacknowledged packet.
-    pub fn on_sent(&mut self, sequence: u64, oldest: u64, tx_in_flight: u64, application_limited: bool) {
+    /// `sequence` is sent, with this stamp; `oldest` is the oldest unacknowledged packet.
+    pub fn on_sent(&mut self, sequence: u64, oldest: u64, stamp: Stamp) {
         while sequence - oldest >= self.ring.len() as u64 {
             self.grow(oldest);
         }
         let mask = self.ring.len() - 1;
-        self.ring[sequence as usize & mask] = Stamp::new(tx_in_flight, self.lost, application_limited);
+        self.ring[sequence as usize & mask] = stamp;
     }
 
     /// `sequence` is considered lost: what is reported to a control.
@@ -118,7 +118,8 @@ mod tests {
     #[test]
     fn a_lost_packet_knows_what_was_when_it_was_sent() {
         let mut stamps = Stamps::default();
-        (30..230).for_each(|sequence| stamps.on_sent(sequence, 30, sequence - 29, sequence % 2 == 0));
+        let first = |sequence| Stamp::new(sequence - 29, 0, sequence % 2 == 0);
+        (30..230).for_each(|sequence| stamps.on_sent(sequence, 30, first(sequence)));
         let expect = |tx_in_flight, lost, application_limited| Lost {
             tx_in_flight: Packets(tx_in_flight),
             lost_since_sent: Packets(lost),
@@ -127,7 +128,7 @@ mod tests {
         assert_eq!(stamps.lose(100), expect(71, 1, true));
         assert_eq!(stamps.lose(101), expect(72, 2, false));
         assert_eq!((stamps.lost(), stamps.take_uncounted(), stamps.take_uncounted()), (2, 2, 0));
-        stamps.on_sent(100, 30, 5, false);
+        stamps.on_sent(100, 30, Stamp::new(5, stamps.lost(), false));
         assert_eq!(stamps.lose(100), expect(5, 1, false));
     }
 }
