@@ -87,6 +87,16 @@ class BurstsEveryMinute(Honest):
             self.window += 300.0
 
 
+class LeaksAway(Honest):
+    """Grows more slowly from second to second, and after 1000 s not at all."""
+
+    lasts_s = 1000.0
+
+    def on_ack(self, ack: ackclock.Ack) -> None:
+        self.increase = max(0.0, 1 - ack.now_s / self.lasts_s)
+        super().on_ack(ack)
+
+
 class StartsSlowly(Honest):
     """Keeps a window of two packets for its first two seconds."""
 
@@ -130,6 +140,14 @@ class FreezesAfterTimeout(Honest):
             super().on_ack(ack)
         else:
             self.window = 1.0
+
+
+class ForgetsSsthresh(Honest):
+    """Has no ssthresh after a timeout, so that slow start lasts until the next loss."""
+
+    def on_timeout(self, timeout: ackclock.Timeout) -> None:
+        super().on_timeout(timeout)
+        self.ssthresh = math.inf
 
 
 class WaitsAfterLoss(Honest):

@@ -15,7 +15,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benches"))
 
 import faulty
 
-CHEAP = {"TurnsMuchLater": "late", "WildAfterAMinute": "late", "NeverBelowTen": "collapse-silence"}
+CHEAP = {
+    "TurnsMuchLater": "late",
+    "WildAfterAMinute": "late",
+    "LeaksAway": "late",
+    "NeverBelowTen": "collapse-silence",
+}
 
 
 @pytest.mark.parametrize("fault", CHEAP)
