@@ -12,6 +12,7 @@ import math
 
 from faulty_in_time import (
     BurstsEveryMinute,
+    ForgetsSsthresh,
     FreezesAfterTimeout,
     IgnoresAtFirst,
     KeepsAfterIdling,
@@ -287,5 +288,7 @@ CAUGHT_BY: dict[type[Honest], tuple[str, ...]] = {
     KeepsAfterIdling: ("app-limited",),
 }
 """The criteria of which at least one must find the fault, the first of them the one that asks for it."""
+MISSED: tuple[type[Honest], ...] = (ForgetsSsthresh,)
+"""Faults that no criterion is known to find."""
 HONEST: tuple[type[Honest], ...] = (Honest, Timid, KeepsMore)
 """Controls that no criterion may call worse."""

@@ -11,8 +11,10 @@ to the comparison with unpaced flows.
 from __future__ import annotations
 
 import argparse
+import csv
 import sys
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 from honest import Honest
@@ -53,8 +55,8 @@ class Paced(Honest):
 def measured(criterion: str, cell_id: str, mine: str, others: str, runs: int) -> dict[str, np.ndarray]:
     """Return the metrics of a cell by run, with the judged control `mine` and Reno as `others`."""
     (chosen_criterion,) = chosen(["rfc9743"], [criterion])
-    assert chosen_criterion.cells is not None
-    (cell,) = (cell for cell in chosen_criterion.cells("quick") if cell.id == cell_id)
+    cells = chosen_criterion.cells("quick") if chosen_criterion.cells else []
+    (cell,) = (cell for cell in cells if cell.id == cell_id)
     rows = []
     for run in range(runs):
         numbers = {}
@@ -75,20 +77,28 @@ def main() -> int:
     """Print a row per cell, metric and pair of controls, with the standard error of its mean."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=5, help="runs of each scenario; by default 5")
-    parser.add_argument("--only", default="", help="criteria, with commas; by default all")
+    parser.add_argument("--only", default="", help="cells by their ids, with commas; by default all")
+    parser.add_argument("-o", "--output", type=Path, default=Path("results/paced.csv"))
     given = parser.parse_args()
     ackclock.register("bursty", Bursty)
     ackclock.register("paced", Paced)
-    wanted = given.only.split(",") if given.only else list(CELLS)
-    for criterion in wanted:
-        for cell in CELLS[criterion]:
+    wanted = [cell for cell in given.only.split(",") if cell]
+    rows = []
+    for criterion, cells in CELLS.items():
+        for cell in cells:
+            if wanted and cell not in wanted:
+                continue
             for mine, others in product(CONTROLS, CONTROLS if criterion == "mixed" else CONTROLS[:1]):
-                values = measured(criterion, cell, mine, others, given.runs)
-                shown = ", ".join(
-                    f"{metric} {numbers.mean():.4g} ({numbers.std(ddof=1) / len(numbers) ** 0.5:.2g})"
-                    for metric, numbers in values.items()
-                )
-                print(f"{criterion}, {cell}: {mine} next to {others}: {shown}", flush=True)
+                for metric, values in measured(criterion, cell, mine, others, given.runs).items():
+                    error = values.std(ddof=1) / len(values) ** 0.5
+                    rows.append((criterion, cell, mine, others, metric, values.mean(), error, given.runs))
+                    print(*rows[-1], flush=True)
+    names = ("criterion", "cell", "judged", "others", "metric", "mean", "error", "runs")
+    given.output.parent.mkdir(parents=True, exist_ok=True)
+    with given.output.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows(rows)
     return 0
 
 
