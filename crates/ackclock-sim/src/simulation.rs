@@ -51,6 +51,8 @@ pub struct Simulation {
 
 /// More flows than this are looked ahead for: what fewer need stays in the cache of the core, and asking costs 4 %.
 const FEW_FLOWS: u32 = 4000;
+/// The same where flows pace: each event meets another flow, whose memory a core's own cache does not have.
+const FEW_PACED_FLOWS: u32 = 500;
 
 impl Simulation {
     /// Run number `run` of `scenario`, at time 0. With `record`, tables are kept in addition to the summary.
@@ -122,7 +124,9 @@ impl Simulation {
             looks_ahead: false,
             attends: counts_round_trips,
         };
-        simulation.looks_ahead = simulation.stage.network.places.fixed() > FEW_FLOWS;
+        let paces = simulation.scenario.flows.iter().any(|flow| flow.tcp.pacing);
+        let few = if paces { FEW_PACED_FLOWS } else { FEW_FLOWS };
+        simulation.looks_ahead = simulation.stage.network.places.fixed() > few;
         simulation.attends |= simulation.looks_ahead;
         simulation.await_next();
         Ok(simulation)
