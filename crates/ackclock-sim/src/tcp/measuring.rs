@@ -121,6 +121,10 @@ impl Measuring {
     /// Always inlined: a call would cost BBR one in a hundred of all its instructions.
     #[inline(always)]
     pub fn on_sent(&mut self, now: Time, sequence: u64, flight: Flight, tx_in_flight: u64, limited: bool) {
+        // Most controls measure neither.
+        if self.stamps.is_none() && self.rate.is_none() {
+            return;
+        }
         let stamp = Stamp::new(tx_in_flight, self.lost(), limited);
         if let Some(stamps) = &mut self.stamps {
             stamps.on_sent(sequence, flight.oldest, stamp);

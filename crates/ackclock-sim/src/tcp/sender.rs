@@ -363,6 +363,16 @@ impl<R: Recovery> TcpSender<R> {
             || self.settings.pacing_gains.is_some() && self.timer.smoothed().is_some()
     }
 
+    /// A packet goes at `now`, and the next one waits for as long as it takes at the rate.
+    ///
+    /// Never inlined: most flows are not paced, and it would take registers from those.
+    #[inline(never)]
+    fn pace(&mut self, now: Time) {
+        if let Some(rate) = self.pacing_rate() {
+            self.pacer.pass(now, Bytes(u64::from(self.settings.packet_bytes)), rate, self.quantum());
+        }
+    }
+
     /// The rate to pace at, if any.
     fn pacing_rate(&self) -> Option<Rate> {
         let packet = Bytes(u64::from(self.settings.packet_bytes));
@@ -493,9 +503,7 @@ impl<R: Recovery> Endpoint for TcpSender<R> {
             if !self.pacer.admits(now) {
                 return None;
             }
-            if let Some(rate) = self.pacing_rate() {
-                self.pacer.pass(now, Bytes(u64::from(self.settings.packet_bytes)), rate, self.quantum());
-            }
+            self.pace(now);
         }
         Some(self.send(context, sequence, again))
     }
