@@ -79,6 +79,6 @@ def test_the_versions_that_are_promised_are_those_of_the_code():
     scenario = constant("VERSION", ROOT / "crates/ackclock-scenario/src/canonical.rs")
     assert f"| `{scenario}`, the beginning of every digest of a scenario |" in COMPATIBILITY
     assert ackclock.engine.read(ackclock.example()).digest.startswith(f"{scenario}:")
-    verdicts = (ROOT / "python/ackclock_evaluate/schema.py").read_text("utf-8")
+    verdicts = (ROOT / "python/ackclock_evaluate/report.py").read_text("utf-8")
     (number,) = re.findall(r"^SCHEMA = (\d+)$", verdicts, re.M)
     assert f"| `schema`, {number}, in the file |" in COMPATIBILITY
