@@ -50,7 +50,9 @@ def test_without_the_page_the_verb_says_how_it_is_built(ackclock: Command, scena
         pytest.skip("the page was built (make lab)")
     finished = ackclock("lab", scenario, "--no-open")
     assert (finished.returncode, finished.stdout) == (1, "")
-    assert finished.stderr == ("ackclock: the page was not built; run make lab-deps lab in a checkout of the repository\n")
+    assert finished.stderr == (
+        "ackclock: the page was not built; run make lab-deps lab in a checkout of the repository\n"
+    )
 
 
 def test_the_verb_writes_the_page_and_gives_the_address(
