@@ -150,7 +150,7 @@ IN_REPOSITORY = re.compile(r"(?<![\w/])(?:docs|examples|satellites|scripts|paper
 
 
 def said(file: Path) -> Iterator[str]:
-    """Give the texts of a file that users can see: strings, and the help of programs in Rust."""
+    """Return the texts of a file that users can see: strings, and the help of programs in Rust."""
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".py":
         tree = ast.parse(text)
@@ -161,7 +161,7 @@ def said(file: Path) -> Iterator[str]:
         return
     help_of = r"\s*///(.*)" if file.name == "main.rs" else r"(?!)"
     lines = text.splitlines()
-    yield " ".join(found[1] for line in lines if (found := re.match(help_of, line)))
+    yield " ".join(help_line[1] for line in lines if (help_line := re.match(help_of, line)))
     code = "\n".join(line for line in lines if not re.match(r"\s*//", line))
     yield from re.findall(r'"((?:[^"\\]|\\.)*)"', code, re.DOTALL)
 
@@ -170,9 +170,9 @@ def away(text: str) -> list[str]:
     """Return the files that a text names without saying that they are in the repository."""
     text = re.sub(r"\\?\s+", " ", text)
     return [
-        found[0]
-        for found in IN_REPOSITORY.finditer(text)
-        if (ROOT / found[0]).exists() and not text[found.end() :].startswith(" in the repository")
+        path[0]
+        for path in IN_REPOSITORY.finditer(text)
+        if (ROOT / path[0]).exists() and not text[path.end() :].startswith(" in the repository")
     ]
 
 

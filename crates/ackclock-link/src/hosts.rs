@@ -169,7 +169,7 @@ impl Drop for Hosts {
     }
 }
 
-/// Why there is no device, with what to do about the usual reasons.
+/// Why the device is missing, with what to do about the usual reasons.
 fn no_device(error: &io::Error) -> String {
     match error.kind() {
         ErrorKind::NotFound => "/dev/net/tun is missing; run sudo modprobe tun".to_owned(),

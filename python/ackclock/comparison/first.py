@@ -120,7 +120,7 @@ def limit_of(comparison: Comparison, control: str) -> str:
         return "the window grows slowly after a loss in the buffer"
     if causes["earlier_drops"]:
         at = "" if kind != "droptail" else f" in a buffer of {share:.2g} times the bandwidth-delay product"
-        return f"a loss{at} stopped slow start, and the window has not grown to the path since"
+        return f"a loss{at} cut the window early, and it has not grown to the path since"
     return "the window has not grown to the path, though no packet was lost"
 
 
