@@ -49,6 +49,16 @@ fn a_flow_overrides_tcp_and_a_profile_begins_afresh() {
     assert_eq!((linux.delayed_ack_timer, linux.growth), (Span::from_millis(40), Growth::PerPacket));
 }
 
+/// Numbers of 17 digits, which a fast reader of decimals rounds to a neighbour.
+#[test]
+fn a_number_is_the_same_in_json_as_in_toml() {
+    for number in ["9.087456597222159e-6", "9.528266059027695e-6", "1.0002983940972119e-5"] {
+        let json = Draft::from_json(&format!("{{\"loss\": {number}}}"), "a").unwrap();
+        let toml = Draft::from_toml(&format!("loss = {number}"), "a").unwrap();
+        assert_eq!(json.json(), toml.json());
+    }
+}
+
 #[test]
 fn settings_are_read_as_toml_or_text() {
     let scenario = small(&[
