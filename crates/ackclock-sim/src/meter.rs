@@ -104,10 +104,10 @@ impl Meter {
         (count > 0).then(|| self.rtt_sum as f64 / count as f64 / PICOSECONDS_PER_MILLISECOND)
     }
 
-    /// The RTT, milliseconds, that the share `share` of the measured ones does not exceed; `None` without any.
+    /// The RTTs, milliseconds, that `shares` of the measured ones, which do not fall, do not exceed; `None` without any.
     #[must_use]
-    pub fn rtt_percentile_ms(&self, share: f64) -> Option<f64> {
-        self.rtts.percentile(share).map(Span::as_millis)
+    pub fn rtt_percentiles_ms<const N: usize>(&self, shares: [f64; N]) -> [Option<f64>; N] {
+        self.rtts.percentiles(shares).map_or([None; N], |rtts| rtts.map(|rtt| Some(rtt.as_millis())))
     }
 }
 
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn both_ends_of_the_measured_time_count() {
         let mut meter = Meter::new(Time::ZERO, (second(2), second(4)));
-        assert_eq!((meter.mean_rtt_ms(), meter.rtt_percentile_ms(0.5)), (None, None));
+        assert_eq!((meter.mean_rtt_ms(), meter.rtt_percentiles_ms([0.5])), (None, [None]));
         (1..=5).for_each(|number| meter.record_rtt(second(number), Span::from_millis(number)));
         assert_eq!(meter.mean_rtt_ms(), Some(3.0));
         assert_eq!(meter.last_rtt(), Some(Span::from_millis(5)));

@@ -29,7 +29,7 @@ impl Numbers {
     pub fn of(ends: &Ends, (span, from, to): &(Span, FlowMark, FlowMark), whole_run: Counters) -> Self {
         let meter = ends.sender.view().meter;
         let seconds = (*span > Span::ZERO).then(|| span.as_seconds());
-        let percentile = |share| meter.rtt_percentile_ms(share);
+        let [p50, p95, p99] = meter.rtt_percentiles_ms([0.50, 0.95, 0.99]);
         Numbers {
             delivered: to.delivered - from.delivered,
             arrived: to.arrived - from.arrived,
@@ -37,7 +37,7 @@ impl Numbers {
                 .map(|seconds| (to.window_integral - from.window_integral) / seconds)
                 .filter(|window| !window.is_nan()),
             max_window: meter.largest_window().map(f64::floor),
-            rtt: [meter.mean_rtt_ms(), percentile(0.50), percentile(0.95), percentile(0.99)],
+            rtt: [meter.mean_rtt_ms(), p50, p95, p99],
             counters: to.counters.since(&from.counters),
             whole_run,
             completed: ends.receiver.view().completed,

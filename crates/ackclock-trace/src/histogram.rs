@@ -109,32 +109,42 @@ impl Histogram {
         &mut self.counts[bin - first]
     }
 
-    fn count(&self, index: usize) -> u64 {
-        let ended =
-            u64::from(self.carries.get(index).copied().unwrap_or(0)) << 16 | u64::from(self.counts[index]);
-        if self.first + index == self.bin { ended + self.run } else { ended }
-    }
-
     /// How many spans were counted.
     #[must_use]
     pub fn total(&self) -> u64 {
-        (0..self.counts.len()).map(|index| self.count(index)).sum()
+        let low: u64 = self.counts.iter().map(|count| u64::from(*count)).sum();
+        let high: u64 = self.carries.iter().map(|carry| u64::from(*carry)).sum();
+        low + (high << 16) + self.run
     }
 
     /// The span below which the share `share` (0 to 1) of the counted ones lies: the middle of the bin that
     /// holds the one of rank ceil(share * total). `None` when nothing was counted.
     #[must_use]
     pub fn percentile(&self, share: f64) -> Option<Span> {
+        self.percentiles([share]).map(|[span]| span)
+    }
+
+    /// [`Histogram::percentile`] of each of `shares`, which do not fall.
+    #[must_use]
+    pub fn percentiles<const N: usize>(&self, shares: [f64; N]) -> Option<[Span; N]> {
         let total = self.total();
-        let rank = ((share * total as f64).ceil() as u64).clamp(1, total.max(1));
-        let mut seen = 0;
-        for index in 0..self.counts.len() {
-            seen += self.count(index);
-            if seen >= rank {
-                return Some(middle(self.first + index));
-            }
+        if total == 0 {
+            return None;
         }
-        None
+        let carries = self.carries.iter().copied().chain(std::iter::repeat(0));
+        let mut bins = (self.first..).zip(self.counts.iter().zip(carries));
+        let (mut seen, mut last) = (0, self.first);
+        Some(shares.map(|share| {
+            let rank = ((share * total as f64).ceil() as u64).clamp(1, total);
+            while seen < rank
+                && let Some((bin, (count, carry))) = bins.next()
+            {
+                let run = if bin == self.bin { self.run } else { 0 };
+                seen += u64::from(*count) + (u64::from(carry) << 16) + run;
+                last = bin;
+            }
+            middle(last)
+        }))
     }
 }
 
@@ -177,6 +187,7 @@ mod tests {
         assert_eq!(histogram.percentile(0.5), Some(Span(50)));
         assert_eq!(histogram.percentile(0.95), Some(Span(95)));
         assert_eq!(histogram.percentile(0.0), Some(Span(1)));
+        assert_eq!(histogram.percentiles([0.01, 0.01, 0.5, 1.0]), Some([1, 1, 50, 100].map(Span)));
         assert_eq!(Histogram::default().percentile(0.5), None);
     }
 

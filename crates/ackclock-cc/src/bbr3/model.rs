@@ -159,6 +159,8 @@ pub struct Aggregation {
     pub start: Time,
     delivered: f64,
     rounds: [f64; AGGREGATE_ROUNDS],
+    /// Where the present round trip is among them.
+    place: usize,
     round: u64,
     largest: f64,
 }
@@ -172,28 +174,30 @@ impl Aggregation {
         }
         self.delivered += acked;
         let extra = (self.delivered - expected).min(most);
-        let rounds = AGGREGATE_ROUNDS as u64;
-        let is_new = round > self.round;
-        if is_new {
-            for later in 1..=(round - self.round).min(rounds) {
-                self.rounds[((self.round + later) % rounds) as usize] = 0.0;
-            }
-            self.round = round;
+        if round > self.round {
+            self.begin_round(round);
         }
-        let slot = &mut self.rounds[(round % rounds) as usize];
-        if extra > *slot {
-            *slot = extra;
+        // Mostly less comes at once than before.
+        if extra > self.rounds[self.place] {
+            self.rounds[self.place] = extra;
+            self.largest = self.largest.max(extra);
         }
-        if is_new {
-            self.largest = self.rounds.iter().copied().fold(0.0, f64::max);
-        } else if extra > self.largest {
-            self.largest = extra;
+    }
+
+    /// Forgets what is ten round trips old.
+    #[cold]
+    fn begin_round(&mut self, round: u64) {
+        for _ in 0..(round - self.round).min(AGGREGATE_ROUNDS as u64) {
+            self.place = (self.place + 1) % AGGREGATE_ROUNDS;
+            self.rounds[self.place] = 0.0;
         }
+        self.round = round;
+        self.largest = self.rounds.iter().copied().fold(0.0, f64::max);
     }
 
     /// The largest of the last ten round trips; before the pipe is full, of this one.
     pub fn largest(&self, is_full: bool) -> f64 {
-        if is_full { self.largest } else { self.rounds[(self.round % AGGREGATE_ROUNDS as u64) as usize] }
+        if is_full { self.largest } else { self.rounds[self.place] }
     }
 }
 

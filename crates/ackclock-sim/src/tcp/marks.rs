@@ -25,7 +25,8 @@ impl ReportedMarks {
     /// acknowledgement that delivers nothing may be old and is passed over, and where the count may have wrapped, it did
     /// so as often as possible.
     pub fn read(&mut self, ack: &Packet, delivered: u64) -> u64 {
-        let least = ack.marks().wrapping_sub(self.total) % self.modulus;
+        // The modulus is a power of two.
+        let least = ack.marks().wrapping_sub(self.total) & (self.modulus - 1);
         let newly = if self.modulus == MARKS_MODULUS {
             if least < MARKS_MODULUS / 2 { least } else { 0 }
         } else if delivered == 0 {

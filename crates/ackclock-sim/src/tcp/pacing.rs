@@ -25,12 +25,13 @@ impl Pacer {
     pub fn pass(&mut self, now: Time, size: Bytes, rate: Rate, quantum: u64) {
         self.burst = if now >= self.next { quantum } else { self.burst } - 1;
         let rate = rate.0.max(1);
-        let dividend =
-            u128::from(size.0) * 8 * u128::from(PICOSECONDS_PER_SECOND) + u128::from(self.remainder);
-        let interval = if let Ok(dividend) = u64::try_from(dividend) {
+        let narrow = size.0.checked_mul(8 * PICOSECONDS_PER_SECOND);
+        let interval = if let Some(dividend) = narrow.and_then(|bits| bits.checked_add(self.remainder)) {
             self.remainder = dividend % rate;
             dividend / rate
         } else {
+            let bits = u128::from(size.0) * 8 * u128::from(PICOSECONDS_PER_SECOND);
+            let dividend = bits + u128::from(self.remainder);
             self.remainder = (dividend % u128::from(rate)) as u64;
             u64::try_from(dividend / u128::from(rate)).unwrap_or(u64::MAX)
         };

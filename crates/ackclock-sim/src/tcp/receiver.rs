@@ -127,15 +127,18 @@ impl TcpReceiver {
         }
     }
 
-    /// Puts the block around `sequence` first, and removes blocks that it now contains.
-    fn note_block(&mut self, sequence: u64) {
-        let block = self.early.block(sequence);
-        let old = self.recent;
-        self.recent = [block, (0, 0), (0, 0)];
-        let others = old.into_iter().filter(|other| other.1 <= block.0 || other.0 >= block.1);
-        for (place, other) in self.recent[1..].iter_mut().zip(others.filter(|other| other.1 > self.next)) {
-            *place = other;
+    /// Puts `block` first, and removes blocks that it now contains and those below what is expected.
+    fn note_block(&mut self, block: (u64, u64)) {
+        let mut recent = [block, (0, 0), (0, 0)];
+        let mut count = 1;
+        for other in &self.recent {
+            let is_apart = other.1 <= block.0 || other.0 >= block.1;
+            if is_apart && other.1 > self.next && count < recent.len() {
+                recent[count] = *other;
+                count += 1;
+            }
         }
+        self.recent = recent;
     }
 
     /// Takes in a data packet; true when it must be acknowledged at once (RFC 5681, section 4.2).
@@ -154,10 +157,9 @@ impl TcpReceiver {
                 self.next = sequence + 1;
                 return false;
             }
-            if self.early.insert(sequence) {
-                self.note_block(sequence);
-            } else {
-                self.duplicate = Some(sequence);
+            match self.early.insert(sequence) {
+                Some(block) => self.note_block(block),
+                None => self.duplicate = Some(sequence),
             }
             return true;
         }
@@ -195,9 +197,17 @@ impl TcpReceiver {
     /// A report of a packet that came twice, if there is one, then what arrived early.
     fn blocks(&self, duplicate: Option<u64>) -> SackBlocks {
         let mut blocks = [(0, 0); 3];
-        let repeated = duplicate.map(|sequence| (sequence, sequence + 1));
-        let valid = repeated.into_iter().chain(self.recent.into_iter().filter(|block| block.0 > self.next));
-        blocks.iter_mut().zip(valid).for_each(|(place, block)| *place = block);
+        let mut count = 0;
+        if let Some(sequence) = duplicate {
+            blocks[0] = (sequence, sequence + 1);
+            count = 1;
+        }
+        for block in &self.recent {
+            if block.0 > self.next && count < blocks.len() {
+                blocks[count] = *block;
+                count += 1;
+            }
+        }
         blocks
     }
 }

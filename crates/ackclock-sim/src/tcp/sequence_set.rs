@@ -16,19 +16,34 @@ pub struct SequenceSet {
     slots: Slots,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-struct Slot {
-    /// Distance to a later number such that all between are in the set; 0 when this one is not.
-    forward: u32,
-    /// In the last slot of a block: distance to the block's first number.
-    back: u32,
+/// The slot of a number: the distance to a later number such that all between are in the set, 0 when this one is not; and,
+/// in the last slot of a block, the distance to the block's first number.
+type Slot<D> = (D, D);
+
+/// A distance in a slot. None exceeds the number of slots.
+trait Distance: Copy + Default + Into<u64> {
+    fn of(distance: u64) -> Self;
 }
 
-/// Slots of the ring; no distance in them exceeds their number.
+impl Distance for u16 {
+    #[inline]
+    fn of(distance: u64) -> Self {
+        distance as u16
+    }
+}
+
+impl Distance for u32 {
+    #[inline]
+    fn of(distance: u64) -> Self {
+        distance as u32
+    }
+}
+
+/// Slots of the ring.
 #[derive(Clone, Debug)]
 enum Slots {
-    Narrow(Vec<(u16, u16)>),
-    Wide(Vec<(u32, u32)>),
+    Narrow(Vec<Slot<u16>>),
+    Wide(Vec<Slot<u32>>),
 }
 
 /// Slots of the first ring: a window of few packets, as each of many flows has, needs no more.
@@ -42,43 +57,70 @@ impl Default for Slots {
     }
 }
 
-impl Slots {
-    /// This many slots of numbers that are not in the set.
-    fn new(count: usize) -> Self {
-        if count <= MOST_NARROW { Slots::Narrow(slots(count)) } else { Slots::Wide(slots(count)) }
-    }
-
-    #[inline]
-    fn len(&self) -> usize {
-        match self {
-            Slots::Narrow(slots) => slots.len(),
-            Slots::Wide(slots) => slots.len(),
+/// What is done with slots of either width.
+macro_rules! with {
+    ($slots:expr, $ring:ident => $does:expr) => {
+        match $slots {
+            Slots::Narrow($ring) => $does,
+            Slots::Wide($ring) => $does,
         }
-    }
+    };
+}
 
-    #[inline]
-    fn get(&self, index: usize) -> Slot {
-        let (forward, back) = match self {
-            Slots::Narrow(slots) => (slots[index].0.into(), slots[index].1.into()),
-            Slots::Wide(slots) => slots[index],
-        };
-        Slot { forward, back }
-    }
+#[inline]
+fn index<D>(ring: &[Slot<D>], sequence: u64) -> usize {
+    sequence as usize & ring.len().wrapping_sub(1)
+}
 
-    #[inline]
-    fn set(&mut self, index: usize, Slot { forward, back }: Slot) {
-        match self {
-            Slots::Narrow(slots) => slots[index] = (forward as u16, back as u16),
-            Slots::Wide(slots) => slots[index] = (forward, back),
+/// The slot of `sequence`, which is not below the base of the ring.
+#[inline]
+fn slot<D: Distance>(ring: &[Slot<D>], base: u64, sequence: u64) -> Slot<D> {
+    if sequence - base >= ring.len() as u64 { Slot::default() } else { ring[index(ring, sequence)] }
+}
+
+#[inline]
+fn next_missing<D: Distance>(ring: &mut [Slot<D>], base: u64, mut sequence: u64) -> u64 {
+    loop {
+        let step: u64 = slot(ring, base, sequence).0.into();
+        if step == 0 {
+            return sequence;
         }
-    }
-
-    fn clear(&mut self) {
-        match self {
-            Slots::Narrow(slots) => slots.fill((0, 0)),
-            Slots::Wide(slots) => slots.fill((0, 0)),
+        let next = sequence + step;
+        let beyond: u64 = slot(ring, base, next).0.into();
+        if beyond == 0 {
+            return next;
         }
+        let index = index(ring, sequence);
+        ring[index].0 = D::of(step + beyond);
+        sequence = next + beyond;
     }
+}
+
+/// Adds `sequence`, for which the ring has a slot. Returns its block, or `None` when it was there already.
+#[inline]
+fn insert<D: Distance>(ring: &mut [Slot<D>], base: u64, sequence: u64) -> Option<(u64, u64)> {
+    let place = index(ring, sequence);
+    if ring[place].0.into() > 0 {
+        return None;
+    }
+    let (forward, back) = if sequence > base { ring[index(ring, sequence - 1)] } else { Slot::default() };
+    let first = if forward.into() > 0 { sequence - 1 - back.into() } else { sequence };
+    let end = next_missing(ring, base, sequence + 1);
+    ring[place].0 = D::of(end - sequence);
+    let last = index(ring, end - 1);
+    ring[last].1 = D::of(end - 1 - first);
+    Some((first, end))
+}
+
+/// The same numbers in a ring of `count` slots.
+fn moved<D: Distance, E: Distance>(ring: &[Slot<D>], base: u64, count: usize) -> Vec<Slot<E>> {
+    let mut new = slots(count);
+    for sequence in base..base + ring.len() as u64 {
+        let (forward, back) = ring[index(ring, sequence)];
+        let place = index(&new, sequence);
+        new[place] = (E::of(forward.into()), E::of(back.into()));
+    }
+    new
 }
 
 impl SequenceSet {
@@ -94,80 +136,37 @@ impl SequenceSet {
         self.len == 0
     }
 
-    #[inline]
-    fn slot(&self, sequence: u64) -> Slot {
-        if sequence < self.base || sequence - self.base >= self.slots.len() as u64 {
-            return Slot::default();
-        }
-        self.slots.get(self.index(sequence))
-    }
-
-    #[inline]
-    fn index(&self, sequence: u64) -> usize {
-        sequence as usize & (self.slots.len() - 1)
-    }
-
     /// Whether `sequence` is in the set.
     #[inline]
     #[must_use]
     pub fn contains(&self, sequence: u64) -> bool {
-        self.slot(sequence).forward > 0
+        sequence >= self.base && with!(&self.slots, ring => slot(ring, self.base, sequence).0 > 0)
     }
 
-    /// Adds `sequence`, which is at or above the base. Returns false when it was there already.
-    pub fn insert(&mut self, sequence: u64) -> bool {
+    /// Adds `sequence`, which is at or above the base. Returns the block of consecutive numbers that it is now in, its first
+    /// number and the one after its last, or `None` when it was there already. Exact as long as the base never moved into
+    /// a block.
+    pub fn insert(&mut self, sequence: u64) -> Option<(u64, u64)> {
         debug_assert!(sequence >= self.base, "{sequence} lies below {}", self.base);
-        if self.contains(sequence) {
-            return false;
-        }
-        while sequence - self.base >= self.slots.len() as u64 {
+        while sequence - self.base >= with!(&self.slots, ring => ring.len()) as u64 {
             self.grow();
         }
-        self.len += 1;
-        self.set_forward(sequence, 1);
-        let before = if sequence > self.base { self.slot(sequence - 1) } else { Slot::default() };
-        let first = if before.forward > 0 { sequence - 1 - u64::from(before.back) } else { sequence };
-        let end = self.next_missing(sequence + 1);
-        self.set_forward(sequence, end - sequence);
-        let last = self.index(end - 1);
-        self.slots.set(last, Slot { back: (end - 1 - first) as u32, ..self.slots.get(last) });
-        true
-    }
-
-    #[inline]
-    fn set_forward(&mut self, sequence: u64, distance: u64) {
-        let index = self.index(sequence);
-        self.slots.set(index, Slot { forward: distance as u32, ..self.slots.get(index) });
+        let block = with!(&mut self.slots, ring => insert(ring, self.base, sequence));
+        self.len += u64::from(block.is_some());
+        block
     }
 
     /// The first number at or above `from` (and the base) that is not in the set.
     #[inline]
     pub fn next_missing(&mut self, from: u64) -> u64 {
-        let mut sequence = from.max(self.base);
-        loop {
-            let step = u64::from(self.slot(sequence).forward);
-            if step == 0 {
-                return sequence;
-            }
-            let beyond = u64::from(self.slot(sequence + step).forward);
-            if beyond > 0 {
-                self.set_forward(sequence, step + beyond);
-            }
-            sequence += step + beyond;
-        }
-    }
-
-    /// The block of consecutive numbers around `sequence`, which is in the set: its first number and the one
-    /// after its last. Exact as long as the base never moved into a block.
-    pub fn block(&mut self, sequence: u64) -> (u64, u64) {
-        let end = self.next_missing(sequence);
-        (end - 1 - u64::from(self.slot(end - 1).back), end)
+        let from = from.max(self.base);
+        with!(&mut self.slots, ring => next_missing(ring, self.base, from))
     }
 
     /// Forgets every number; the base stays.
     pub fn clear(&mut self) {
         if self.len > 0 {
-            self.slots.clear();
+            with!(&mut self.slots, ring => ring.fill((0, 0)));
             self.len = 0;
         }
     }
@@ -183,22 +182,27 @@ impl SequenceSet {
     }
 
     fn forget(&mut self, base: u64) {
-        let end = base.min(self.base + self.slots.len() as u64);
-        for sequence in self.base..end {
-            let index = self.index(sequence);
-            self.len -= u64::from(self.slots.get(index).forward > 0);
-            self.slots.set(index, Slot::default());
-        }
+        self.len -= with!(&mut self.slots, ring => {
+            let mut gone = 0;
+            for sequence in self.base..base.min(self.base + ring.len() as u64) {
+                let index = index(ring, sequence);
+                gone += u64::from(std::mem::take(&mut ring[index]).0 > 0);
+            }
+            gone
+        });
     }
 
     #[cold]
     fn grow(&mut self) {
-        let capacity = (self.slots.len() * 2).max(LEAST_SLOTS);
-        let mut slots = Slots::new(capacity);
-        for sequence in self.base..self.base + self.slots.len() as u64 {
-            slots.set(sequence as usize & (capacity - 1), self.slots.get(self.index(sequence)));
-        }
-        self.slots = slots;
+        let base = self.base;
+        self.slots = with!(&self.slots, ring => {
+            let count = (ring.len() * 2).max(LEAST_SLOTS);
+            if count <= MOST_NARROW {
+                Slots::Narrow(moved(ring, base, count))
+            } else {
+                Slots::Wide(moved(ring, base, count))
+            }
+        });
     }
 }
 
@@ -224,7 +228,7 @@ mod tests {
             for (step, (offset, advance)) in steps.into_iter().enumerate() {
                 if far == Some(step) {
                     let far = base + MOST_NARROW as u64;
-                    prop_assert_eq!(set.insert(far), model.insert(far));
+                    prop_assert_eq!(set.insert(far).is_some(), model.insert(far));
                     prop_assert!(matches!(set.slots, Slots::Wide(_)));
                 }
                 if advance {
@@ -233,17 +237,20 @@ mod tests {
                     set.advance(base);
                     model.retain(|sequence| *sequence >= base);
                 } else {
-                    prop_assert_eq!(set.insert(base + offset), model.insert(base + offset));
+                    let sequence = base + offset;
+                    let block = set.insert(sequence);
+                    prop_assert_eq!(block.is_some(), model.insert(sequence));
+                    if let Some(block) = block {
+                        let first = (base..=sequence).rev().take_while(|s| model.contains(s)).last().unwrap();
+                        let end = (sequence..).find(|s| !model.contains(s)).unwrap();
+                        prop_assert_eq!(block, (first, end));
+                    }
                 }
                 prop_assert_eq!(set.len(), model.len() as u64);
                 for from in [base, base + offset, base + offset / 2] {
                     let missing = (from..).find(|sequence| !model.contains(sequence)).unwrap();
                     prop_assert_eq!(set.next_missing(from), missing);
                     prop_assert_eq!(set.contains(from), model.contains(&from));
-                    if model.contains(&from) {
-                        let first = (base..=from).rev().take_while(|s| model.contains(s)).last().unwrap();
-                        prop_assert_eq!(set.block(from), (first, missing));
-                    }
                 }
             }
         }

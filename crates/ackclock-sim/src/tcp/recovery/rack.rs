@@ -47,10 +47,12 @@ pub struct Rack {
     sent: SentList,
     /// Packets above the oldest that were reported.
     reported: SequenceSet,
+    /// The blocks that did so last.
+    blocks: SackBlocks,
     /// Lost packets that are to be sent again, the oldest first; those that arrived since are skipped.
     lost: BinaryHeap<Reverse<u64>>,
-    /// The time of sending and number of the delivered packet that was sent last.
-    newest: Option<(Time, u64)>,
+    /// The time of sending and number of the delivered packet that was sent last. At the start nothing was sent before it.
+    newest: (Time, u64),
     /// The RTT that it showed.
     rtt: Span,
     least_rtt: Option<Span>,
@@ -103,8 +105,8 @@ impl Rack {
             self.reordering_seen |= sequence < self.highest;
         }
         self.highest = self.highest.max(sequence + 1);
-        if Some((at, sequence)) > self.newest {
-            (self.newest, self.rtt) = (Some((at, sequence)), rtt);
+        if (at, sequence) >= self.newest {
+            (self.newest, self.rtt) = ((at, sequence), rtt);
         }
     }
 
@@ -121,18 +123,34 @@ impl Rack {
         newly
     }
 
+    /// Takes in blocks. Returns how many packets they newly report. Most repeat those of the acknowledgement before.
+    fn report_all(&mut self, now: Time, blocks: SackBlocks, flight: Flight) -> u64 {
+        let mut newly = 0;
+        for block in &blocks {
+            if block.1 > flight.oldest && *block != self.blocks[0] && *block != self.blocks[1] {
+                newly += self.report(now, *block, flight);
+            }
+        }
+        self.blocks = blocks;
+        newly
+    }
+
     /// Takes in a block. Returns how many packets it newly reports.
     fn report(&mut self, now: Time, block: (u64, u64), flight: Flight) -> u64 {
         let end = block.1.min(flight.next);
         let mut newly = 0;
-        let mut sequence = self.reported.next_missing(block.0.max(flight.oldest));
+        let mut sequence = block.0.max(flight.oldest);
         while sequence < end {
+            sequence = self.reported.next_missing(sequence);
+            if sequence >= end {
+                break;
+            }
             self.reported.insert(sequence);
             if let Some(last) = self.sent.report(sequence) {
                 self.deliver(now, sequence, last);
             }
             newly += 1;
-            sequence = self.reported.next_missing(sequence + 1);
+            sequence += 1;
         }
         newly
     }
@@ -151,14 +169,14 @@ impl Rack {
     fn detect(&mut self, now: Time) -> bool {
         self.reordering_ends = Time::NEVER;
         // Packets are sent in the order of time: mostly the oldest in flight was sent after the newest delivered one.
-        self.sent.first().is_some_and(|first| Some(first) < self.newest) && self.detect_older(now)
+        self.sent.first().is_some_and(|first| first < self.newest) && self.detect_older(now)
     }
 
     fn detect_older(&mut self, now: Time) -> bool {
         let patience = self.rtt + self.reordering_window();
         let mut has_lost = false;
         while let Some((at, sequence)) = self.sent.first() {
-            if Some((at, sequence)) >= self.newest {
+            if (at, sequence) >= self.newest {
                 break;
             }
             if at + patience > now {
@@ -254,8 +272,8 @@ impl Recovery for Rack {
             }
         }
         let acknowledged = outcome.delivered;
-        for block in blocks.into_iter().flatten() {
-            outcome.delivered += self.report(now, block, after);
+        if let Some(blocks) = blocks {
+            outcome.delivered += self.report_all(now, blocks, after);
         }
         let twice = reports_duplicate(blocks, after.oldest) && self.note_duplicate();
         let reports = outcome.delivered > acknowledged;

@@ -117,8 +117,12 @@ impl Sack {
     fn report(&mut self, block: (u64, u64), flight: Flight) -> u64 {
         let end = block.1.min(flight.next);
         let mut newly = 0;
-        let mut sequence = self.reported.next_missing(block.0.max(flight.oldest));
+        let mut sequence = block.0.max(flight.oldest);
         while sequence < end {
+            sequence = self.reported.next_missing(sequence);
+            if sequence >= end {
+                break;
+            }
             self.reported.insert(sequence);
             newly += 1;
             self.lost -= u64::from(sequence < self.frontier);
@@ -127,7 +131,7 @@ impl Sack {
                 self.highest[2] = sequence + 1;
                 self.highest.sort_unstable_by(|a, b| b.cmp(a));
             }
-            sequence = self.reported.next_missing(sequence + 1);
+            sequence += 1;
         }
         newly
     }

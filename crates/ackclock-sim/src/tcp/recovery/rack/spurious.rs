@@ -42,8 +42,11 @@ impl Spurious {
     /// whether it selectively reports anything new; below `recovery_point` everything was sent before the timeout.
     #[inline]
     pub fn is_shown(&mut self, advances: bool, reports: bool, after: Flight, recovery_point: u64) -> bool {
-        if !self.possible || self.original {
-            return self.possible;
+        if !self.possible {
+            return false;
+        }
+        if self.original {
+            return true;
         }
         if after.oldest >= recovery_point || after.next > recovery_point && reports {
             self.possible = false;
