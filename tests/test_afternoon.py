@@ -71,3 +71,5 @@ def test_every_named_path_is_where_people_look_for_it():
     assert [name for name in PATHS if f"`{name}`" not in line and f'"{name}"' not in line] == []
     text = app.commands["compare"].load().help
     assert f"Paths: {', '.join(PATHS)} (" in " ".join(text.split())
+    (file,) = re.findall(r"`(python/ackclock/cli/\w+\.py)`", ROWS["A named path"])
+    assert "Paths: " in (ROOT / file).read_text("utf-8")
