@@ -22,8 +22,8 @@ from ackclock_papers import PAPERS
 UNTRIED = Path(__file__).with_name("untried.txt")
 SCENARIOS = Path(__file__).with_name("scenarios.txt")
 HEADER = """\
-# Claims whose outcome at other settings is not known: `make inference` has not judged them. The list may only
-# become shorter; UPDATE_UNTRIED=1 pytest tests/test_identity.py takes off it what has been tried.
+# Claims whose outcome at other settings is not known: `make inference` has not judged them. A new claim
+# is added here; UPDATE_UNTRIED=1 .venv/bin/pytest tests/test_identity.py takes off what has been tried.
 """
 
 

@@ -46,8 +46,9 @@ def test_notes_are_the_part_of_the_changelog() -> None:
 def test_a_version_has_about_forty_lines_in_groups() -> None:
     changes = runpy.run_path(str(ROOT / "docs" / "changes.py"))
     own = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert changes["fragments"]() is not None
-    for part in own.split("\n## ")[1:]:
+    waiting = changes["fragments"]()
+    next_version = changes["released"](own, "0.1.0", "2026-12-01", waiting) if waiting else own
+    for part in next_version.split("\n## ")[1:]:
         assert len(re.findall(r"^- ", part, re.MULTILINE)) <= 45
         assert set(re.findall(r"^### (.+)$", part, re.MULTILINE)) <= set(changes["GROUPS"])
 
