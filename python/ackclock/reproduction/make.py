@@ -293,7 +293,7 @@ def _claim(
         "paper": claim.paper,
         "tolerance": claim.tolerance,
         "measured": judged.measured,
-        "ns2": None if in_ns2 is None else {"measured": in_ns2.measured, "holds": in_ns2.holds},
+        "ns2": None if in_ns2 is None else in_ns2.record(),
         "holds": judged.holds,
         "single_runs": None
         if single_runs is None

@@ -9,6 +9,8 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import NamedTuple
 
+from ackclock.reproduction.record import Ns2Record
+
 NAME = "ns2.csv"
 COLUMNS = (
     "artefact", "claim", "change", "measured", "holds", "seeds", "by_seed", "seconds", "ran", "ns2", "why",
@@ -23,6 +25,10 @@ class InNs2(NamedTuple):
     measured: str
     holds: bool | None
     """None where ns-2 does not decide, or says different things with and without a change of the setting."""
+
+    def record(self) -> Ns2Record:
+        """Return it as the record of a claim has it."""
+        return {"measured": self.measured, "holds": self.holds}
 
 
 def read(directory: Traversable) -> Mapping[tuple[str, str], InNs2]:
