@@ -22,6 +22,10 @@ def test_every_place_has_the_version() -> None:
     ours = {name: one for name, one in CARGO["dependencies"].items() if name.startswith("ackclock-")}
     assert ours
     assert {package["version"] for package in ours.values()} == {VERSION}
+    crates = {file.parent.name for file in (ROOT / "crates").glob("*/Cargo.toml")}
+    for place in (".", "fuzz", "examples/rust-control"):
+        locked = tomllib.loads((ROOT / place / "Cargo.lock").read_text(encoding="utf-8"))["package"]
+        assert {package["version"] for package in locked if package["name"] in crates} == {VERSION}, place
 
 
 def test_every_crate_can_be_published_or_says_that_it_is_not() -> None:
