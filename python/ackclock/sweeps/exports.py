@@ -131,8 +131,8 @@ class Exports:
             if self.dataset.exists() and any(self.dataset.iterdir()) and not self._is_mine(parts):
                 if not force:
                     raise storage.StorageError(
-                        f"{self.dataset} holds another sweep (other file, scenario or version); "
-                        "--force replaces it, -o or another name keeps it"
+                        f"{self.dataset} holds another sweep (other file, scenario or version), "
+                        "or its .cache is gone; --force replaces it, -o or another name keeps it"
                     )
                 if self.dataset.exists():
                     shutil.rmtree(self.dataset)
