@@ -163,6 +163,20 @@ impl SequenceSet {
         with!(&mut self.slots, ring => next_missing(ring, self.base, from))
     }
 
+    /// Adds the first number from `from` up to `end` that is not in the set, and moves `from` behind it. `None` when all are.
+    #[inline]
+    pub fn insert_missing(&mut self, from: &mut u64, end: u64) -> Option<u64> {
+        if *from >= end {
+            return None;
+        }
+        let sequence = self.next_missing(*from);
+        *from = sequence + 1;
+        (sequence < end).then(|| {
+            self.insert(sequence);
+            sequence
+        })
+    }
+
     /// Forgets every number; the base stays.
     pub fn clear(&mut self) {
         if self.len > 0 {
@@ -211,6 +225,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn what_is_missing_is_added_once() {
+        let mut set = SequenceSet::default();
+        for sequence in [2, 3, 6, 9] {
+            set.insert(sequence);
+        }
+        let mut from = 1;
+        let added: Vec<_> = std::iter::from_fn(|| set.insert_missing(&mut from, 8)).collect();
+        assert_eq!(added, [1, 4, 5, 7]);
+        assert_eq!((set.len(), set.next_missing(1), set.contains(0)), (8, 8, false));
+        assert_eq!(set.insert_missing(&mut 1, 8), None);
+    }
 
     proptest! {
         /// Against an ordered set of the standard library. A number that is far above the others makes the slots wide, at

@@ -136,17 +136,11 @@ impl Linux26 {
     fn report(&mut self, block: (u64, u64), flight: Flight) -> u64 {
         let end = block.1.min(flight.next);
         let mut newly = 0;
-        let mut sequence = block.0.max(flight.oldest);
-        while sequence < end {
-            sequence = self.reported.next_missing(sequence);
-            if sequence >= end {
-                break;
-            }
+        let mut from = block.0.max(flight.oldest);
+        while let Some(sequence) = self.reported.insert_missing(&mut from, end) {
             self.deliver(sequence);
-            self.reported.insert(sequence);
             newly += 1;
             self.highest = self.highest.max(sequence + 1);
-            sequence += 1;
         }
         newly
     }

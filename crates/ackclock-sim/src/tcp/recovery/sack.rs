@@ -117,13 +117,8 @@ impl Sack {
     fn report(&mut self, block: (u64, u64), flight: Flight) -> u64 {
         let end = block.1.min(flight.next);
         let mut newly = 0;
-        let mut sequence = block.0.max(flight.oldest);
-        while sequence < end {
-            sequence = self.reported.next_missing(sequence);
-            if sequence >= end {
-                break;
-            }
-            self.reported.insert(sequence);
+        let mut from = block.0.max(flight.oldest);
+        while let Some(sequence) = self.reported.insert_missing(&mut from, end) {
             newly += 1;
             self.lost -= u64::from(sequence < self.frontier);
             self.resent -= u64::from(sequence < self.resent_below);
@@ -131,7 +126,6 @@ impl Sack {
                 self.highest[2] = sequence + 1;
                 self.highest.sort_unstable_by(|a, b| b.cmp(a));
             }
-            sequence += 1;
         }
         newly
     }

@@ -23,18 +23,12 @@ impl Rack {
     fn report(&mut self, now: Time, block: (u64, u64), flight: Flight) -> u64 {
         let end = block.1.min(flight.next);
         let mut newly = 0;
-        let mut sequence = block.0.max(flight.oldest);
-        while sequence < end {
-            sequence = self.reported.next_missing(sequence);
-            if sequence >= end {
-                break;
-            }
-            self.reported.insert(sequence);
+        let mut from = block.0.max(flight.oldest);
+        while let Some(sequence) = self.reported.insert_missing(&mut from, end) {
             if let Some(last) = self.sent.report(sequence) {
                 self.deliver(now, sequence, last);
             }
             newly += 1;
-            sequence += 1;
         }
         newly
     }
