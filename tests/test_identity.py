@@ -10,6 +10,7 @@ import pytest
 
 import sentences
 from ackclock import engine
+from ackclock.cli import completion
 from ackclock.comparison import path, questions
 from ackclock.names import NAME, slug
 from ackclock.predictions import Simulation
@@ -120,7 +121,7 @@ def built_by_compare():
         "by default": path.of_numbers(),
         "own numbers": path.of_numbers(**own, duration_s=17.5, flows=3, queue="codel"),
     }
-    for name in ("geo", "leo", "4g", "5g", "dsl", "cable", "wifi", "datacentre", "transatlantic"):
+    for name in completion.paths():
         settings[name] = path.of_scenario({"path": name}, name, **given)
         settings[f"{name}, own queue"] = path.of_scenario(
             {"path": name}, name, **given | {"rtt": "50ms", "buffer": "100ms", "queue": "fq_codel"}

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from ackclock import engine
-from ackclock.runs import Store
+from ackclock.runs import Job, Store
 from ackclock_evaluate import baselines
 from ackclock_evaluate.results import Request
 from ackclock_evaluate.setting import BASELINES, Subject
@@ -24,26 +24,37 @@ SAME = 1e-9
 """Largest relative difference of equal numbers: the mathematics of another processor rounds differently."""
 
 
+def baseline_jobs(store: Path) -> list[tuple[str, Job]]:
+    """Return the runs of the baselines in every cell of every suite, with the cell's name."""
+    every = tuple(criterion for name in SUITES for criterion in chosen([name]))
+    work = Work(Request(Subject(BASELINES[0]), every, shipped=False), Store(store))
+    # The first runs may be drawn, and such a run has no shipped numbers.
+    return [
+        (work.cells[cell][1].name, job)
+        for cell in range(len(work.cells))
+        for control in (1, 2)
+        for run, _, job in work.jobs(cell, control)
+        if run
+    ]
+
+
+def test_every_cell_has_shipped_numbers(tmp_path: Path) -> None:
+    known = set(pl.read_parquet(HOME / baselines.DIGESTS).select("scenario", "run").iter_rows())
+    missing = {name for name, job in baseline_jobs(tmp_path) if (job.scenario.digest, job.run) not in known}
+    assert not missing, "benches/baselines.py computes what is missing"
+
+
 def test_a_sample_of_the_shipped_runs_is_the_same_again(tmp_path: Path) -> None:
     """Draw runs by the hash of the commit; another commit draws others."""
     git = subprocess.run(["git", "rev-parse", "HEAD"], cwd=HOME, capture_output=True, text=True, check=False)
     drawn = random.Random(git.stdout.strip())  # noqa: S311
-    every = tuple(criterion for name in SUITES for criterion in chosen([name]))
-    work = Work(Request(Subject(BASELINES[0]), every, shipped=False), Store(tmp_path))
     shipped = baselines.read()
-    # The first runs may be drawn, and such a run has no shipped numbers.
-    jobs = [
-        (cell, job)
-        for cell in range(len(work.cells))
-        for control in (1, 2)
-        for run, _, job in work.jobs(cell, control)
-        if run and job.scenario.duration_s <= LONGEST_S
-    ]
+    short = [each for each in baseline_jobs(tmp_path) if each[1].scenario.duration_s <= LONGEST_S]
     digests = pl.read_parquet(HOME / baselines.DIGESTS)
-    for cell, job in drawn.sample(jobs, SAMPLE):
+    for cell, job in drawn.sample(short, SAMPLE):
         run = engine.simulate(job.scenario, run=job.run, record=job.record)
         (known,) = digests.filter(scenario=job.scenario.digest, run=job.run)["digest"]
-        assert run.summary["digest"] == known, work.cells[cell][1].name
+        assert run.summary["digest"] == known, cell
         assert job.measure is not None
         again = job.measure(run)["numbers"]
         assert shipped.runs(job)[job.run] == pytest.approx(again, rel=SAME, nan_ok=True)
