@@ -17,6 +17,11 @@ def limited(rate_mbps: float, buffer_packets: int, **link: build.Setting) -> bui
     return replace(UNLIMITED, rate_mbps=rate_mbps, queue_packets=buffer_packets).with_link(**link)
 
 
+def rounded(value: float) -> float:
+    """Round a computed number to twelve digits: more differ between processors, and a scenario may not."""
+    return float(f"{value:.12g}")
+
+
 RECOVERY = 1 + 9 / 11
 """Round trips of recovery from ten losses spread over a round trip: on average over their positions,
 the last one is detected 9/11 of a round trip after the first, and then retransmitted."""
@@ -43,7 +48,7 @@ def losing_together(
     changes = []
     for name, (_, rtt_s, windows) in zip(names, flows, strict=True):
         for time_s, window in zip(times_s, windows, strict=True):
-            for at_s, rate in ((time_s, min(0.35, 10 / window)), (time_s + rtt_s, 0)):
+            for at_s, rate in ((time_s, rounded(min(0.35, 10 / window))), (time_s + rtt_s, 0)):
                 key = f"link.{name}-path.loss.rate"
                 changes.append({"at": build.seconds(at_s), "set": key, "to": rate})
     return build.scenario(

@@ -82,7 +82,7 @@ def _scenario(control: str, window: float, predicted: float) -> build.Table | No
         CONTROLS[control].controller,
         rtt=build.seconds(RTT_S),
         params=dict(CONTROLS[control].params),
-        initial_ssthresh=max(2.0, 0.6 * window),
+        initial_ssthresh=paths.rounded(max(2.0, 0.6 * window)),
     )
     length_s = (predicted + 5) * RTT_S * (1 + BUFFER_SHARE)
     # Whole microseconds: further digits of a computed length are noise.

@@ -104,7 +104,7 @@ def _scenario(name: str, p: float, rtt_s: float) -> build.Table | None:
         control.controller,
         rtt=build.seconds(rtt_s),
         params=dict(control.params),
-        initial_ssthresh=max(2.0, 0.8 * expected),
+        initial_ssthresh=paths.rounded(max(2.0, 0.8 * expected)),
     )
     path = paths.UNLIMITED.with_link(loss={"kind": "periodic", "every": round(1 / p)})
     warmup_s = BATCHES / 2 * sample_s
