@@ -286,9 +286,8 @@ CAUGHT_BY: dict[type[Honest], tuple[str, ...]] = {
     IgnoresAtFirst: ("short",),
     OneAfterIdling: ("app-limited",),
     KeepsAfterIdling: ("app-limited",),
+    ForgetsSsthresh: ("collapse-silence",),
 }
 """The criteria of which at least one must find the fault, the first of them the one that asks for it."""
-MISSED: tuple[type[Honest], ...] = (ForgetsSsthresh,)
-"""Faults that no criterion is known to find."""
 HONEST: tuple[type[Honest], ...] = (Honest, Timid, KeepsMore)
 """Controls that no criterion may call worse."""

@@ -48,6 +48,7 @@ _WORDS = {
     "kept": "goodput relative to the undisturbed path",
     "late": "share later than 150 ms",
     "loss": "loss",
+    "loss_after": "loss in the 10 s after the silence",
     "lost": "share lost without marking",
     "marked": "share of packets marked",
     "marks_per_loss": "marks with the effect of one loss",
@@ -80,7 +81,7 @@ _WORDS = {
 _SIGNED = {"exponent": np.inf, "harm_goodput": 1.0, "harm_rtt": 1.0, "stolen": 1.0}
 """Metrics that may be negative, each with its largest possible value."""
 _SHARE = re.compile(
-    r"jain(_\d+)?|((cross|media|victim)_)?loss|late|lost|marked|resent_in_vain|share|smallest_share|spurious_cuts|starving"
+    r"jain(_\d+)?|((cross|media|victim)_)?loss|loss_after|late|lost|marked|resent_in_vain|share|smallest_share|spurious_cuts|starving"
     r"|useful|utilisation|worst_fifth"
 )
 _SCALE = re.compile(r"(jain|ramp)_(\d+)")

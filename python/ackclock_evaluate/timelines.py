@@ -9,21 +9,25 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from ackclock import metrics
-from ackclock.engine import Run
+from ackclock.engine import FlowSummary, Run
 from ackclock_evaluate.cell import CellCurves, CellNumbers
 from ackclock_evaluate.measures import STARVED, flows, general, packet_bytes, victims
 
 CURVE_POINTS = 240
 WINDOW_S = 1.0
 """The span over which a rate is averaged when a recovery is timed."""
+RETURN_S = 10.0
+"""Time after a silence whose losses count: from its first delivery a slow start takes less than a second."""
 
 
 def silence(run: Run, *, from_s: float, to_s: float) -> CellNumbers:
-    """Return the packets sent into a silence, and the time until the rate of the one flow is back.
+    """Return the packets sent into a silence, and how the one flow comes back.
 
     ``sent_in_silence`` (packets) leaves out the first 0.2 s of the silence, a round trip in which the
     sender cannot know of it. ``recovery`` is the time (s) until the mean over a second reaches half of
-    its value before the silence; the rest of the run if it never does.
+    its value before the silence; the rest of the run if it never does. ``loss_after`` is the share of the
+    packets sent in the 10 s after the first delivery that overflow the queue: a slow start without ssthresh
+    ends in a loss of all that the path cannot hold.
     """
     flow = flows(run, "c")[0]
     table = run.windows.filter(pl.col("flow") == flow["id"])
@@ -35,7 +39,19 @@ def silence(run: Run, *, from_s: float, to_s: float) -> CellNumbers:
     return {
         "sent_in_silence": float(sent),
         "recovery": _first_time(run, delivered, time_s, to_s, 0.5 * before),
+        "loss_after": _loss_after(run, flow, to_s),
     }
+
+
+def _loss_after(run: Run, flow: FlowSummary, from_s: float) -> float:
+    own = run.windows.filter(pl.col("flow") == flow["id"], pl.col("time_s") > from_s)
+    returns_s = own.filter(pl.col("delivered_bytes") > 0)["time_s"].to_numpy()
+    if not returns_s.size:
+        return 0.0
+    is_counted = pl.col("time_s").is_between(returns_s[0], returns_s[0] + RETURN_S)
+    lost = run.queues.filter(pl.col("link") == 0, is_counted)["drops"].to_numpy().sum()
+    sent = own.filter(is_counted)["sent_bytes"].to_numpy().sum() / packet_bytes(flow)
+    return metrics.loss_rate(lost, sent)
 
 
 def _first_time(run: Run, amount: ArrayLike, time_s: ArrayLike, from_s: float, least_mbps: float) -> float:

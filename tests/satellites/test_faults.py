@@ -20,6 +20,7 @@ CHEAP = {
     "WildAfterAMinute": "late",
     "LeaksAway": "late",
     "NeverBelowTen": "collapse-silence",
+    "ForgetsSsthresh": "collapse-silence",
 }
 
 
