@@ -36,41 +36,48 @@ def _show_schema(context: click.Context, _: click.Parameter, wanted: bool) -> No
     "control",
     metavar="CONTROL",
     shell_complete=completion.names(completion.controls),
-    help="A control: NAME, module:Class, library.so:NAME.",
+    help="Control to evaluate: NAME, module:Class or library.so:NAME.",
 )
 @click.option(
     "--against",
     metavar="NAMES",
     shell_complete=completion.names(completion.controls, separated=True),
-    help="Further controls to show, e.g. bbr,bic.",
+    help="Further controls to show for comparison, e.g. bbr,bic.",
 )
-@click.option("--quick/--full", default=True, help="Run for minutes, or for tens of minutes.")
+@click.option(
+    "--quick/--full",
+    default=True,
+    help="Evaluate in minutes with fewer scenarios, or in tens of minutes with all.",
+)
 @click.option(
     "--suite",
     multiple=True,
     metavar="NAME",
     shell_complete=completion.names(names.criteria),
-    help="A suite: a name, a TOML file, a folder of adversaries.",
+    help="A suite: a name, a TOML file or a folder of adversaries; by default rfc9743; may be repeated.",
 )
 @click.option(
     "--only",
     metavar="ID,...",
     shell_complete=completion.names(lambda: chain(*names.criteria().values()), separated=True),
-    help="Evaluate only these criteria.",
+    help="Evaluate only these criteria, e.g. mixed,rtt.",
 )
 @options.judged
-@click.option("--own-baselines", is_flag=True, help="Simulate the baselines; use no shipped numbers.")
+@click.option(
+    "--own-baselines", is_flag=True, help="Simulate the baselines instead of using the shipped numbers."
+)
 @options.dry_run
 @click.option(
     "--fail-on",
     type=click.Choice(list(CONDITIONS)),
-    help="Exit with 3 when such a verdict occurs; with must-worse, in a criterion that is a MUST.",
+    help="Exit with status 3 if a verdict is worse or fails; with must-worse, only for criteria of level "
+    "MUST; with undecided, also if a verdict is undecided.",
 )
 @click.option(
     "--accept",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Known findings that --fail-on accepts, each with a reason and an end date.",
+    help="TOML file of known findings that --fail-on accepts.",
 )
 @options.pictures
 @options.live
@@ -81,7 +88,7 @@ def _show_schema(context: click.Context, _: click.Parameter, wanted: bool) -> No
     is_eager=True,
     expose_value=False,
     callback=_show_schema,
-    help="Print the JSON schema of verdicts.json and exit.",
+    help="Print the JSON schema of verdicts.json, and exit.",
 )
 def evaluate(
     control: str,
@@ -103,9 +110,9 @@ def evaluate(
 ) -> None:
     """Evaluate a congestion control against the criteria of RFC 9743.
 
-    CONTROL runs in every scenario, and is compared with CUBIC and Reno in its place. Their numbers from 30
+    CONTROL runs in every scenario, and is compared with CUBIC and Reno in its place. Their results of 30
     runs are shipped for the quick scenarios of the built-in suites and seed 1; in all other cases they are
-    simulated too. Differences above a stated margin are reported. The page is
+    simulated, too. Differences above a stated margin are reported. The page is
     DIR/evaluation=CONTROL/index.html, with verdicts.json, all numbers as Parquet, and every scenario.
     Finished runs are kept: an interrupted evaluation resumes.
 
@@ -113,11 +120,15 @@ def evaluate(
     adversaries, everyday, a TOML file (ackclock schema --suite), or a folder that `ackclock search`
     has saved.
 
-    --accept names a TOML file of known findings, each an [[accept]] with criterion, reason and until,
-    the last day on which it is accepted.
+    \b
+    The file of --accept has a table for each known finding, with the last day on which it is accepted:
+      [[accept]]
+      criterion = "mixed"
+      reason = "next to four flows, as in section 5 of the draft"
+      until = 2027-06-30
 
-    Exit status: 0 the evaluation has ended, whatever the verdicts; 1 a run failed; 2 bad input; 3 a verdict
-    named by --fail-on occurred; 130 interrupted.
+    Exit status: 0 if the evaluation has ended, whatever the verdicts; 1 if a run failed; 2 for bad input;
+    3 if a verdict named by --fail-on occurred; 130 if it was interrupted.
 
     \b
     Examples:
@@ -200,7 +211,7 @@ def _counts(results: Sequence[CriterionResult], condition: str, accepted: set[st
 
 
 def parameters(settings: tuple[str, ...]) -> dict[str, object]:
-    """Return the parameters of a control, as ``--set`` has them."""
+    """Return the parameters of a control from the values of ``--set``."""
     chosen: dict[str, object] = {}
     for setting in settings:
         key, sign, value = setting.partition("=")

@@ -17,23 +17,31 @@ from ackclock_search import names
     "control",
     metavar="CONTROL",
     shell_complete=completion.names(completion.controls),
-    help="A control: NAME, module:Class, library.so:NAME.",
+    help="Control to search against: NAME, module:Class or library.so:NAME.",
 )
 @click.argument(
     "objective",
     metavar="OBJECTIVE",
     shell_complete=completion.names(lambda: names.OBJECTIVES),
-    help="The respect in which CONTROL should do worse.",
+    help="Respect in which CONTROL should do worse, e.g. delay.",
 )
 @click.option(
     "--genome",
     multiple=True,
     metavar="NAME",
     shell_complete=completion.names(lambda: names.GENOMES),
-    help="What is varied; by default two genomes that suit the objective.",
+    help="What is varied, e.g. path; by default two genomes that suit the objective, with --full all that "
+    "do; may be repeated.",
 )
-@click.option("--quick/--full", default=True, help="Search for minutes, or for hours.")
-@click.option("--budget", type=click.IntRange(min=1), metavar="N", help="Patterns tried per genome.")
+@click.option(
+    "--quick/--full", default=True, help="Search for minutes, or for hours with more patterns and runs."
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of patterns to try per genome; by default 480, with --full 4000.",
+)
 @options.judged
 @options.pictures
 @options.dry_run
@@ -56,17 +64,20 @@ def search(
 ) -> None:
     """Search for scenarios in which a congestion control does worse than CUBIC and Reno.
 
-    A path is varied until CONTROL does worse on it than the baselines in its place; an outage, which
-    hurts every control, does not count. Scenarios in which it is still worse with fresh seeds are
-    simplified and written to DIR/found; `ackclock evaluate --suite DIR/found` runs another control in
-    them. The page is DIR/search=CONTROL-OBJECTIVE/index.html, with search.json. Finished runs are
+    A path is varied until CONTROL does worse on it than the baselines CUBIC and Reno in its place; an
+    outage, which hurts every control, does not count. Scenarios in which it is still worse with fresh
+    seeds are simplified and written to DIR/found; `ackclock evaluate --suite DIR/found` runs another
+    control in them. The page is DIR/search=CONTROL-OBJECTIVE/index.html, with search.json. Finished runs are
     kept: an interrupted search resumes.
 
-    Objectives: utilisation, unused, delay, starvation, harm, loss, stall. Genomes (what is varied): capacity,
-    delay, flow-delay, pulses, loss, path.
+    Objectives: utilisation, unused (the share of the path that CONTROL leaves unused, whatever the
+    baselines do), delay, starvation (between two flows of CONTROL), harm (to a flow of CUBIC), loss, stall.
 
-    Exit status: 0 the search has ended, whatever its result; 1 every run failed; 2 bad input; 130
-    interrupted.
+    Genomes, which say what is varied: capacity, delay, flow-delay (of a single flow), pulses (of datagrams),
+    loss, path. docs/adversaries.md in the repository has their numbers.
+
+    Exit status: 0 if the search has ended, whatever its result; 1 if every run failed; 2 for bad input; 130
+    if it was interrupted.
 
     \b
     Examples:

@@ -16,9 +16,12 @@ from ackclock.draw import glossary
 def example() -> None:
     """Print a commented scenario.
 
+    It has three flows on one bottleneck. docs/scenario.md in the repository explains every key.
+
     \b
-    Example:
+    Examples:
       ackclock example > first.toml
+      ackclock simulate first.toml
     """
     print(engine.example(), end="")
 
@@ -27,6 +30,8 @@ def example() -> None:
 @options.as_json
 def controllers(as_json: bool) -> None:
     """List the congestion controls and their parameters.
+
+    Parameters are listed with their defaults. A scenario sets others in a [[flow]]: params = { beta = 0.7 }.
 
     \b
     Examples:
@@ -64,7 +69,7 @@ def _cells(entry: engine.ControlEntry) -> tuple[str, str, str, str]:
 def explain(name: str) -> None:
     """Explain a congestion control or a term of the field.
 
-    Of a control it prints equations, sources, deviations and parameters.
+    For a control, it prints equations, sources, deviations from them, and parameters.
 
     \b
     Examples:
@@ -96,7 +101,7 @@ def explain(name: str) -> None:
 def cite() -> None:
     """Print how to cite ackclock, as BibTeX.
 
-    State the version in every citation, and the digest of its run with every number.
+    Cite the version that you used, and state the digest of the run with every number.
 
     \b
     Example:
@@ -115,6 +120,8 @@ def cite() -> None:
 @click.option("--suite", is_flag=True, help="Print the schema of suites, the files of evaluate --suite.")
 def schema(suite: bool) -> None:
     """Print the JSON schema of scenarios.
+
+    Editors can use it to check and complete a file.
 
     \b
     Examples:

@@ -26,22 +26,23 @@ if TYPE_CHECKING:
     required=True,
     metavar="CONTROL...",
     shell_complete=completion.names(completion.controls),
-    help="Names; module:Class or library.so:name for your own.",
+    help="Names from `ackclock controllers`; module:Class or library.so:name for your own.",
 )
-@click.option("--rate", metavar="RATE", help="Rate of the bottleneck; by default 100mbit.")
-@click.option("--rtt", metavar="TIME", help="Propagation round trip; by default 100ms.")
+@click.option("--rate", metavar="RATE", help="Rate of the bottleneck, e.g. 10mbit; by default 100mbit.")
+@click.option("--rtt", metavar="TIME", help="RTT without queues, e.g. 50ms; by default 100ms.")
 @click.option(
     "--buffer",
     metavar="SIZE",
-    help="250 (packets of 1000 bytes), 2bdp, 100ms or 3MB, or several, e.g. 0.5bdp,1bdp,4bdp; by default "
-    "the bandwidth-delay product.",
+    help="Buffer of the bottleneck: 250 (packets of 1000 bytes), 2bdp, 100ms or 3MB, or several, e.g. "
+    "0.5bdp,1bdp,4bdp; by default 1bdp, one bandwidth-delay product.",
 )
-@click.option("--loss", metavar="SHARE", help="Random loss rate, e.g. 1% or 0.01.")
+@click.option("--loss", metavar="SHARE", help="Random loss rate, e.g. 1% or 0.01; by default 0.")
 @click.option(
     "--queue",
     metavar="KIND",
     shell_complete=completion.names(completion.queues, separated=True),
-    help="droptail, red, ared, codel, pie, fq_codel or dualpi2, or several, e.g. droptail,codel.",
+    help="Queue of the bottleneck: droptail (the default), red, ared, codel, pie, fq_codel or dualpi2, or "
+    "several, e.g. droptail,codel.",
 )
 @click.option(
     "--ecn",
@@ -54,21 +55,27 @@ if TYPE_CHECKING:
     "named",
     metavar="NAME",
     shell_complete=completion.names(completion.paths),
-    help="Use a named path such as geo; other options change it.",
+    help="Start from a named path such as geo; other options override its values.",
 )
 @click.option(
     "--scenario",
     type=options.PATH,
     metavar="FILE",
-    help="Use the path of a scenario file; other options change it.",
+    help="Start from the path of a scenario file; other options override its values.",
 )
 @click.option(
-    "--profile", type=click.Choice(["linux", "ns2"]), help="Defaults of the senders; by default linux."
+    "--profile",
+    type=click.Choice(["linux", "ns2"]),
+    help="Default settings of the senders; by default those of the scenario, or linux.",
 )
 @click.option(
     "--flows", type=click.IntRange(1, 1000), default=1, metavar="N", help="Number of flows of each control."
 )
-@click.option("--duration", metavar="TIME", help="Length of a run; by default four cycles of Reno.")
+@click.option(
+    "--duration",
+    metavar="TIME",
+    help="Length of a run, e.g. 120s; by default four cycles of Reno, from 60s to 600s.",
+)
 @options.runs(5)
 @click.option(
     "--seed",
@@ -102,14 +109,14 @@ def compare(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Compare congestion controls on one path: the usual metrics on one page.
+    """Compare congestion controls on one path, and show the usual metrics on one page.
 
-    The page has goodput, delay, losses and smoothness of one flow alone; the share of a control
-    against itself, Reno and CUBIC; RTT fairness; and the recovery after a step. Finished runs are
-    kept in DIR/.cache.
+    The page shows goodput, delay, losses and smoothness of one flow alone; the share of a control
+    against itself, Reno and CUBIC; RTT fairness; and the recovery after a step of the available rate.
+    Finished runs are kept in DIR/.cache, and the same command resumes after an interruption.
 
-    Several queues or buffers, separated by commas, make a grid: a page with a heat map per question,
-    whose first sentence says which queue and which buffer suit the path.
+    Several queues or buffers, separated by commas, are compared in a grid. Its page has a heat map per
+    question, and its first sentence says which queue and which buffer suit the path.
 
     \b
     Paths: geo, leo, 4g, 5g, dsl, cable, wifi, datacentre, transatlantic

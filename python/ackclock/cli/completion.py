@@ -19,7 +19,7 @@ from ackclock.cli.options import COMPLETE
 SHELLS = ("bash", "zsh", "fish")
 
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]
-"""What `shell_complete` of an argument or option takes."""
+"""A function that Click takes as `shell_complete` of an argument or option."""
 
 
 def answer(command: click.Command, instruction: str) -> int:
@@ -32,8 +32,8 @@ def answer(command: click.Command, instruction: str) -> int:
 def completion(shell: str) -> None:
     """Print the script that completes verbs, options and names in a shell.
 
-    It completes options, controls, paths, criteria and artefacts. Load it in the running shell, or
-    write it where the shell looks for it: ~/.local/share/bash-completion/completions/ackclock,
+    The script completes options, controls, paths, criteria and artefacts. Load it in the running shell, or
+    write it to the place where the shell looks for it: ~/.local/share/bash-completion/completions/ackclock,
     a directory of zsh's $fpath as _ackclock, or ~/.config/fish/completions/ackclock.fish.
 
     \b
@@ -50,7 +50,7 @@ def completion(shell: str) -> None:
 
 
 def names(listed: Callable[[], Iterable[str]], *, separated: bool = False) -> Completer:
-    """Return what completes one of the names that a function lists; `separated` ones by commas."""
+    """Return a completer for the names that a function lists, or for several `separated` by commas."""
 
     def complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
         before, comma, last = incomplete.rpartition(",") if separated else ("", "", incomplete)
@@ -105,7 +105,7 @@ def artefacts() -> list[str]:
 
 
 def papers() -> list[Path]:
-    """List the directories of papers; none where the package of the papers is not installed."""
+    """List the directories of papers; there are none if the package of the papers is not installed."""
     package = find_spec("ackclock_papers")
     folders = [] if package is None else package.submodule_search_locations or []
     return sorted(file.parent for folder in folders for file in Path(folder).glob("*/paper.toml"))

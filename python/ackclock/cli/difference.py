@@ -11,17 +11,21 @@ from ackclock.cli import options
 
 
 @click.command()
-@click.argument("first", type=options.PATH, metavar="A", help="Directory of a result.")
-@click.argument("second", type=options.PATH, metavar="B", help="Directory of another result.")
+@click.argument("first", type=options.PATH, metavar="A", help="Directory of the first result.")
+@click.argument("second", type=options.PATH, metavar="B", help="Directory of the second result.")
 @click.option(
-    "-o", "--output", type=options.PATH, metavar="FILE", help="Draw the windows of the two results to FILE."
+    "-o",
+    "--output",
+    type=options.PATH,
+    metavar="FILE",
+    help="Draw the windows of the two results to FILE (.pdf, .png, .svg).",
 )
 @options.as_json
 def diff(first: Path, second: Path, output: Path | None, as_json: bool) -> None:
-    """Show the differences between two results: scenarios, numbers, windows.
+    """Show how the scenarios, numbers and windows of two results differ.
 
     Results are directories written by simulate -o, with one or several runs. When both have several
-    runs, each change has its 95 % interval. Flows are matched by their position in the scenario.
+    runs, each change is printed with its 95 % interval. Flows are matched by their position in the scenario.
 
     \b
     Examples:

@@ -46,7 +46,7 @@ def _packed(file: Path) -> str:
 
 
 def _of_artefact(named: Path) -> str:
-    """Return the link of PAPER/ARTEFACT, empty where that is not meant: a file of this name comes first."""
+    """Return the link of PAPER/ARTEFACT; it is empty if a file has this name or it is not an artefact."""
     if named.exists() or not ARTEFACT.fullmatch(str(named)):
         return ""
     # The papers take seconds to import.
@@ -70,10 +70,15 @@ def _of_artefact(named: Path) -> str:
     required=False,
     help="Scenario to open (- is standard input), or a figure, table or section of a paper.",
 )
-@click.option("-o", "--output", type=options.PATH, metavar="FILE", help="Write the page to FILE instead.")
-@click.option("--no-open", is_flag=True, help="Only print the address.")
+@click.option(
+    "-o", "--output", type=options.PATH, metavar="FILE", help="Write the page to FILE instead of opening it."
+)
+@click.option("--no-open", is_flag=True, help="Print the address without opening the page.")
 def lab(file: Path | None, output: Path | None, no_open: bool) -> None:
-    """Open the laboratory in a browser: the simulator in a web page, without a server.
+    """Open the laboratory, a web page that contains the simulator, in a browser.
+
+    It needs no server. If the page is missing, build it once with make lab-deps lab in a checkout of the
+    repository.
 
     \b
     Examples:

@@ -48,7 +48,7 @@ _TABLE = {
             "schema": "Print the JSON schema of scenarios.",
         },
         "ackclock.cli.lab": {
-            "lab": "Open the laboratory in a browser: the simulator in a web page, without a server."
+            "lab": "Open the laboratory, a web page that contains the simulator, in a browser."
         },
         "ackclock.cli.completion": {
             "completion": "Print the script that completes verbs, options and names in a shell."
@@ -56,7 +56,7 @@ _TABLE = {
     },
     "Study": {
         "ackclock.cli.compare": {
-            "compare": "Compare congestion controls on one path: the usual metrics on one page."
+            "compare": "Compare congestion controls on one path, and show the usual metrics on one page."
         },
         "ackclock.cli.predict": {
             "predict": "Predict with the papers' formulas; --simulate adds simulated values."
@@ -67,7 +67,7 @@ _TABLE = {
             "with 95 % intervals over runs.",
         },
         "ackclock.cli.difference": {
-            "diff": "Show the differences between two results: scenarios, numbers, windows."
+            "diff": "Show how the scenarios, numbers and windows of two results differ."
         },
         "ackclock.cli.verify": {
             "verify": "Check that results of any verb have not changed since they were written."
@@ -88,7 +88,7 @@ _TABLE = {
     },
     "Real paths": {
         "ackclock_paths.cli.programs": {
-            "link": "Set up an emulated path between two network namespaces, in real time (link --help)."
+            "link": "Set up an emulated path between two network namespaces, in real time."
         },
         "ackclock_paths.cli.kernel": {
             "kernel": "Run congestion controls in the Linux kernel's TCP as eBPF programs; unloading "

@@ -23,11 +23,18 @@ COMPLETE = "_ACKCLOCK_COMPLETE"
 PATH = click.Path(path_type=Path, readable=False)
 """Type of a file or directory, which shells complete; whether it can be read is found out later."""
 
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 jobs = click.option(
-    "--jobs", type=click.IntRange(min=1), metavar="N", help="Runs in parallel; by default one per core."
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of parallel runs; by default one per core.",
 )
-cluster = click.option("--cluster", metavar="ADDRESS", help="Run on the Dask cluster at ADDRESS.")
+cluster = click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help="Run on a Dask cluster; ADDRESS is its scheduler, e.g. tcp://HOST:8786.",
+)
 pictures = click.option("--pictures", is_flag=True, help="Also draw every picture as PDF and PNG.")
 live = click.option("--live", is_flag=True, help="Write a live progress page next to the results.")
 
@@ -52,19 +59,31 @@ def quantity(
     return read
 
 
-dry_run = click.option("--dry-run", is_flag=True, help="Count the runs and estimate their time; run nothing.")
+dry_run = click.option(
+    "--dry-run", is_flag=True, help="Count the runs and estimate their time, but run nothing."
+)
 
 memory = click.option(
-    "--memory", metavar="SIZE", help="Fail runs that need more memory, e.g. 2GB; by default 4.3GB."
+    "--memory",
+    metavar="SIZE",
+    help="Fail a run that needs more memory, e.g. 2GB; by default 4.3GB, for your own controls only.",
 )
-limit = click.option("--limit", metavar="TIME", help="Fail runs that take longer than TIME, e.g. 10min.")
+limit = click.option(
+    "--limit",
+    metavar="TIME",
+    help="Fail a run that takes longer, e.g. 1h; by default 10min, for your own controls only.",
+)
 
 
 _seed = click.option(
     "--seed", type=click.IntRange(min=0), default=1, metavar="N", help="Seed of the random streams."
 )
 _set = click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Set a parameter of CONTROL."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Set a parameter of CONTROL, e.g. beta=0.7; may be repeated.",
 )
 
 
@@ -80,7 +99,7 @@ def runs(default: int) -> Decorator:
 
 
 class Places(TypedDict):
-    """The place of runs, and what each may use: arguments of the functions that make them."""
+    """Arguments of the functions that make runs: the place of the runs, and the limits of each."""
 
     jobs: int | None
     cluster: str | None
@@ -114,7 +133,7 @@ def _added(command: Callable[..., None], *given: Decorator) -> Callable[..., Non
 
 
 def _limits(limit: str | None, memory: str | None) -> Limits | None:
-    """Return the limits of a time and a size, of which at least one must be given, else None."""
+    """Return the limits for a time and a size, or None if neither is given."""
     if limit is None and memory is None:
         return None
     from ackclock import engine
@@ -142,7 +161,7 @@ LEAST_MEMORY_BYTES = 200_000_000
 
 @contextlib.contextmanager
 def estimated(wanted: bool, as_json: bool) -> Iterator[None]:
-    """Print the cost of the runs in the block and leave it, in place of making them, if that is wanted."""
+    """If wanted, print the cost of the runs in the block instead of making them, and leave the block."""
     if not wanted:
         yield
         return

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 predict = options.Verbs(
     no_args_is_help=False,
-    help="Predict with the papers' formulas; --simulate adds simulated values.",
+    help="Predict with the papers' formulas; --simulate adds simulated values.\n\n"
+    "Each command prints a table of one prediction; its --help has examples.",
     epilog="Start with: ackclock predict response reno cubic --simulate",
 )
 PICTURES = (".svg", ".pdf", ".png")
@@ -28,7 +29,7 @@ REFUSED: dict[str, type[Exception]] = {"LookupError": LookupError, "ValueError":
 
 
 def _number(low: float, high: float) -> Callable[[str], float]:
-    """Return a parser of numbers; 1 % is 0.01."""
+    """Return a parser of a number, which may be a percentage: 1 % is 0.01."""
 
     def read(text: str) -> float:
         try:
@@ -62,16 +63,19 @@ KINDS: dict[str, Callable[..., Any]] = {
     "packet rate": _rate,
     "time": lambda low, high, example: options.quantity("time_s", low, high, example),
 }
-"""Types of options by what they take, of the keys that are not of the option itself."""
+"""Types of options by the kind of value that they take; `low`, `high` and `example` are their arguments."""
 CONTROLS = click.argument(
     "controls",
     nargs=-1,
     metavar="[CONTROL]...",
     shell_complete=completion.names(completion.controls),
-    help="Controls to predict; by default the usual ones.",
+    help="Controls to predict, e.g. reno cubic; by default a selection.",
 )
 LOSS_RATES = click.option(
-    "--loss", type=_numbers(1e-9, 0.5), metavar="SHARE,...", help="Loss rates, e.g. 1%,0.001 or 1e-4."
+    "--loss",
+    type=_numbers(1e-9, 0.5),
+    metavar="SHARE,...",
+    help="Loss rates, e.g. 1%,0.001 or 1e-4; by default several.",
 )
 SHARED: dict[str, options.Decorator] = {"controls": CONTROLS, "loss rates": LOSS_RATES}
 """Arguments and options that several subjects have."""
@@ -86,9 +90,9 @@ def _option(takes: str, **keys: Any) -> options.Decorator:
     return click.option(*named, type=KINDS[takes](**limits), **keys)
 
 
-SIMULATE = "Also simulate the same points, with 95 % intervals."
-RUNS = "Runs per point; each uses different random streams."
-OUTPUT = "Write a picture (.svg, .pdf, .png) or the numbers (.csv, .parquet)."
+SIMULATE = "Also simulate the same points, and print 95 % intervals."
+RUNS = "Number of runs per point; each uses different random streams."
+OUTPUT = "Write a picture (.svg, .pdf, .png) or the numbers (.csv, .parquet) to FILE."
 
 
 def _common(runs: int) -> Iterator[options.Decorator]:

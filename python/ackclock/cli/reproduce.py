@@ -26,38 +26,49 @@ if TYPE_CHECKING:
     nargs=-1,
     metavar="[PAPER[/ARTEFACT]]...",
     shell_complete=completion.names(completion.artefacts),
-    help="What to reproduce; by default everything.",
+    help="Papers or artefacts to reproduce, e.g. illinois/figure-8; by default everything. --published lists "
+    "them.",
 )
 @options.output("Directory of the page.")
-@click.option("--quick/--full", help="Only headlines with fewer seeds and shorter runs, or everything.")
+@click.option(
+    "--quick/--full", help="Reproduce only the headlines, with fewer seeds and shorter runs, or everything."
+)
 @click.option(
     "--runs",
     type=click.IntRange(min=2),
     metavar="N",
-    help="Seeds of each scenario; by default the planned number, or 5 without a plan (3 with --quick). "
-    "A paper with runs of several minutes may use fewer.",
+    help="Number of seeds of each scenario; by default the planned number, or 5 without a plan (3 with "
+    "--quick). A paper with runs of several minutes may use fewer.",
 )
 @click.option(
-    "--undecided", is_flag=True, help="Only claims that are undecided in DIR; combine it with more --runs."
+    "--undecided",
+    is_flag=True,
+    help="Reproduce only claims that are undecided in DIR; combine this with more --runs.",
 )
 @click.option(
-    "--infer", is_flag=True, help="Instead infer the settings of papers, and how robust their claims are."
+    "--infer",
+    is_flag=True,
+    help="Infer the settings of papers, and how robust their claims are, instead of reproducing them.",
 )
 @click.option(
     "--settings",
     type=click.IntRange(min=2),
     metavar="N",
-    help="With --infer: number of settings to draw; by default 16.",
+    help="Number of settings that --infer draws; by default 16.",
 )
 @click.option(
     "--readings",
     is_flag=True,
-    help="Instead judge the claims at every other value of every open item, one at a time.",
+    help="Judge the claims at every other value of every open item, one at a time, instead of reproducing.",
 )
 @click.option(
-    "--plan", is_flag=True, help="Instead do pilot runs, and plan how many runs each scenario needs."
+    "--plan",
+    is_flag=True,
+    help="Plan how many runs each scenario needs, by pilot runs, instead of reproducing.",
 )
-@click.option("--published", is_flag=True, help="Instead list the full results published with the project.")
+@click.option(
+    "--published", is_flag=True, help="List the full results published with the project, and run nothing."
+)
 @options.cluster
 @options.jobs
 @options.pictures
@@ -84,22 +95,24 @@ def reproduce(
 ) -> None:
     """Reproduce figures and tables of papers, with a verdict for every claim.
 
-    Finished runs are kept in DIR/.cache: rerun the same command to resume.
+    An artefact is a figure, table or section of a paper. The page is DIR/index.html. Finished runs are
+    kept in DIR/.cache: rerun the same command to resume. --dry-run estimates the time.
 
-    With --infer, search the plausible settings of a paper: the best one is accepted if it is better than
-    the declared one in cross-validation over artefacts; otherwise both are kept. The result and tables of all
+    An open item is a part of a paper's setting that has several plausible values, such as the buffer.
+    --infer searches the plausible settings of a paper: the best one is accepted if it is better than the
+    declared one in cross-validation over artefacts; otherwise both are kept. The result and tables of all
     trials are written to DIR/PAPER/inferred, and the table of --readings to DIR/PAPER/readings.csv.
 
-    With --readings, judge the claims at the paper's setting and where one open item has another value.
-    The table is written to DIR/PAPER/readings.csv; rows of artefacts that were not judged are kept.
+    --readings judges the claims at the paper's setting, and at settings in which one open item has another
+    value. The table is written to DIR/PAPER/readings.csv; rows of artefacts that were not judged are kept.
 
-    With --plan, five pilot runs, or as many as --runs says, estimate how many runs decide each claim with a
-    probability of 80 %. No verdict uses them. The table is written to DIR/PAPER/runs.csv; --full uses the
-    table that stands next to the paper's data file. With --quick, the same is done for the quick
-    reproduction, and the table is DIR/PAPER/quick_runs.csv.
+    --plan makes five pilot runs, or as many as --runs says, and estimates how many runs decide each claim
+    with a probability of 80 %. No verdict uses the pilot runs. The table is written to
+    DIR/PAPER/runs.csv; --full uses the table next to the paper's data file. With --quick, --plan does the
+    same for the quick reproduction, and the table is DIR/PAPER/quick_runs.csv.
 
-    With --published, list class, main claim and claims of every artefact as the project has published
-    them in papers/PAPER/published: nothing is run.
+    --published lists class, main claim and claims of every artefact as the project has published them in
+    papers/PAPER/published.
 
     \b
     Examples:
@@ -190,7 +203,7 @@ def reproduce(
 
 
 def _say(line: str) -> None:
-    """Write what is known of an artefact to standard error, whether or not that is a terminal."""
+    """Write a line about an artefact to standard error, whether or not that is a terminal."""
     print(line, file=sys.stderr, flush=True)
 
 

@@ -20,9 +20,15 @@ from ackclock.summary import as_json as as_lines
 if TYPE_CHECKING:
     from ackclock.runs import Answer, Job
 
-_file = click.argument("file", type=options.PATH, metavar="FILE", help="Scenario file; - is standard input.")
+_file = click.argument(
+    "file", type=options.PATH, metavar="FILE", help="Scenario in TOML or JSON; - is standard input."
+)
 _settings = click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Set a key, e.g. flow.0.rtt=80ms."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Set a key of the scenario, e.g. flow.0.rtt=80ms; may be repeated.",
 )
 
 
@@ -42,10 +48,12 @@ def _read(file: Path, settings: Sequence[str]) -> engine.Scenario:
 @click.option(
     "-o", "--output", type=options.PATH, metavar="DIR", help="Write a page, tables and a summary to DIR."
 )
-@click.option("--csv", is_flag=True, help="Write CSV instead of Parquet.")
-@click.option("--force", is_flag=True, help="Replace an earlier result.")
+@click.option("--csv", is_flag=True, help="Write the tables as CSV instead of Parquet.")
+@click.option("--force", is_flag=True, help="Replace an earlier result in DIR.")
 @options.runs(1)
-@click.option("--duration", metavar="TIME", help="Length of a run; by default that of the scenario.")
+@click.option(
+    "--duration", metavar="TIME", help="Length of a run, e.g. 120s; by default that of the scenario."
+)
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
@@ -56,11 +64,11 @@ def _read(file: Path, settings: Sequence[str]) -> engine.Scenario:
 @options.dry_run
 @_settings
 @click.option(
-    "--pcap", type=options.PATH, metavar="FILE", help="Write the packets to FILE; - is standard output."
+    "--pcap", type=options.PATH, metavar="FILE", help="Write a packet capture to FILE; - is standard output."
 )
 @click.option("--qlog", type=options.PATH, metavar="DIR", help="Write a qlog file of each QUIC flow to DIR.")
 @click.option("--metrics", is_flag=True, help="Print every metric with its 95 % interval.")
-@click.option("--quiet", is_flag=True, help="Print no table and show no progress bar.")
+@click.option("--quiet", is_flag=True, help="Do not print tables or show a progress bar.")
 def simulate(
     file: Path,
     as_json: bool,
@@ -79,6 +87,10 @@ def simulate(
     quiet: bool,
 ) -> None:
     """Simulate a scenario packet by packet.
+
+    FILE describes the path, the flows and the duration; `ackclock example > first.toml` writes one. Flows
+    and links are printed as tables, and nothing is kept without -o. A single run has no limit of time or
+    memory unless --limit or --memory sets one.
 
     \b
     Examples:
@@ -244,6 +256,8 @@ def _print_metrics(runs: list[engine.Run], as_json: bool) -> None:
 @_settings
 def check(file: Path, settings: tuple[str, ...]) -> None:
     """Check a scenario without running it.
+
+    It prints the number of flows and the duration, or the first error and its place.
 
     A control named as module:Class or library.so:name is loaded for the check, which runs the code of
     its module or library.

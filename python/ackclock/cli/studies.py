@@ -16,19 +16,19 @@ from ackclock.engine import controls, today
 
 
 @click.command()
-@click.argument("file", type=options.PATH, metavar="SWEEP.toml", help="File of the sweep.")
+@click.argument("file", type=options.PATH, metavar="SWEEP.toml", help="TOML file that describes the sweep.")
 @options.output("Directory of the results.")
 @options.places(
     click.option(
         "--processes/--threads",
         default=None,
-        help="Execute runs in processes or in threads; by default only controls that are not built in use "
-        "processes.",
+        help="Make runs in processes or in threads; by default in processes only with controls that are not "
+        "built in.",
     )
 )
-@click.option("--force", is_flag=True, help="Replace another sweep's results; repeat failed runs.")
+@click.option("--force", is_flag=True, help="Replace the results of another sweep, and repeat failed runs.")
 @options.dry_run
-@click.option("--page", is_flag=True, help="Also write DIR/experiment=NAME.html, a page in one file.")
+@click.option("--page", is_flag=True, help="Also write the page DIR/experiment=NAME.html.")
 @options.live
 @options.as_json
 def sweep(
@@ -44,19 +44,28 @@ def sweep(
 ) -> None:
     """Run a scenario for many values of its keys, on all cores or a cluster.
 
+    \b
+    A sweep, here in the file buffer.toml, names a scenario and the values of its keys:
+      scenario = "first.toml"
+      [parameters]
+      buffer = { set = "dumbbell.queue.limit", unit = "packets", to = [100, 500] }
+
+    Each point has five runs unless [runs] says otherwise; docs/sweeps.md in the repository explains all
+    keys.
+
     Results are added to the Parquet dataset DIR, partitioned by experiment: one row per flow and run.
-    Rerun the same command to resume; it does nothing when all runs are done. The exit status is 1 when
+    Rerun the same command to resume; it does nothing when all runs are done. The exit status is 1 if
     a run has failed; its error is in the results.
 
-    The page of --page shows goodput (or runs.metric) against the first numeric parameter, and the
-    other metrics; plot writes a page for any other choice.
+    The page of --page shows goodput (or runs.metric) and the other metrics against the first numeric
+    parameter; `ackclock plot -o FILE.html` writes a page for any other choice.
 
     \b
     Examples:
-      ackclock sweep loss.toml --dry-run
-      ackclock sweep loss.toml --live --page
-      ackclock sweep loss.toml --cluster tcp://10.0.0.1:8786
-      ackclock plot results/experiment=loss --x p --y goodput --hue controller
+      ackclock sweep buffer.toml --dry-run
+      ackclock sweep buffer.toml --live --page
+      ackclock sweep buffer.toml --cluster tcp://10.0.0.1:8786
+      ackclock plot results/experiment=buffer --x buffer --y goodput --hue controller
     """
     from ackclock import sweeps
     from ackclock.runs import progress
@@ -114,23 +123,33 @@ def sweep(
 
 
 @click.command()
-@click.argument("results", type=options.PATH, metavar="RESULTS", help="A dataset, or part of a dataset.")
-@click.option("--x", required=True, metavar="COLUMN", help="Parameter on the horizontal axis.")
-@click.option("--y", required=True, metavar="COLUMN", help="Metric on the vertical axis.")
-@click.option("--hue", metavar="COLUMN", help="One curve per value of this column.")
-@click.option("--where", multiple=True, metavar="COLUMN=VALUE", help="Use only the rows with this value.")
+@click.argument(
+    "results",
+    type=options.PATH,
+    metavar="RESULTS",
+    help="Directory that a sweep wrote, or one experiment in it.",
+)
+@click.option("--x", required=True, metavar="COLUMN", help="Parameter on the horizontal axis, e.g. p.")
+@click.option("--y", required=True, metavar="COLUMN", help="Metric on the vertical axis, e.g. goodput.")
+@click.option("--hue", metavar="COLUMN", help="Draw one curve per value of this column.")
+@click.option(
+    "--where",
+    multiple=True,
+    metavar="COLUMN=VALUE",
+    help="Use only the rows with this value; may be repeated.",
+)
 @click.option(
     "-o",
     "--output",
     type=options.PATH,
     metavar="FILE",
-    help="File to write; its ending selects PDF, PNG, SVG or HTML.",
+    help="File to write; its ending selects PDF, PNG, SVG or HTML; by default Y-X.png.",
 )
 def plot(results: Path, x: str, y: str, hue: str | None, where: tuple[str, ...], output: Path | None) -> None:
     """Draw the results of a sweep: a metric against a parameter, with 95 % intervals over runs.
 
     The name of a column may be shortened (goodput for goodput_mbps). The flows of a run are averaged.
-    HTML is an interactive page with the other metrics and the numbers.
+    An HTML file is an interactive page that also shows the other metrics and the numbers.
 
     \b
     Examples:

@@ -108,11 +108,11 @@ def verify(directory: Path, as_json: bool) -> None:
     """Check that results of any verb have not changed since they were written.
 
     Every file of a result has a checksum, and so has every line of a campaign or of kept numbers. A
-    result without its checksums is a problem, because changes cannot be detected. Checksums detect
-    errors of disks, copies and editors, but not changes by somebody who also rewrites the checksums.
+    result without its checksums is reported as a problem, because changes cannot be detected. Checksums
+    detect errors of disks, copies and editors, but not changes by somebody who also rewrites the checksums.
 
     \b
-    Exit status: 0 nothing has changed, 1 something has changed, 2 there is no result.
+    Exit status: 0 if nothing has changed, 1 if something has, 2 if there is no result.
 
     \b
     Examples:

@@ -21,7 +21,8 @@ from ackclock_paths.cli.programs import Program, program
 kernel = Verbs(
     no_args_is_help=False,
     help="Run congestion controls in the Linux kernel's TCP as eBPF programs; unloading removes them.\n\n"
-    "A connection selects one like any other: iperf3 -C ack_fit. Root and a kernel with BTF are needed.",
+    "A connection selects one by its name, as in iperf3 -C ack_fit. These commands need root and a kernel "
+    "with BTF.",
     epilog="Start with: sudo ackclock kernel load fit; iperf3 -c HOST -C ack_fit",
 )
 PROGRAM = "ackclock-kernel"
@@ -34,8 +35,12 @@ def _loadable() -> list[str]:
 
 for _verb, _about, _named in (
     ("list", "List the available controls, and mark those that are loaded.", tuple),
-    ("load", "Load controls by name; they stay until they are unloaded or the machine restarts.", _loadable),
-    ("unload", "Unload controls, by default all; connections keep theirs until they end.", _loadable),
+    (
+        "load",
+        "Load controls by name; they stay loaded until they are unloaded or the machine restarts.",
+        _loadable,
+    ),
+    ("unload", "Unload controls, by default all; connections keep their controls until they end.", _loadable),
     (
         "status",
         "Show the loaded controls, the number of connections that use them, and running traces.",
@@ -54,7 +59,7 @@ for _verb, _about, _named in (
     "duration_s",
     type=options.quantity("time_s", 0.1, 1e7, "30s"),
     metavar="TIME",
-    help="Length of the trace; by default until Ctrl-C.",
+    help="Length of the trace, e.g. 30s; by default until Ctrl-C.",
 )
 @click.option(
     "--sample",
@@ -62,7 +67,7 @@ for _verb, _about, _named in (
     type=options.quantity("time_s", 1e-3, 1e7, "10ms"),
     default="100ms",
     metavar="TIME",
-    help="Sampling interval of the table of windows.",
+    help="Sampling interval of the table of windows, e.g. 10ms.",
 )
 @click.option(
     "--warmup",
@@ -70,18 +75,18 @@ for _verb, _about, _named in (
     type=options.quantity("time_s", 0.0, 1e7, "5s"),
     default="0s",
     metavar="TIME",
-    help="Leave the time before TIME out of the metrics.",
+    help="Time at the start, e.g. 5s, that the metrics leave out.",
 )
-@click.option("--csv", is_flag=True, help="Write CSV instead of Parquet.")
-@click.option("--force", is_flag=True, help="Replace an earlier result.")
+@click.option("--csv", is_flag=True, help="Write the tables as CSV instead of Parquet.")
+@click.option("--force", is_flag=True, help="Replace an earlier result in DIR.")
 def trace(
     output: Path, duration_s: float | None, sample_s: float, warmup_s: float, csv: bool, force: bool
 ) -> None:
     """Record every change of a window in the kernel, as a result like that of a simulation.
 
     Every connection of this machine with a control of ackclock becomes a flow. changes.parquet has
-    every change; windows.parquet and the other files are those of ackclock simulate -o, for every
-    metric and picture.
+    every change of its window, in packets; windows.parquet and the other files are those of ackclock
+    simulate -o, for every metric and picture.
 
     \b
     Examples:

@@ -16,7 +16,8 @@ from ackclock_paths.cli.programs import Program
 measure = Verbs(
     no_args_is_help=False,
     help="Measure real paths in campaigns: the server switches congestion control every "
-    "period, and the client fetches data and logs.",
+    "period, and the client fetches data and logs.\n\n"
+    "A slot is a period with one control; its default length is 5 min, and that of a campaign 1 h.",
     epilog="Start with: ackclock measure token secret; ackclock measure serve --token secret; "
     "on the other machine ackclock measure run HOST --token secret -o campaign. "
     "--quic after serve and run uses QUIC in user space.",
@@ -42,13 +43,15 @@ for _verb, _about in (
     type=options.PATH,
     required=True,
     metavar="DIR...",
-    help="Campaigns, one per path.",
+    help="Directories of campaigns, one per path.",
 )
-@click.option("-o", "--output", type=options.PATH, metavar="DIR", help="Write tables and picture to DIR.")
 @click.option(
-    "--control", metavar="NAME", help="Show the speed-up of this control; by default that of the best."
+    "-o", "--output", type=options.PATH, metavar="DIR", help="Write tables, samples and a picture to DIR."
 )
-@click.option("--force", is_flag=True, help="Replace an earlier report.")
+@click.option(
+    "--control", metavar="NAME", help="Show the speed-up of this control; by default that of the best one."
+)
+@click.option("--force", is_flag=True, help="Replace an earlier report in DIR.")
 @click.option("--leave-out", is_flag=True, help="Leave out lines that were changed on disk.")
 @options.as_json
 def report(
@@ -61,10 +64,11 @@ def report(
 ) -> None:
     """Compare the controls of campaigns: throughput, speed-up and stolen bandwidth.
 
-    A row per path and control, with the 95 % interval of the goodput over slots. The speed-up is a
-    control's mean over the mean of all others; the stolen bandwidth is the share that Reno flows lose
-    next to a control, compared with Reno in its place (run --references). DIR gets table.csv,
-    table.md, the throughput over time as PNG and PDF, and all samples as Parquet.
+    The table has a row per path and control, with the goodput in Mbit/s and its 95 % interval over slots.
+    The speed-up is a control's mean divided by the mean of all others. The stolen bandwidth is the share
+    that Reno flows lose next to a control, compared with Reno in its place (measure run --references).
+    With -o, DIR holds table.csv, table.md, the throughput over time as PNG and PDF, and all samples as
+    Parquet.
 
     \b
     Examples:

@@ -50,7 +50,7 @@ def program(name: str) -> Path:
 
 
 def become(name: str, arguments: list[str]) -> NoReturn:
-    """Replace this process by one of the programs, so that no interpreter stays in between."""
+    """Replace this process by one of the programs, so that no interpreter remains between them."""
     path = program(name)
     sys.stdout.flush()
     sys.stderr.flush()
@@ -87,7 +87,5 @@ class Program(click.Command):
 
 
 link = Program(
-    "link",
-    "Set up an emulated path between two network namespaces, in real time (link --help).",
-    "ackclock-link",
+    "link", "Set up an emulated path between two network namespaces, in real time.", "ackclock-link"
 )
