@@ -36,8 +36,8 @@ LEAST_COSTLY = 3
 MOST = 100
 """Most runs of a case. What they do not decide is less than 0.28 standard deviations of a run from its limit:
 a single run of the paper tells nothing about it."""
-MOST_PACKETS = 5e9
-"""Most packets that the runs of an artefact may simulate: 20 minutes of a core with 4 million a second. Time
+MOST_PACKETS = 9e9
+"""Most packets that the runs of an artefact may simulate: half an hour of a core with 5 million a second. Time
 is not measured, so that a plan is the same on any machine."""
 LEAST_QUICK = 12
 LEAST_PACKETS_QUICK = 3e5

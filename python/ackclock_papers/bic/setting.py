@@ -38,7 +38,7 @@ RED_THRESHOLDS: dict[str, build.Table] = {
 OF_BUFFER = "a quarter and three quarters of the buffer"
 """The other value of ``red_thresholds``."""
 GIGABIT_MBPS = 2500.0
-SEEDS_ABOVE_1_GBPS, QUICK_SEEDS_ABOVE_1_GBPS = 3, 2
+QUICK_SEEDS_ABOVE_1_GBPS = 2
 SESSION_MBPS = 0.034
 """Offered load of a web session: 4 objects of 12 kB, a second to fetch them and 10 s to read them."""
 MOST_SESSIONS_ABOVE_1_GBPS = 400
@@ -153,9 +153,8 @@ def case(
     red: bool = False,
     kinds: Collection[str] = KINDS,
     sample_s: float = 1.0,
-    most_runs: int = SEEDS_ABOVE_1_GBPS,
 ) -> Case:
-    """Make a case of the paper, with fewer runs above 1 Gbit/s: `most_runs`, or two if it is quick.
+    """Make a case of the paper; a quick one has two runs above 1 Gbit/s.
 
     `quick_s` is the length of a quick run, by default a third of `duration_s`; `measured_s` is the time
     that is measured at the end, by default the second half. `red` replaces droptail by adaptive RED, and
@@ -191,9 +190,8 @@ def case(
             "clock": "10 ms",
         },
     )
-    most = QUICK_SEEDS_ABOVE_1_GBPS if effort.quick else most_runs
-    runs = min(effort.runs, most) if rate_mbps > 1000 else effort.runs
-    return Case(scenario, runs)
+    costly = effort.quick and rate_mbps > 1000
+    return Case(scenario, min(effort.runs, QUICK_SEEDS_ABOVE_1_GBPS) if costly else effort.runs)
 
 
 def adaptive_red(setting: Setting, buffer: int) -> build.Table:

@@ -15,7 +15,7 @@ from ackclock.names import slug
 from ackclock.reproduction.artefact import Claim, Judged, Probe, Simulated, Traces
 from ackclock.reproduction.claims import between, changed, mean, near, ratio, times
 from ackclock.reproduction.least import MUCH, MUCH_MORE
-from ackclock.reproduction.numbers import FULL, Effort, Numbers, Row
+from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.reproduction.orders import ordered
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import CONTROLS, GIGABIT_MBPS, case, rate_over_batches
@@ -49,7 +49,7 @@ PAPER_3 = {
 def case_table(effort: Effort, key: RttPair, rate_mbps: float, quick_s: float, *, red: bool = False) -> Case:
     """Make a case of tables 1 to 3; `quick_s` is the length of a quick run, `red` adaptive RED."""
     flows = [{**CONTROLS[key.control], "rtt": f"{40 * multiple} ms"} for multiple in (1, key.ratio)]
-    return case(effort, flows, rate_mbps, quick_s=quick_s, red=red, most_runs=FULL.runs)
+    return case(effort, flows, rate_mbps, quick_s=quick_s, red=red)
 
 
 def _measure_table(run: Run) -> Row:
