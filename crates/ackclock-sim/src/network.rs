@@ -151,7 +151,7 @@ impl Network {
     }
 
     /// The flow at `place` acts now; `end` of it takes a packet in if that is `delivered`.
-    #[inline]
+    #[inline(always)]
     pub fn begin_act(&mut self, place: u32, end: EndId, delivered: bool) {
         self.acting = place;
         if delivered {
@@ -248,7 +248,7 @@ impl Network {
     }
 
     /// Takes a packet that has left a link on to the next. Where there is none, returns the end that it has come to.
-    #[inline]
+    #[inline(always)]
     pub fn pass_on(&mut self, now: Time, packet: &mut Packet, schedule: &mut Schedule) -> Option<EndId> {
         match self.hops[packet.hop() as usize] {
             Hop::Deliver => Some(packet.sent_to()),

@@ -45,8 +45,6 @@ pub struct Simulation {
     moves_observer: bool,
     /// Whether the ends do not fit into the cache of a core, so that the memory of those that act next is asked for.
     looks_ahead: bool,
-    /// Whether there is something to do after an end has acted: either of the two.
-    attends: bool,
 }
 
 /// More flows than this are looked ahead for: what fewer need stays in the cache of the core, and asking costs 4 %.
@@ -122,12 +120,10 @@ impl Simulation {
             counts_round_trips,
             moves_observer: counts_round_trips || early < count,
             looks_ahead: false,
-            attends: counts_round_trips,
         };
         let paces = simulation.scenario.flows.iter().any(|flow| flow.tcp.pacing);
         let few = if paces { FEW_PACED_FLOWS } else { FEW_FLOWS };
         simulation.looks_ahead = simulation.stage.network.places.fixed() > few;
-        simulation.attends |= simulation.looks_ahead;
         simulation.await_next();
         Ok(simulation)
     }
@@ -177,6 +173,11 @@ impl Simulation {
     /// # Panics
     /// When time would run back, or a control breaks its contract.
     pub fn advance(&mut self, events: u64) -> bool {
+        if self.looks_ahead { self.advance_by::<true>(events) } else { self.advance_by::<false>(events) }
+    }
+
+    /// Two copies of the loop, because what one run in many asks for would cost the others ten instructions per packet.
+    fn advance_by<const LOOKS_AHEAD: bool>(&mut self, events: u64) -> bool {
         let mut packet = Packet::default();
         let mut uneventful = self.observer.next().min(self.end);
         for _ in 0..events {
@@ -201,6 +202,9 @@ impl Simulation {
                     }
                     let Some(end) = network.pass_on(time, &mut packet, schedule) else { continue };
                     delivered = true;
+                    if LOOKS_AHEAD {
+                        self.expect_from(link);
+                    }
                     if end.is_sender() {
                         self.stage.show(&packet);
                     }
@@ -213,6 +217,9 @@ impl Simulation {
                 }
             };
             self.act(end, delivered.then_some(&packet));
+            if LOOKS_AHEAD {
+                self.look_ahead(end);
+            }
             if self.moves_observer {
                 uneventful = self.observer.next().min(self.end);
             }
@@ -248,7 +255,7 @@ impl Simulation {
     }
 
     /// An end takes in a packet, or the time that it wanted to be woken at.
-    #[inline]
+    #[inline(always)]
     fn act(&mut self, end: EndId, packet: Option<&Packet>) {
         let flow = end.flow();
         if flow < self.stage.network.places.fixed() {
@@ -269,31 +276,21 @@ impl Simulation {
             ends.receiver.act(end, packet, &mut self.stage)
         };
         self.stage.schedule.set_at(slot, self.stage.network.number_of(end), wakeup);
-        if self.attends {
-            self.after_act(end, place);
-        }
-    }
-
-    /// Does what few runs ask for after an end has acted.
-    #[cold]
-    #[inline(never)]
-    fn after_act(&mut self, end: EndId, place: u32) {
-        if self.looks_ahead {
-            self.look_ahead(end);
-        }
         if self.counts_round_trips && end.is_sender() {
             self.after_sender(end.flow(), place);
         }
     }
 
-    /// Expects the end that acts next, as far as that is known, if it is not `end`, which has just acted.
+    /// Expects the end that the next packet of a link goes to: some events lie between two packets, in which memory arrives.
+    fn expect_from(&self, link: u32) {
+        if let Some(next) = self.stage.network.expected(link) {
+            self.expect(next);
+        }
+    }
+
+    /// Expects the end whose timer is the next event, if it is not `end`, which has just acted.
     fn look_ahead(&self, end: EndId) {
-        let next = match self.stage.network.component(self.stage.schedule.next().1) {
-            Component::Link(link) => self.stage.network.expected(link),
-            Component::End(next) => Some(next),
-            Component::Director => None,
-        };
-        if let Some(next) = next
+        if let Component::End(next) = self.stage.network.component(self.stage.schedule.next().1)
             && next != end
         {
             self.expect(next);
@@ -319,6 +316,8 @@ impl Simulation {
     }
 
     /// Applies events and takes samples that wait for round trips of `flow`.
+    #[cold]
+    #[inline(never)]
     fn after_sender(&mut self, flow: u32, place: u32) {
         if self.director.waits_for_round_trips() {
             let round = self.ends[place as usize].sender.view().round;
