@@ -37,8 +37,8 @@ MOST = 100
 """Most runs of a case. What they do not decide is less than 0.28 standard deviations of a run from its limit:
 a single run of the paper tells nothing about it."""
 MOST_PACKETS = 9e9
-"""Most packets that the runs of an artefact may simulate: half an hour of a core with 5 million a second. Time
-is not measured, so that a plan is the same on any machine."""
+"""Most packets that the runs of an artefact may simulate: half an hour of a core with 5 million a second.
+Time is not measured, so that a plan is the same on any machine."""
 LEAST_QUICK = 12
 LEAST_PACKETS_QUICK = 3e5
 """Fewest runs of a case in a quick reproduction, where those beyond three add no more packets than this."""
