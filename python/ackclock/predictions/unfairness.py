@@ -78,7 +78,8 @@ def _scenario(
     times = 20 * max(rtts) + shares.epoch_s * np.arange(SETTLING_EPOCHS + EPOCHS + 1)
     flows = []
     for rtt, top in zip(rtts, shares.window.tolist(), strict=True):
-        settings = {"params": dict(params), "initial_ssthresh": paths.rounded(max(2.0, 0.9 * top))}
+        ssthresh = paths.rounded(max(2.0, 0.9 * top))
+        settings: build.Table = {"params": dict(params), "initial_ssthresh": ssthresh}
         flows.append((build.flow(name, rtt=build.seconds(rtt), **settings), rtt, [top] * len(times)))
     duration_s = float(times[-1]) + 2 * max(rtts)
     return paths.losing_together(flows, times.tolist(), duration_s, shares.epoch_s / 4)
