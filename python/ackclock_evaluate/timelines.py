@@ -26,8 +26,8 @@ def silence(run: Run, *, from_s: float, to_s: float) -> CellNumbers:
     ``sent_in_silence`` (packets) leaves out the first 0.2 s of the silence, a round trip in which the
     sender cannot know of it. ``recovery`` is the time (s) until the mean over a second reaches half of
     its value before the silence; the rest of the run if it never does. ``loss_after`` is the share of the
-    packets sent in the 10 s after the first delivery that overflow the queue: a slow start without ssthresh
-    ends in a loss of all that the path cannot hold.
+    packets sent in the 10 s after the first delivery that overflow the queue, 0 if nothing is delivered: a
+    slow start without ssthresh ends in a loss of all that the path cannot hold.
     """
     flow = flows(run, "c")[0]
     table = run.windows.filter(pl.col("flow") == flow["id"])

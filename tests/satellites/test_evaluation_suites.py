@@ -295,6 +295,34 @@ def test_a_better_moment_does_not_end_starvation() -> None:
     assert timelines.starvation(run) == {"starved": 50.0}
 
 
+def test_what_overflows_the_queue_after_a_silence_counts_for_ten_seconds() -> None:
+    """100 packets per second, but for a silence from 20 s to 50 s into which one is sent; back at 55 s."""
+    time_s = np.arange(1.0, 91.0)
+    is_silent = (time_s > 20) & (time_s <= 50)
+    sent = np.where(is_silent, 1000.0 * (time_s == 30), 100_000.0)
+    windows = pl.DataFrame(
+        {
+            "flow": 0,
+            "time_s": time_s,
+            "sent_bytes": sent,
+            "delivered_bytes": np.where((time_s <= 20) | (time_s >= 55), 100_000.0, 0.0),
+        }
+    )
+    # Before the return, within the ten seconds, on another link, and later.
+    drops = [(54.0, 0, 9), (56.0, 0, 22), (56.0, 1, 5), (70.0, 0, 50)]
+    queues = pl.DataFrame(drops, ["time_s", "link", "drops"], orient="row")
+    packet = {"packet": "1000 B"}
+    summary = {"flows": [{"id": 0, "name": "c", "settings": packet}], "duration_s": 90.0}
+    run = cast("Run", SimpleNamespace(windows=windows, queues=queues, summary=summary))
+    # Half of the rate is reached in the middle of the second that ends at 55 s. The samples from 55 s to
+    # 65 s send 11 * 100 packets, 22 of which are lost.
+    expected = {"sent_in_silence": 1.0, "recovery": 4.5, "loss_after": 0.02}
+    assert timelines.silence(run, from_s=20.0, to_s=50.0) == pytest.approx(expected)
+    none = windows.with_columns(delivered_bytes=pl.col("delivered_bytes") * (pl.col("time_s") <= 20))
+    run = cast("Run", SimpleNamespace(windows=none, queues=queues, summary=summary))
+    assert timelines.silence(run, from_s=20.0, to_s=50.0)["loss_after"] == 0.0
+
+
 def test_a_margin_of_harm_is_a_tenth_of_the_smaller_fair_share() -> None:
     # One flow of two has a half, one of five a fifth, and one of seventeen a seventeenth of the link.
     (mixed,) = [criterion for criterion in SUITES["rfc9743"] if criterion.id == "mixed"]

@@ -5,8 +5,8 @@
 //!
 //! - Time counts from the end of the last recovery, and the increase is recomputed only when the window has grown by
 //!   a packet; acknowledgements in between are counted.
-//! - RTTmin and RTTmax are extremes of the smoothed RTT in congestion avoidance. RTTmax follows only from four RTTmin
-//!   after a recovery on, by at most 20 ms at a time, and a loss event takes 5 % of its distance to RTTmin away.
+//! - RTTmin and RTTmax are extremes of the smoothed RTT in congestion avoidance. RTTmax follows only once four
+//!   RTTmin have passed since a recovery, by at most 20 ms at a time, and a loss event takes 5 % of its distance to RTTmin away.
 //! - The throughput is measured outside of recovery, over a window and an RTTmin at least, and smoothed; the first
 //!   values after a recovery replace what was known. Its maximum decides: where it differs from the maximum at the loss
 //!   event before by more than a fifth, the window is halved, and again at the next loss event.

@@ -176,7 +176,7 @@ impl Simulation {
         if self.looks_ahead { self.advance_by::<true>(events) } else { self.advance_by::<false>(events) }
     }
 
-    /// Two copies of the loop, because what one run in many asks for would cost the others ten instructions per packet.
+    /// The loop exists twice, because looking ahead would cost the runs that do not 13 instructions per packet.
     fn advance_by<const LOOKS_AHEAD: bool>(&mut self, events: u64) -> bool {
         let mut packet = Packet::default();
         let mut uneventful = self.observer.next().min(self.end);
@@ -281,7 +281,7 @@ impl Simulation {
         }
     }
 
-    /// Expects the end that the next packet of a link goes to: some events lie between two packets, in which memory arrives.
+    /// Expects the end that gets the next packet of a link: its memory arrives during the events between two packets.
     fn expect_from(&self, link: u32) {
         if let Some(next) = self.stage.network.expected(link) {
             self.expect(next);

@@ -112,7 +112,7 @@ def verify(directory: Path, as_json: bool) -> None:
     detect errors of disks, copies and editors, but not changes by somebody who also rewrites the checksums.
 
     \b
-    Exit status: 0 if nothing has changed, 1 if something has, 2 if there is no result.
+    Exit status: 0 if nothing has changed, 1 if something has, 2 if the result is missing.
 
     \b
     Examples:
