@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ackclock.reproduction import classes
+from ackclock.reproduction import classes, outcome
 from ackclock.reproduction.classes import CLASSES, classify, counts
 from ackclock.reproduction.main_claims import MainClaim
 from ackclock.reproduction.paper import Paper
@@ -63,6 +63,18 @@ def test_other_claims_of_an_artefact_do_not_count():
 def test_of_several_claims_the_worst_counts():
     assert class_of(claim("slow-1"), claim("slow-2", "undecided")).name == "undecided"
     assert class_of(claim("slow-1", "undecided"), claim("slow-2", "not found")).name == "not found"
+
+
+def test_the_number_that_is_shown_is_of_a_claim_that_has_the_class():
+    # The first claim is undecided, and the class is that of the second.
+    stated = [
+        {**claim(name, verdict), "claim": name, "measured": measured}
+        for name, verdict, measured in (("slow-1", "undecided", "0.936"), ("slow-2", "depends", "0.911"))
+    ]
+    classified = class_of(*stated)
+    found = outcome.found(Paper("tiny", "Tiny", (), ()), classified)
+    assert classified.name == "depends on a setting"
+    assert found is not None and found.find == "0 of 2 parts hold; slow-2: 0.911"
 
 
 def test_formulas_settings_and_measurements_are_apart():

@@ -38,11 +38,12 @@ POSSIBLE = 0.05
 
 @dataclass(frozen=True)
 class Classified:
-    """The class of an artefact, its main claim, and the records of the claims that state it."""
+    """The class of an artefact, its main claim, the claims that state it, and those that have this class."""
 
     name: str
     main: MainClaim | None
-    stated: Sequence[ClaimRecord]
+    stated: Sequence[ClaimRecord] = ()
+    deciding: Sequence[ClaimRecord] = ()
 
     @property
     def holds(self) -> bool | None:
@@ -66,9 +67,9 @@ def classify(paper: Paper, records: Iterable[Mapping[str, Any]]) -> dict[str, Cl
 def _classified(paper: Paper, record: Mapping[str, Any], claims: Mapping[str, ClaimRecord]) -> Classified:
     main = paper.main_claims.get(record["name"])
     if record["error"]:
-        return Classified("failed", main, ())
+        return Classified("failed", main)
     if main is None:
-        return Classified("not checked", None, ())
+        return Classified("not checked", None)
     stated: list[ClaimRecord] = []
     is_complete = bool(main.ids)
     for name in main.ids:
@@ -78,14 +79,16 @@ def _classified(paper: Paper, record: Mapping[str, Any], claims: Mapping[str, Cl
         is_complete &= bool(named)
     fixed = {"setting": "setting", "live": "analogue"}.get(main.kind)
     if fixed:
-        return Classified(fixed, main, stated)
+        return Classified(fixed, main, stated, [claim for claim in stated if not claim["holds"]] or stated)
     if not is_complete:
-        return Classified("not checked", main, ())
+        return Classified("not checked", main)
     holds = "verified" if main.kind == "formula" else "reproduced"
     order = list(CLASSES)
     unknown = set(paper.unknown_code)
     kinds = [_class_of_claim(claim, holds, unknown) for claim in stated]
-    return Classified(max(kinds, key=order.index), main, stated)
+    name = max(kinds, key=order.index)
+    deciding = [claim for claim, kind in zip(stated, kinds, strict=True) if kind == name]
+    return Classified(name, main, stated, deciding)
 
 
 def _class_of_claim(claim: ClaimRecord, holds: str, unknown: set[str]) -> str:

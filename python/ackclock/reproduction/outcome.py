@@ -40,20 +40,13 @@ def found(paper: Paper, classified: Classified) -> Found | None:
     find = _numbers(classified) or classified.main.missing or "nothing, because what states it was not run"
     so = f"{classified.name}, which means: {CLASSES[classified.name]}"
     if classified.name == "undecided":
-        so += f" ({'; '.join(dict.fromkeys(_limit(paper, claim) for claim in _deciding(classified)))})"
+        so += f" ({'; '.join(dict.fromkeys(_limit(paper, claim) for claim in classified.deciding))})"
     return Found(classified.main.claim, find, so)
-
-
-def _deciding(classified: Classified) -> Sequence[ClaimRecord]:
-    """Return the claims that make the class what it is: those of its kind, or else all that state it."""
-    if classified.name == "undecided":
-        return [claim for claim in classified.stated if claim["verdict"] == "undecided"]
-    return [claim for claim in classified.stated if not claim["holds"]] or classified.stated
 
 
 def _numbers(classified: Classified) -> str:
     """Return what was measured for the main claim."""
-    stated, deciding = classified.stated, _deciding(classified)
+    stated, deciding = classified.stated, classified.deciding
     if not deciding:
         return ""
     if len(stated) == 1:
@@ -160,7 +153,7 @@ def screen(records: Sequence[ArtefactRecord], papers: Mapping[str, Paper], outpu
         for kind, artefacts in others.items():
             said += _listed(f"  {kind}: ", artefacts)
             for artefact in artefacts if kind == "undecided" else ():
-                said += [f"    {reason(papers[name], claim, 4)}" for claim in _deciding(classified[artefact])]
+                said += [f"    {reason(papers[name], claim, 4)}" for claim in classified[artefact].deciding]
         own = [record for record in records if record["paper"] == name]
         said += _by_class("  ", list(classified.values()), own)
     if len(names) > 1:
