@@ -1,9 +1,9 @@
-"""Publish what a full reproduction has made: papers/publish.py [RESULTS [PAPER]...]."""
+"""Publish what a full reproduction has made."""
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -22,11 +22,17 @@ MOST_ROWS = 600
 """Largest number of rows of a curve: on a chart 600 pixels wide more cannot be told apart."""
 
 
-def main(results: str = "results", *names: str) -> None:
+def main() -> None:
     """Publish papers, by default all of those that have a full result."""
-    papers = [PAPERS[name] for name in names or PAPERS]
-    for name, place in published.places(papers).items():
-        missing = publish(Path(results), PAPERS[name], place)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("results", nargs="?", type=Path, default="results", help="directory of the reproduction")
+    parser.add_argument("papers", nargs="*", metavar="PAPER", help="one of " + ", ".join(PAPERS))
+    arguments = parser.parse_args()
+    unknown = set(arguments.papers) - set(PAPERS)
+    if unknown:
+        parser.error(f"unknown paper {min(unknown)}")
+    for name, place in published.places(PAPERS[name] for name in arguments.papers or PAPERS).items():
+        missing = publish(arguments.results, PAPERS[name], place)
         size = sum(file.stat().st_size for file in place.glob("*"))
         left = f"; not run: {', '.join(missing)}" if missing else ""
         print(f"{place}: {size / 1e6:.1f} MB{left}")
@@ -140,4 +146,4 @@ def _write(every: Mapping[str, Published], directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -49,11 +49,14 @@ VARIANTS: Mapping[str, Sequence[Mapping[str, Any]]] = {"illinois": ({}, {"overhe
 """Changes of the setting that are run, too: TCP-Linux stops most growth when an overhead is set."""
 
 SEEDS: Mapping[str, int] = {
+    "bic/figure-9/20-mbit-s-what-bi-tcp-more-mostly-what": 40,
     "bic/figure-10/bi-tcp-close-to-one-at-all-scales": 5,
     "transient/figure-12/tfrc-and-tear-smoother-than-tcp-and-gaimd": 40,
-    "transient/figure-34/tfrc-takes-much-longer-than-gaimd": 150,
+    "transient/figure-24/gaimd-responds-as-in-figure-26": 107,
+    "transient/figure-34/tfrc-takes-much-longer-than-gaimd": 221,
 }
-"""Claims that need more runs than the others of their paper to be decided, planned from the spread of these."""
+"""Claims that get more runs than the others of their paper: at least what `decision.runs_to_decide` asks for after a
+few of them."""
 
 LONGEST_MIN = 10
 """A claim that needs a longer run of ns-2 is not run; its row has the estimate instead."""
