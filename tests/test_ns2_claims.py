@@ -12,12 +12,13 @@ import pytest
 from ackclock import engine
 from ackclock.reproduction import ns2
 from ackclock.reproduction.artefact import Computed
-from ackclock.reproduction.numbers import QUICK
+from ackclock.reproduction.numbers import FULL, QUICK
 from ackclock_papers import PAPERS
 
 TESTS = Path(__file__).parent
 sys.path.append(str(TESTS.parent / "papers" / "ns2"))
 bridge = pytest.importorskip("bridge")
+claims = pytest.importorskip("claims")
 USED_NS2 = ("africa", "bic", "illinois", "transient")
 """Papers whose authors ran ns-2; TCP-FIT was measured on real and emulated paths."""
 
@@ -109,6 +110,22 @@ def scenario(**flow):
             "flow": [{"controller": "reno", "recovery": "reno", "rtt": "40 ms"} | flow],
         }
     )
+
+
+@pytest.mark.parametrize(("tfrc", "said"), [(0.3, "no"), (0.1, "it holds without TEAR")])
+def test_a_claim_about_the_worst_of_several_is_only_refuted_without_one_of_them(tfrc, said, monkeypatch):
+    """GAIMD has 0.2: with TFRC's 0.3 the rougher of TFRC and TEAR is above it, whatever TEAR has."""
+    coefficients = {"reno": 0.4, "gaimd": 0.2, "tfrc-2000": tfrc}
+
+    def measure(laboratory, artefact, scenario, run):
+        return {"cov": coefficients[scenario.controls[0]] + 0.001 * run}
+
+    monkeypatch.setattr(claims.Laboratory, "measure", measure)
+    paper = PAPERS["transient"]
+    artefact = next(artefact for artefact in paper.artefacts if artefact.name == "figure-12")
+    row = claims.Laboratory(paper, FULL.at(paper.setting)).judge(artefact, artefact.claims[0])
+    assert said in (row["why"] if tfrc == 0.1 else row["holds"])
+    assert "(without TEAR)" in row.get("measured", "(without TEAR)")
 
 
 def test_polls_become_a_run():

@@ -23,7 +23,7 @@ CLASSES: Mapping[str, str] = MappingProxyType(
         "possible as one run": "the main claim does not hold on average, but in one run of twenty or more",
         "depends on a setting": "the main claim holds at one setting or reading and not at another",
         "unknown code": "the paper leaves open how its control works, and its code is not public",
-        "ns-2 contradicts the text": "the main claim does not hold in ns-2 either",
+        "ns-2 contradicts the text": "the main claim does not hold in ns-2 either, at the same setting",
         "the paper contradicts itself": "the main claim cannot hold together with the rest of the paper",
         "not found": "the main claim holds at no setting and no reading that was tried",
         "differs": "the main claim does not hold, and not every reading of the text was tried",
