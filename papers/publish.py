@@ -25,7 +25,9 @@ MOST_ROWS = 600
 def main() -> None:
     """Publish papers, by default all of those that have a full result."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("results", nargs="?", type=Path, default="results", help="directory of the reproduction")
+    parser.add_argument(
+        "results", nargs="?", type=Path, default="results", help="directory of the reproduction"
+    )
     parser.add_argument("papers", nargs="*", metavar="PAPER", help="one of " + ", ".join(PAPERS))
     arguments = parser.parse_args()
     unknown = set(arguments.papers) - set(PAPERS)

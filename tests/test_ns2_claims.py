@@ -117,7 +117,7 @@ def test_a_claim_about_the_worst_of_several_is_only_refuted_without_one_of_them(
     """GAIMD has 0.2: with TFRC's 0.3 the rougher of TFRC and TEAR is above it, whatever TEAR has."""
     coefficients = {"reno": 0.4, "gaimd": 0.2, "tfrc-2000": tfrc}
 
-    def measure(laboratory, artefact, scenario, run):
+    def measure(_laboratory, _artefact, scenario, run):
         return {"cov": coefficients[scenario.controls[0]] + 0.001 * run}
 
     monkeypatch.setattr(claims.Laboratory, "measure", measure)

@@ -55,8 +55,8 @@ SEEDS: Mapping[str, int] = {
     "transient/figure-24/gaimd-responds-as-in-figure-26": 107,
     "transient/figure-34/tfrc-takes-much-longer-than-gaimd": 221,
 }
-"""Claims that get more runs than the others of their paper: at least what `decision.runs_to_decide` asks for after a
-few of them."""
+"""Claims that get more runs than the others of their paper: at least what `decision.runs_to_decide` asks for
+after a few of them."""
 
 LONGEST_MIN = 10
 """A claim that needs a longer run of ns-2 is not run; its row has the estimate instead."""
@@ -69,8 +69,8 @@ UNSEEN = {
 STAND_INS: Mapping[str, Mapping[str, str]] = {
     "tfrc-and-tear-smoother-than-tcp-and-gaimd": {str(Protocol.TEAR): str(Protocol.TFRC)}
 }
-"""Claims about the worst of several controls, and what takes the place of those that ns-2 lacks: another of them.
-What does not hold for some of them does not hold for all; what holds for some says nothing."""
+"""Claims about the worst of several controls, and what takes the place of those that ns-2 lacks: another of
+them. What does not hold for some of them does not hold for all; what holds for some says nothing."""
 
 
 def wanted(names: Sequence[str]) -> list[tuple[Paper, Artefact, Claim]]:
