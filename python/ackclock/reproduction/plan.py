@@ -47,8 +47,8 @@ MOST_PACKETS_QUICK = 2e7
 price by claim, so that the plan of an artefact does not depend on others."""
 SURELY = 5 / 3
 """A claim of a quick reproduction gets this many times the runs that decide it with 80 %, where they add at
-most `SURE_PACKETS_QUICK`. They decide it with 95 %: by normal quantiles ((1.960 + 1.645) / (1.960 + 0.842))**2,
-which is 1.66."""
+most `SURE_PACKETS_QUICK`. They decide it with 95 %: by normal quantiles it takes ((1.960 + 1.645) / (1.960 +
+0.842))**2 = 1.66 times the runs."""
 SURE_PACKETS_QUICK = MOST_PACKETS_QUICK / 4
 COLUMNS = ("artefact", "case", "runs", "claim", "cut")
 
