@@ -288,16 +288,34 @@ def test_an_estimate_counts_runs_and_jobs(file: Path, monkeypatch: pytest.Monkey
     assert estimate.seconds(plan, jobs=2) == 12.0
 
 
+# The looks at a run of two seconds: wall time and simulated time. One look of 0.3 s at 0.5 s leaves 1.5 s
+# at 0.6 s per second: 0.3 + 0.9. Of two, the second half simulates a fifth of a second in 0.2 s: 0.4 s, and
+# 1.3 s at 1 s per second.
+@pytest.mark.parametrize(
+    ("looks", "expected_s"), [([(0.3, 0.5)], 1.2), ([(0.2, 0.5), (0.4, 0.7)], 1.7)], ids=["one look", "two"]
+)
 def test_a_trial_that_is_broken_off_counts_for_the_whole_run(
-    file: Path, monkeypatch: pytest.MonkeyPatch
+    looks: list[tuple[float, float]], expected_s: float, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    clock = iter((100.0, 100.3, 100.4))
+    clock = iter([100.0, *(100.0 + wall_s for wall_s, _ in looks)])
     monkeypatch.setattr(trials.time, "monotonic", lambda: next(clock))
-    monkeypatch.setattr(trials.engine, "summary", lambda _scenario, progress: progress(0.5, 1000))
-    # Half a second of the two took 0.4 s until it was broken off.
+
+    def summary(_scenario: engine.Scenario, progress: engine.Progress) -> None:
+        for _, simulated_s in looks:
+            progress(simulated_s, 1000)
+
+    monkeypatch.setattr(trials.engine, "summary", summary)
     plan = sweeps.read(file)
     scenario = engine.read(plan.scenario, settings=plan.points[0].settings)
-    assert trials._trial(scenario) == pytest.approx(0.4 * 2.0 / 0.5)
+    assert trials._trial(scenario) == pytest.approx(expected_s)
+
+
+def test_a_scenario_counts_as_often_as_it_is_run(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nine runs of 0.1 s and one of 10 s take 10.9 s, one after the other."""
+    plan = sweeps.read(file)
+    quick, slow = (engine.read(plan.scenario, settings=point.settings) for point in plan.points[:2])
+    monkeypatch.setattr(trials, "_trial", lambda scenario: 10.0 if scenario == slow else 0.1)
+    assert trials.seconds([*[quick] * 9, slow], 10, 1) == pytest.approx(10.9)
 
 
 def test_workers_do_not_outlive_a_killed_sweep(file: Path, tmp_path: Path) -> None:
