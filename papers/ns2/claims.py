@@ -169,7 +169,12 @@ class Laboratory:
         if claim.name in UNSEEN:
             return {"why": UNSEEN[claim.name]}
         stand_ins = STAND_INS.get(claim.name, {})
-        cases = {case: cases[case] for case in read if str(case) not in stand_ins}
+        more = SEEDS.get(f"{self.paper.name}/{artefact.name}/{claim.name}", 0)
+        cases = {
+            case: replace(cases[case], runs=max(cases[case].runs, more))
+            for case in read
+            if str(case) not in stand_ins
+        }
         scenarios = {case: engine.read(needed.scenario) for case, needed in cases.items()}
         try:
             agents = [bridge.ran(scenario) for scenario in scenarios.values()]
@@ -228,15 +233,13 @@ def put(paper: Paper, artefact: Artefact, claim: Claim, new: Sequence[Mapping[st
 def main() -> None:
     """Judge claims, and put their rows into the tables."""
     bridge.check_installed()
-    laboratories: dict[tuple[str, str, int], Laboratory] = {}
+    laboratories: dict[tuple[str, str], Laboratory] = {}
     for paper, artefact, claim in wanted(sys.argv[1:]):
         new: list[dict[str, str]] = []
-        effort = EFFORTS[paper.name]
-        seeds = SEEDS.get(f"{paper.name}/{artefact.name}/{claim.name}", effort.runs)
         for change in VARIANTS.get(paper.name, ({},)):
             words = ", ".join(f"{key} {value}" for key, value in change.items())
-            at = replace(effort, runs=seeds).at(dict(paper.setting) | change)
-            laboratory = laboratories.setdefault((paper.name, words, seeds), Laboratory(paper, at))
+            at = EFFORTS[paper.name].at(dict(paper.setting) | change)
+            laboratory = laboratories.setdefault((paper.name, words), Laboratory(paper, at))
             row = {"artefact": artefact.name, "claim": claim.name, "change": words}
             new.append(row | laboratory.judge(artefact, claim))
             print(f"{paper.name}/{artefact.name}/{claim.name}", new[-1].get("why") or new[-1], flush=True)
