@@ -263,8 +263,9 @@ def what_became(paper: Paper, classified: Mapping[str, Classified]) -> list[str]
         if result is None or each.name in outcome.HOLDS:
             continue
         change = CHANGE.get(each.name, "").format(target=f"{paper.name}/{name}") or _items(each)
-        if each.name.startswith("ns-2") and any(claim["verdict"] == "depends" for claim in each.deciding):
-            change += f"; or {_items(each)}: at another one it holds here"
+        is_contradicted = each.name == "ns-2 contradicts the text"
+        if is_contradicted and any(claim["verdict"] == "depends" for claim in each.deciding):
+            change += f"; it holds here at another plausible setting, so {_items(each)} matters too"
         rows.append([outcome.in_print(paper[name]), result.says, result.find, each.name, change])
     heads = ["", "the paper says", "we find", "class", "what would change our mind"]
     return [f"The main claims of these hold: {', '.join(holding)}.", "", *markdown.table(heads, rows)]

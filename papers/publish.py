@@ -30,6 +30,8 @@ def main() -> None:
     )
     parser.add_argument("papers", nargs="*", metavar="PAPER", help="one of " + ", ".join(PAPERS))
     arguments = parser.parse_args()
+    if not arguments.results.is_dir():
+        parser.error(f"there is no directory {arguments.results}: ackclock reproduce --full -o makes it")
     unknown = set(arguments.papers) - set(PAPERS)
     if unknown:
         parser.error(f"unknown paper {min(unknown)}")

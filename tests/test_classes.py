@@ -72,9 +72,9 @@ def test_the_number_that_is_shown_is_of_a_claim_that_has_the_class():
         for name, verdict, measured in (("slow-1", "undecided", "0.936"), ("slow-2", "depends", "0.911"))
     ]
     classified = class_of(*stated)
-    found = outcome.found(Paper("tiny", "Tiny", (), ()), classified)
+    result = outcome.found(Paper("tiny", "Tiny", (), ()), classified)
     assert classified.name == "depends on a setting"
-    assert found is not None and found.find == "0 of 2 parts hold; slow-2: 0.911"
+    assert result is not None and result.find == "0 of 2 parts hold; slow-2: 0.911"
 
 
 def test_formulas_settings_and_measurements_are_apart():

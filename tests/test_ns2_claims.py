@@ -112,10 +112,9 @@ def scenario(**flow):
     )
 
 
-@pytest.mark.parametrize(("tfrc", "said"), [(0.3, "no"), (0.1, "it holds without TEAR")])
-def test_a_claim_about_the_worst_of_several_is_only_refuted_without_one_of_them(tfrc, said, monkeypatch):
+def test_a_claim_about_the_worst_of_several_is_only_refuted_without_one_of_them(monkeypatch):
     """GAIMD has 0.2: with TFRC's 0.3 the rougher of TFRC and TEAR is above it, whatever TEAR has."""
-    coefficients = {"reno": 0.4, "gaimd": 0.2, "tfrc-2000": tfrc}
+    coefficients = {"reno": 0.4, "gaimd": 0.2}
 
     def measure(_laboratory, _artefact, scenario, run):
         return {"cov": coefficients[scenario.controls[0]] + 0.001 * run}
@@ -123,9 +122,16 @@ def test_a_claim_about_the_worst_of_several_is_only_refuted_without_one_of_them(
     monkeypatch.setattr(claims.Laboratory, "measure", measure)
     paper = PAPERS["transient"]
     artefact = next(artefact for artefact in paper.artefacts if artefact.name == "figure-12")
-    row = claims.Laboratory(paper, FULL.at(paper.setting)).judge(artefact, artefact.claims[0])
-    assert said in (row["why"] if tfrc == 0.1 else row["holds"])
-    assert "(without TEAR)" in row.get("measured", "(without TEAR)")
+    laboratory = claims.Laboratory(paper, FULL.at(paper.setting))
+    coefficients["tfrc-2000"] = 0.3
+    refuted = laboratory.judge(artefact, artefact.claims[0])
+    assert refuted["holds"] == "no"
+    assert refuted["measured"].endswith("(without TEAR)")
+    # With 0.1 TFRC alone is smoother, and TEAR may be anything.
+    coefficients["tfrc-2000"] = 0.1
+    unknown = laboratory.judge(artefact, artefact.claims[0])
+    assert unknown["why"].startswith("it holds without TEAR")
+    assert "holds" not in unknown
 
 
 def test_polls_become_a_run():

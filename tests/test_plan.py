@@ -146,6 +146,10 @@ def test_a_quick_reproduction_gets_what_is_cheap():
     # Twelve runs add 9 * 3e4 = 2.7e5 packets, less than 3e5; at 1e5 only three more are as cheap.
     assert quick(3e4)["not read"] == (12, "", "")
     assert quick(1e5)["not read"] == (6, "", "")
+    # 5/3 of ten runs are 17. Beyond the four that are cheap at 3e5 they add 13 * 3e5 = 3.9e6, less than 5e6;
+    # beyond three at 4e5 they add 14 * 4e5 = 5.6e6.
+    assert quick(3e5)["one deviation"] == (17, "one-deviation-2", "")
+    assert quick(4e5)["one deviation"] == (10, "one-deviation-2", "")
 
 
 def test_a_plan_is_kept_and_taken(tmp_path):

@@ -55,8 +55,7 @@ SEEDS: Mapping[str, int] = {
     "transient/figure-24/gaimd-responds-as-in-figure-26": 107,
     "transient/figure-34/tfrc-takes-much-longer-than-gaimd": 221,
 }
-"""Claims that get more runs than the others of their paper: at least what `decision.runs_to_decide` asks for
-after a few of them."""
+"""Claims that get more runs than the others of their paper, whose number left them undecided."""
 
 LONGEST_MIN = 10
 """A claim that needs a longer run of ns-2 is not run; its row has the estimate instead."""

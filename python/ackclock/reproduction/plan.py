@@ -50,6 +50,7 @@ SURELY = 5 / 3
 most `SURE_PACKETS_QUICK`. They decide it with 95 %: by normal quantiles it takes ((1.960 + 1.645) / (1.960 +
 0.842))**2 = 1.66 times the runs."""
 SURE_PACKETS_QUICK = MOST_PACKETS_QUICK / 4
+"""Most packets that the runs of a claim, `SURELY` times as many, may add to a quick reproduction."""
 COLUMNS = ("artefact", "case", "runs", "claim", "cut")
 
 
@@ -134,7 +135,8 @@ def planned_quick(artefact: Artefact, judgement: Judgement) -> list[Planned]:
     """Plan the runs of the cases of an artefact in a quick reproduction from its pilot.
 
     Cheap cases get twelve. A case gets as many as the claim that reads it and needs most, of those that would
-    add at most `MOST_PACKETS_QUICK`, or `SURELY` times that; the others stay as they are, undecided or not.
+    add at most `MOST_PACKETS_QUICK`, and `SURELY` times as many if these add at most `SURE_PACKETS_QUICK`;
+    the others stay as they are.
     """
     numbers, packets = judgement.numbers, judgement.packets
     random = _random(numbers)

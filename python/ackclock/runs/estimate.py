@@ -19,8 +19,8 @@ Tried = TypeVar("Tried")
 TRIALS = 8
 """Trials where a scenario must be drawn or read for each."""
 MOST_TRIALS = 24
-"""Trials where the scenarios are there: six seconds. One in five of a paper costs a hundred times as much as
-the others, and fewer trials would miss it."""
+"""Trials where the scenarios have been read already, six seconds at most: a few scenarios of a paper may take
+nearly all of its time, and fewer trials would miss them."""
 TRIAL_S = 0.25
 """Wall time after which a trial is stopped."""
 
@@ -76,7 +76,7 @@ def cost(missing: Sequence[Job], kept: int = 0, at_once: int | None = None) -> W
 
 
 def seconds(scenarios: Sequence[engine.Scenario], runs: int, at_once: int | None = None) -> float:
-    """Return the estimated wall time of runs that are spread over scenarios as often as these are listed.
+    """Return the estimated wall time of runs; each scenario has a share of them, as often as it is listed.
 
     Each scenario, or `MOST_TRIALS` of them, spread evenly, is tried for a quarter of a second. Raises
     SimulationError when a trial fails.
