@@ -47,6 +47,18 @@ def test_tables_have_the_columns_of_the_trace():
     assert set(run.events["kind"]) <= kinds
 
 
+def test_the_rows_of_a_flow_and_of_a_link_are_those_of_the_table():
+    run = ackclock.simulate(SCENARIO)
+    flows, links = range(len(run.summary["flows"])), range(len(run.summary["links"]))
+    for flow in flows:
+        assert_frame_equal(run.windows_of(flow), run.windows.filter(pl.col("flow") == flow))
+    for link in links:
+        assert_frame_equal(run.queues_of(link), run.queues.filter(pl.col("link") == link))
+    assert sum(run.windows_of(flow).height for flow in flows) == run.windows.height > 0
+    assert run.windows_of(len(flows)).is_empty()
+    assert run.queues_of(len(links)).columns == run.queues.columns
+
+
 def test_what_does_not_apply_is_null():
     run = ackclock.simulate(SCENARIO)
     # Reno has no alpha; ssthresh is unlimited until the first loss.

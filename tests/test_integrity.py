@@ -14,7 +14,7 @@ import pytest
 
 import ackclock_papers
 from ackclock import StorageError, comparison, engine, sweep, sweeps
-from ackclock.engine import build, difference, integrity, storage
+from ackclock.engine import build, difference, disk, integrity, storage
 from ackclock.reproduction import tried
 from ackclock.runs import Case, Job, Store, each, recorded
 from ackclock.sweeps import exports, picture
@@ -551,6 +551,27 @@ def test_results_are_synced_before_and_after_they_get_their_name(
         "table",
     ]
     assert log[5:] == [("name", "result"), ("sync", tmp_path.name)]
+
+
+def test_a_kept_run_is_not_synced_because_its_seal_tells_whether_it_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    synced: list[str] = []
+    monkeypatch.setattr(disk, "sync", lambda place: synced.append(place.name))
+    monkeypatch.setattr(storage, "sync", lambda place: synced.append(place.name))
+    path = build.Path(5.0, 20.0, queue_packets=20, link={"loss": {"kind": "bernoulli", "rate": 0.001}})
+    setting = comparison.PathSetup(path, duration_s=2.0, runs=1)
+    first = comparison.compare(setting, ["reno"], cache=tmp_path)
+    tables = list(tmp_path.rglob("windows.parquet"))
+    assert tables
+    assert not {file.parent.name for file in tables} & set(synced)
+    assert "windows.parquet" not in synced
+    # What a power cut leaves of files that were not yet on disk: their names, and no content.
+    for file in tables:
+        file.write_bytes(b"")
+    second = comparison.compare(setting, ["reno"], cache=tmp_path)
+    assert second.table.equals(first.table)
+    assert "windows.parquet was changed or damaged" in capsys.readouterr().err
 
 
 def test_a_file_that_is_no_parquet_is_one_line(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def stall(run: Run) -> CellNumbers:
     longest_s = 0.0
     end_s = run.summary["duration_s"]
     for flow in measures.flows(run, "c"):
-        table = run.windows.filter(pl.col("flow") == flow["id"])
+        table = run.windows_of(flow["id"])
         times = table.filter(pl.col("delivered_bytes") > 0)["time_s"].to_numpy()
         samples = table["time_s"].to_numpy()
         first_s = float(samples[0]) if samples.size else 0.0

@@ -77,7 +77,7 @@ def reported_states(run: Run) -> ReportedStates | None:
     flow = measures.flows(run, "c")[0]
     if not set(NEEDED) <= set(run.windows.columns):
         return None
-    table = run.windows.filter((pl.col("flow") == flow["id"]) & pl.col("state").is_not_null())
+    table = run.windows_of(flow["id"]).filter(pl.col("state").is_not_null())
     if not table.height:
         return None
     state_numbers = table["state"].to_numpy().astype(int)

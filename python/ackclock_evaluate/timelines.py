@@ -30,7 +30,7 @@ def silence(run: Run, *, from_s: float, to_s: float) -> CellNumbers:
     slow start without ssthresh ends in a loss of all that the path cannot hold.
     """
     flow = flows(run, "c")[0]
-    table = run.windows.filter(pl.col("flow") == flow["id"])
+    table = run.windows_of(flow["id"])
     time_s = table["time_s"].to_numpy()
     inside = (time_s > from_s + 0.2) & (time_s <= to_s)
     sent = table["sent_bytes"].to_numpy()[inside].sum() / packet_bytes(flow)
@@ -44,12 +44,12 @@ def silence(run: Run, *, from_s: float, to_s: float) -> CellNumbers:
 
 
 def _loss_after(run: Run, flow: FlowSummary, from_s: float) -> float:
-    own = run.windows.filter(pl.col("flow") == flow["id"], pl.col("time_s") > from_s)
+    own = run.windows_of(flow["id"]).filter(pl.col("time_s") > from_s)
     returns_s = own.filter(pl.col("delivered_bytes") > 0)["time_s"].to_numpy()
     if not returns_s.size:
         return 0.0
     is_counted = pl.col("time_s").is_between(returns_s[0], returns_s[0] + RETURN_S)
-    lost = run.queues.filter(pl.col("link") == 0, is_counted)["drops"].to_numpy().sum()
+    lost = run.queues_of(0).filter(is_counted)["drops"].to_numpy().sum()
     sent = own.filter(is_counted)["sent_bytes"].to_numpy().sum() / packet_bytes(flow)
     return metrics.loss_rate(lost, sent)
 
@@ -106,9 +106,8 @@ def cuts(run: Run) -> CellNumbers:
 
 def delay_range(run: Run) -> CellNumbers:
     """Return ``delay_range`` of a flow alone: p5 to p95 of the RTTs in its samples, ms."""
-    table = run.windows.filter(
-        (pl.col("flow") == flows(run, "c")[0]["id"]) & (pl.col("time_s") > run.summary["measured_from_s"])
-    )
+    own = run.windows_of(flows(run, "c")[0]["id"])
+    table = own.filter(pl.col("time_s") > run.summary["measured_from_s"])
     rtts_ms = table["rtt_ms"].drop_nulls().to_numpy()
     if not rtts_ms.size:
         return {"delay_range": float("nan")}
@@ -123,14 +122,13 @@ def starvation(run: Run, *, prefix: str = "v") -> CellNumbers:
     all such times, so that a better moment does not end it, and the whole measured time when the mean
     over that is below 5 %.
     """
-    table = run.windows
     count = len(run.summary["flows"])
     from_s, end_s = run.summary["measured_from_s"], run.summary["duration_s"]
-    times = np.unique(table["time_s"].to_numpy())
+    times = np.unique(run.windows["time_s"].to_numpy())
     scale_s = 5 * float(np.median(np.diff(times)))
     rates = []
     for index in range(count):
-        flow_table = table.filter(pl.col("flow") == index)
+        flow_table = run.windows_of(index)
         times_s, delivered = flow_table["time_s"].to_numpy(), flow_table["delivered_bytes"].to_numpy()
         rates.append(metrics.over_intervals(times_s, delivered, scale_s, from_s, end_s)[1])
     together = np.asarray(rates)
@@ -154,7 +152,7 @@ def ramp_up(run: Run, *, start_s: float, powers: tuple[int, ...]) -> CellNumbers
     The newcomer is the second flow, and its packets count as 1500 bytes; the time is interpolated
     between samples. The rest of the run if they never arrive.
     """
-    table = run.windows.filter(pl.col("flow") == run.summary["flows"][1]["id"])
+    table = run.windows_of(run.summary["flows"][1]["id"])
     time_s = table["time_s"].to_numpy()
     arrived = np.cumsum(table["delivered_bytes"].to_numpy())
     times_s = {}
@@ -233,7 +231,7 @@ def recovery(run: Run, *, at_s: float, least_mbps: float) -> CellNumbers:
     It is the rest of the run if the flow never does.
     """
     flow = flows(run, "c")[0]
-    table = run.windows.filter(pl.col("flow") == flow["id"])
+    table = run.windows_of(flow["id"])
     delivered, time_s = table["delivered_bytes"].to_numpy(), table["time_s"].to_numpy()
     return general(run) | {"recovery": _first_time(run, delivered, time_s, at_s, least_mbps)}
 
@@ -247,11 +245,11 @@ def breaker(run: Run, *, from_s: float, window_s: float = 15.0) -> CellNumbers:
     count.
     """
     flow = flows(run, "c")[0]
-    table = run.windows.filter(pl.col("flow") == flow["id"])
+    table = run.windows_of(flow["id"])
     packet = packet_bytes(flow)
     sent = table["sent_bytes"].to_numpy() / packet
     rtt_s = table["rtt_ms"].fill_null(flow["rtt_ms"]).to_numpy() / 1e3
-    drops = run.queues.filter(pl.col("link") == 0)["drops"].to_numpy()
+    drops = run.queues_of(0)["drops"].to_numpy()
     time_s = table["time_s"].to_numpy()
     length = round(window_s / (time_s[1] - time_s[0]))
     trips = 0
@@ -271,7 +269,7 @@ def curves(run: Run) -> CellCurves:
     ``time`` (s), ``queue`` (packets at the first link), and ``rate NAME`` (Mbit/s) of the first eight
     flows.
     """
-    queue = run.queues.filter(pl.col("link") == 0)
+    queue = run.queues_of(0)
     time_s = queue["time_s"].to_numpy()
     step = max(1, -(-len(time_s) // CURVE_POINTS))
     count = len(time_s) // step
@@ -281,7 +279,7 @@ def curves(run: Run) -> CellCurves:
     }
     seconds = step * float(time_s[1] - time_s[0])
     for flow in run.summary["flows"][:8]:
-        table = run.windows.filter(pl.col("flow") == flow["id"])
+        table = run.windows_of(flow["id"])
         amount = np.zeros(count)
         bins = np.minimum(np.searchsorted(lines["time"], table["time_s"].to_numpy() - 1e-9), count - 1)
         np.add.at(amount, bins, table["delivered_bytes"].to_numpy())

@@ -1,7 +1,6 @@
 """The suites: every cell can be run, and the suites' own metrics are right."""
 
 from itertools import chain
-from types import SimpleNamespace
 from typing import cast
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 
 from ackclock import engine
 from ackclock.engine import Run
+from ackclock.summary import Summary
 from ackclock_evaluate import measures, timelines
 from ackclock_evaluate.cell import _GROUP, _SCALE, _WORDS
 from ackclock_evaluate.setting import BASELINES, STANDARD, Bottleneck, Mode, Subject, change
@@ -285,12 +285,12 @@ def test_a_better_moment_does_not_end_starvation() -> None:
     ]
     flows = [{"id": 0, "name": "v"}, {"id": 1, "name": "c"}]
     summary = {"flows": flows, "measured_from_s": 10.0, "duration_s": 60.0}
-    run = cast("Run", SimpleNamespace(windows=pl.concat(frames), summary=summary))
+    run = Run(cast("Summary", summary), "", {"windows": pl.concat(frames)})
     # 50 s are measured, in 5 of which it does not starve. Its mean share is half of 5 s in 50 s, a
     # twentieth of the link and a tenth of the fair half: it does not starve all the time.
     assert timelines.starvation(run) == {"starved": 45.0}
     frames[0] = frames[0].with_columns(delivered_bytes=0.4 * pl.col("delivered_bytes"))
-    run = cast("Run", SimpleNamespace(windows=pl.concat(frames), summary=summary))
+    run = Run(cast("Summary", summary), "", {"windows": pl.concat(frames)})
     # 0.2 of the link for 5 s of 50: 1000 of 48 500, which is 4.1 % of the fair half: all the time.
     assert timelines.starvation(run) == {"starved": 50.0}
 
@@ -313,13 +313,13 @@ def test_what_overflows_the_queue_after_a_silence_counts_for_ten_seconds() -> No
     queues = pl.DataFrame(drops, ["time_s", "link", "drops"], orient="row")
     packet = {"packet": "1000 B"}
     summary = {"flows": [{"id": 0, "name": "c", "settings": packet}], "duration_s": 90.0}
-    run = cast("Run", SimpleNamespace(windows=windows, queues=queues, summary=summary))
+    run = Run(cast("Summary", summary), "", {"windows": windows, "queues": queues})
     # Half of the rate is reached in the middle of the second that ends at 55 s. The samples from 55 s to
     # 65 s send 11 * 100 packets, 22 of which are lost.
     expected = {"sent_in_silence": 1.0, "recovery": 4.5, "loss_after": 0.02}
     assert timelines.silence(run, from_s=20.0, to_s=50.0) == pytest.approx(expected)
     none = windows.with_columns(delivered_bytes=pl.col("delivered_bytes") * (pl.col("time_s") <= 20))
-    run = cast("Run", SimpleNamespace(windows=none, queues=queues, summary=summary))
+    run = Run(cast("Summary", summary), "", {"windows": none, "queues": queues})
     assert timelines.silence(run, from_s=20.0, to_s=50.0)["loss_after"] == 0.0
 
 

@@ -64,7 +64,7 @@ def everyday_alone(run: Run) -> RunNumbers:
             full.append(bits / build.PACKET_BITS / allowed)
     dropped = sum(flow["dropped_packets"] for flow in flows)
     # The bottleneck is the first link.
-    before = run.queues.filter((pl.col("link") == 0) & (pl.col("time_s") <= from_s))
+    before = run.queues_of(0).filter(pl.col("time_s") <= from_s)
     return {
         "goodput": _goodput(flows),
         # Percentiles come from a histogram, whose bins may end below the propagation delay.

@@ -136,6 +136,45 @@ class Run:
         """Per link and sampling time: queue (packets), drops, marks, utilisation."""
         return self._table("queues")
 
+    def windows_of(self, flow: int) -> pl.DataFrame:
+        """Return the rows of `windows` of a flow.
+
+        Parameters
+        ----------
+        flow : int
+            Number of the flow, ``id`` in the summary.
+
+        Returns
+        -------
+        polars.DataFrame
+            Its samples in the order of time; empty without any.
+        """
+        return self._windows_by_flow.get((flow,), self.windows.clear())
+
+    def queues_of(self, link: int) -> pl.DataFrame:
+        """Return the rows of `queues` of a link.
+
+        Parameters
+        ----------
+        link : int
+            Number of the link, ``link`` in the table.
+
+        Returns
+        -------
+        polars.DataFrame
+            Its samples in the order of time; empty without any.
+        """
+        return self._queues_by_link.get((link,), self.queues.clear())
+
+    # Divided once: a query for each flow reads all rows again and costs as much as thousands of packets.
+    @cached_property
+    def _windows_by_flow(self) -> dict[tuple[Any, ...], pl.DataFrame]:
+        return self.windows.partition_by("flow", as_dict=True)
+
+    @cached_property
+    def _queues_by_link(self) -> dict[tuple[Any, ...], pl.DataFrame]:
+        return self.queues.partition_by("link", as_dict=True)
+
     @cached_property
     def events(self) -> pl.DataFrame:
         """Loss events, timeouts, starts and ends of flows, with the window before and after."""

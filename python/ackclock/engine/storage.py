@@ -55,12 +55,13 @@ def refuse_unless_free(target: Path, *, force: bool, is_result: Callable[[Path],
 
 @contextmanager
 def new_directory(
-    target: Path, *, force: bool, is_result: Callable[[Path], bool], sealed: bool = True
+    target: Path, *, force: bool, is_result: Callable[[Path], bool], sealed: bool = True, synced: bool = True
 ) -> Iterator[Path]:
     """Yield an empty directory next to `target` that replaces it at the end, or is removed on failure.
 
     It gets the checksums of its files unless `sealed` is False, for programs that expect nothing else in
-    it.
+    it. With `synced` False a power cut may take what was written in the last half minute, which the
+    checksums tell.
     """
     # A link is followed, so that its target is replaced and not the link.
     goal = target.resolve()
@@ -74,12 +75,13 @@ def new_directory(
             refuse_unless_free(target, force=force, is_result=is_result)
             if sealed:
                 integrity.seal_directory(temporary)
-            for place in (*temporary.rglob("*"), temporary):
+            for place in (*temporary.rglob("*"), temporary) if synced else ():
                 sync(place)
             if goal.exists():
                 goal.rename(previous)
             temporary.rename(goal)
-            sync(goal.parent)
+            if synced:
+                sync(goal.parent)
         finally:
             if previous.exists() and not goal.exists():
                 previous.rename(goal)

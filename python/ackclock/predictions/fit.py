@@ -83,7 +83,7 @@ def _measure(run: Run) -> tuple[float, float, float, float]:
     delay_s = (windows["rtt_ms"].to_numpy() - flow["rtt_ms"]) / 1000 - 1 / CAPACITY
     counts = np.bincount(period)
     means = np.bincount(period, delay_s)[counts > 0] / counts[counts > 0]
-    queues = run.queues.filter((pl.col("time_s") > start_s) & (pl.col("link") == 0))
+    queues = run.queues_of(0).filter(pl.col("time_s") > start_s)
     full = float((queues["utilisation"].to_numpy() > 0.999).mean())
     sessions = float(windows["n"].to_numpy().mean())
     return number(flow["goodput_mbps"]), float(np.median(means)), sessions, full

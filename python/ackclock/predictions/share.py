@@ -82,7 +82,7 @@ def _measure(run: Run) -> tuple[float, float]:
     start_s, end_s = run.summary["measured_from_s"], run.summary["duration_s"]
     alphas = []
     for index in range(EACH):
-        own = run.windows.filter((pl.col("flow") == index) & pl.col("rtt_ms").is_not_null())
+        own = run.windows_of(index).filter(pl.col("rtt_ms").is_not_null())
         time, rate = own["time_s"].to_numpy(), 1 / own["rtt_ms"].to_numpy()
         weighted = time_mean(time, own["alpha"].to_numpy() * rate, start_s, end_s)
         alphas.append(weighted / time_mean(time, rate, start_s, end_s))

@@ -75,7 +75,7 @@ def predict(
 
 def _rate_variation(run: Run) -> float:
     """Return the CoV of the bytes that the first flow sent per sampling interval of the measured time."""
-    windows = run.windows.filter((pl.col("flow") == 0) & (pl.col("time_s") > run.summary["measured_from_s"]))
+    windows = run.windows_of(0).filter(pl.col("time_s") > run.summary["measured_from_s"])
     return float(cov(windows["sent_bytes"].to_numpy()))
 
 

@@ -91,7 +91,7 @@ def _ratio(run: Run) -> float:
     begin, end = times[-EPOCHS - 1], times[-1]
     rates = []
     for index in (0, 1):
-        window = run.windows.filter(pl.col("flow") == index)
+        window = run.windows_of(index)
         total = np.cumsum(window["delivered_bytes"].to_numpy())
         ends = np.interp([begin, end], window["time_s"].to_numpy(), total)
         rates.append(ends[1] - ends[0])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import polars as pl
 
 from ackclock.draw.figure import Table
 from ackclock.engine import Run, number
@@ -26,9 +25,7 @@ def _cases(effort: Effort) -> Mapping[str, Case]:
 
 def _measure(run: Run) -> Row:
     """Measure the least RTT of either flow, milliseconds, and the datagrams' share of the link."""
-    least = [
-        float(np.nanmin(run.windows.filter(pl.col("flow") == flow)["rtt_ms"].to_numpy())) for flow in (0, 1)
-    ]
+    least = [float(np.nanmin(run.windows_of(flow)["rtt_ms"].to_numpy())) for flow in (0, 1)]
     (noise,) = (flow for flow in run.summary["flows"] if flow["name"] == NOISE)
     return {"first_ms": least[0], "second_ms": least[1], "noise": number(noise["goodput_mbps"]) / RATE_MBPS}
 

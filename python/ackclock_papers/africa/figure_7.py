@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import polars as pl
 
 from ackclock.engine import Run
 from ackclock.reproduction import figures
@@ -67,7 +66,7 @@ class Adapting(NamedTuple):
 
 
 def _measure_7(run: Run) -> Row:
-    own = run.windows.filter(pl.col("flow") == 0)
+    own = run.windows_of(0)
     time_s = own["time_s"].to_numpy()
     rate_mbps = own["delivered_bytes"].to_numpy() * 8 / SAMPLE_7_S / 1e6
 

@@ -84,13 +84,13 @@ def measure_pair(run: Run) -> Row:
     longer = (LENGTH_S - LEFT_OUT_S) / (run.summary["duration_s"] - LEFT_OUT_S)
 
     def mbps(flow: int) -> float:
-        own = run.windows.filter(pl.col("flow") == flow)
+        own = run.windows_of(flow)
         first, rest = (float(own.filter(when)["delivered_bytes"].sum()) for when in (~later, later))
         return (first + longer * rest) * 8e-6 / LENGTH_S
 
     fast_mbps, reno_mbps = mbps(0), mbps(1)
     events = run.events.filter(later & pl.col("kind").is_in(["loss", "timeout"]))
-    dropped = float(run.queues.filter(later & (pl.col("link") == 0))["drops"].sum())
+    dropped = float(run.queues_of(0).filter(later)["drops"].sum())
     return PairNumbers(
         ratio=fast_mbps / reno_mbps,
         fast_mbps=fast_mbps,
@@ -155,7 +155,7 @@ FEWER = ordered(
 
 
 def _measure_2(run: Run) -> Row:
-    rtt_ms = run.windows.filter(pl.col("flow") == 0)["rtt_ms"].drop_nulls().to_numpy()
+    rtt_ms = run.windows_of(0)["rtt_ms"].drop_nulls().to_numpy()
     (noise,) = (flow for flow in run.summary["flows"] if flow["name"] == NOISE)
     return {"rtt_ms": float(rtt_ms.min()), "noise": number(noise["goodput_mbps"]) / RATE_MBPS}
 

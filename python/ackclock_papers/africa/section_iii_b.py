@@ -32,7 +32,7 @@ SWITCHES, SWITCHES_S, SWITCHES_SAMPLE_S = "switches", 60.0, 0.002
 
 def own(run: Run, flow: int, key: str) -> NDArray[np.float64]:
     """Return a column of the windows of a flow, by sample."""
-    return run.windows.filter(pl.col("flow") == flow)[key].to_numpy().astype(float)
+    return run.windows_of(flow)[key].to_numpy().astype(float)
 
 
 def _slow(run: Run, flow: int) -> NDArray[np.bool_]:
@@ -82,7 +82,7 @@ def before_losses(run: Run) -> Row:
         (pl.col("flow") == 0) & (pl.col("kind") == "loss") & (pl.col("time_s") > LEFT_OUT_S)
     )
     last = np.searchsorted(time_s, losses["time_s"].to_numpy()) - 1
-    used = run.queues.filter(pl.col("link") == 0)["utilisation"].to_numpy()
+    used = run.queues_of(0)["utilisation"].to_numpy()
     later = time_s > LEFT_OUT_S
     return {
         "slow before losses": float(slow[last].mean()) if len(last) else float("nan"),

@@ -136,7 +136,7 @@ def _queue_estimate(run: Run) -> Row:
     """Compare W (aRTT - minRTT)/aRTT with the queue, before the datagrams of figure 7 come."""
     time_s, rtt_ms = own(run, 0, "time_s"), own(run, 0, "rtt_ms")
     estimate = own(run, 0, "window") * (rtt_ms - np.nanmin(rtt_ms)) / rtt_ms
-    queue = run.queues.filter(pl.col("link") == 0)["mean_packets"].to_numpy()
+    queue = run.queues_of(0)["mean_packets"].to_numpy()
     selected = (time_s > LEFT_OUT_S) & (time_s < COME_S) & (queue >= QUEUED) & np.isfinite(estimate)
     quotient = estimate[selected].sum() / queue[selected].sum() if selected.any() else float("nan")
     return {"estimate": float(quotient)}
@@ -162,7 +162,7 @@ def _steady(run: Run) -> Row:
     rate_mbps = own(run, 0, "delivered_bytes") * 8e-6 / (time_s[1] - time_s[0])
     high = rate_mbps > BELOW * RATE_MBPS
     later = pl.col("time_s") > ALONE_S / 2
-    shared = run.queues.filter(later & (pl.col("link") == 0))
+    shared = run.queues_of(0).filter(later)
     return {
         "utilisation": float(shared["utilisation"].mean()),  # type: ignore[arg-type]
         "drops": float(shared["drops"].sum()),
@@ -173,8 +173,7 @@ def _steady(run: Run) -> Row:
 
 def _with_hstcp(run: Run) -> Row:
     pair = measure_pair(run)
-    later = (pl.col("time_s") > LEFT_OUT_S) & (pl.col("link") == 0)
-    dropped = float(run.queues.filter(later)["drops"].sum())
+    dropped = float(run.queues_of(0).filter(pl.col("time_s") > LEFT_OUT_S)["drops"].sum())
     losses = {key: pair[key] for key in ("losses", "loss_events")}
     return {**_parts(run), **losses, "dropped": dropped}
 

@@ -85,7 +85,7 @@ def _cases_2(effort: Effort) -> Mapping[str, Case]:
 
 
 def _own(run: Run, flow: int, key: str) -> NDArray[np.float64]:
-    return run.windows.filter(pl.col("flow") == flow)[key].to_numpy().astype(float)
+    return run.windows_of(flow)[key].to_numpy().astype(float)
 
 
 def _losses(run: Run, flow: int) -> pl.DataFrame:
@@ -95,7 +95,7 @@ def _losses(run: Run, flow: int) -> pl.DataFrame:
 
 def _full_at(run: Run) -> int:
     """Find the first sample in which the link is full."""
-    used = run.queues.filter(pl.col("link") == 0)["utilisation"].to_numpy()
+    used = run.queues_of(0)["utilisation"].to_numpy()
     return int(np.argmax(used >= FULL)) if (used >= FULL).any() else len(used) - 1
 
 
@@ -130,7 +130,7 @@ def _growths(run: Run) -> Row:
 
 def _drops_per_event(run: Run) -> Row:
     later = pl.col("time_s") > LEFT_OUT_S
-    drops = float(run.queues.filter(later & (pl.col("link") == 0))["drops"].sum())
+    drops = float(run.queues_of(0).filter(later)["drops"].sum())
     events = _losses(run, 0).filter(later).height
     return {"drops per event": drops / events if events else float("nan")}
 
@@ -284,7 +284,7 @@ def _epochs(run: Run) -> Row:
 
 def _slow_below(run: Run) -> Row:
     """Measure the share of the time below a full link in which the first flow is slow."""
-    used = run.queues.filter(pl.col("link") == 0)["utilisation"].to_numpy()
+    used = run.queues_of(0)["utilisation"].to_numpy()
     free = (used < FULL) & (_own(run, 0, "time_s") > LEFT_OUT_S)
     share = float(1 - _own(run, 0, "fast")[free].mean()) if free.any() else float("nan")
     return {"slow below capacity": share}

@@ -22,7 +22,7 @@ def measure_climbs(run: Run) -> Row:
     Only climbs after large reductions count: those whose way to the midpoint is longer than S_max. After a
     smaller window than the one before, fast convergence would halve that way.
     """
-    own = run.windows.filter((pl.col("flow") == 0) & pl.col("window").is_not_null())
+    own = run.windows_of(0).filter(pl.col("window").is_not_null())
     own = own.filter(pl.col("rtt_ms").is_not_null())
     time_s, window, rtt_ms = (own[key].to_numpy().astype(float) for key in ("time_s", "window", "rtt_ms"))
     events = run.events.filter(pl.col("flow") == 0)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-import polars as pl
 
 from ackclock import metrics
 from ackclock.draw import figure
@@ -84,7 +83,7 @@ class _Fairness:
     def _measure(self, run: Run) -> Row:
         """Return the mean of the worst Jain indices at each scale."""
         start, end = run.summary["measured_from_s"], run.summary["duration_s"]
-        own = [run.windows.filter(pl.col("flow") == index) for index in range(4)]
+        own = [run.windows_of(index) for index in range(4)]
         time = own[0]["time_s"].to_numpy()
         amounts = np.stack([samples["delivered_bytes"].to_numpy() for samples in own], axis=1)
         row = {}

@@ -169,7 +169,7 @@ def _cases_5(effort: Effort) -> Mapping[str, Case]:
 
 def _measure_5(run: Run) -> Row:
     """Measure the first flow's growth: shares of round trips with additive and binary growth, cuts."""
-    own = run.windows.filter((pl.col("flow") == 0) & (pl.col("time_s") > run.summary["measured_from_s"]))
+    own = run.windows_of(0).filter(pl.col("time_s") > run.summary["measured_from_s"])
     window = own["window"].to_numpy()
     growth = np.diff(window)
     grows = growth > 0

@@ -77,7 +77,7 @@ def _alone(effort: Effort, control: LoneControl) -> Case:
 def _measure_alone(run: Run) -> Row:
     later = pl.col("time_s") > LEFT_OUT_S
     losses = run.events.filter(later & (pl.col("kind") == "loss"))
-    drops = float(run.queues.filter(later & (pl.col("link") == 0))["drops"].sum())
+    drops = float(run.queues_of(0).filter(later)["drops"].sum())
     kept = losses["window_after"].to_numpy() / losses["window_before"].to_numpy()
     return {
         "drops": drops / losses.height if losses.height else float("nan"),
@@ -198,7 +198,7 @@ def together(run: Run, merge_s: float, long_window: tuple[float, float] = (0, np
     kinds = pl.col("kind").is_in(["loss", "timeout"])
     own = run.events.filter(kinds & (pl.col("flow") < 2) & (pl.col("time_s") > start_s))
     events = metrics.congestion_events(own["time_s"].to_numpy(), own["flow"].to_numpy(), merge_s)
-    second = run.windows.filter(pl.col("flow") == 1)
+    second = run.windows_of(1)
     time_s, window = (second[key].to_numpy() for key in ("time_s", "window"))
     chosen = []
     for at_s, losing in events:

@@ -9,7 +9,6 @@ from functools import partial
 from importlib import resources
 
 import numpy as np
-import polars as pl
 
 from ackclock.engine import Run
 from ackclock.metrics import goodput
@@ -97,7 +96,7 @@ def _measure(name: str, run: Run) -> Row:
     for index, variant in enumerate(path.variants):
         # The first tenth of a turn is slow start.
         start = turn * index
-        own = run.windows.filter(pl.col("flow") == index)
+        own = run.windows_of(index)
         row[variant] = goodput(own["time_s"], own["delivered_bytes"], start + turn / 10, start + turn)
     row["speed_up"] = row["FIT"] / float(np.mean([row[variant] for variant in path.variants[1:]]))
     return row

@@ -43,7 +43,7 @@ def halves(run: Run, variants: int) -> float:
     turn_s = run.summary["duration_s"] / variants
     quotients = []
     for index in range(variants):
-        own = run.windows.filter(pl.col("flow") == index)
+        own = run.windows_of(index)
         since = (own["time_s"].to_numpy() - turn_s * index) / turn_s
         sent = own["delivered_bytes"].to_numpy()
         first = sent[(since > 0.1) & (since <= 0.5)].sum() / 0.4
@@ -216,7 +216,7 @@ def _pair(effort: Effort, name: str, rival: str) -> Case:
 
 def _with_queue(run: Run) -> float:
     """Return the utilisation while there is always a packet in the queue."""
-    queue = run.queues.filter((pl.col("link") == 0) & (pl.col("min_packets") >= 1))
+    queue = run.queues_of(0).filter(pl.col("min_packets") >= 1)
     return float(queue["utilisation"].mean()) if queue.height else float("nan")  # type: ignore[arg-type]
 
 

@@ -51,7 +51,7 @@ def per_event(run: Run) -> Row:
     losses = _losses(run)
     events = metrics.congestion_events(losses["time_s"].to_numpy(), losses["flow"].to_numpy(), MERGE_S)
     begins = np.array([begin for begin, _ in events])
-    queue = run.queues.filter(pl.col("link") == 0)
+    queue = run.queues_of(0)
     time_s, drops = (queue[key].to_numpy().astype(float) for key in ("time_s", "drops"))
     # A loss is noticed up to a round trip after the drop, which a sample of 0.1 s has.
     edges = np.append(begins, np.inf) - RTT_S - BUFFER_PACKETS / capacity(RATE_MBPS) - 0.1

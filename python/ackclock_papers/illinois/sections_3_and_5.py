@@ -33,7 +33,7 @@ CURVES = (figures_8_and_10.RENO, figures_8_and_10.ON_SACK, figures_8_and_10.BIC,
 
 
 def _own(run: Run, flow_id: int, key: str) -> NDArray[np.float64]:
-    return run.windows.filter(pl.col("flow") == flow_id)[key].to_numpy().astype(float)
+    return run.windows_of(flow_id)[key].to_numpy().astype(float)
 
 
 def on_lossy_link(run: Run) -> Row:

@@ -23,7 +23,7 @@ ONE_FLOW = "one flow"
 
 
 def _measure_1(run: Run) -> Row:
-    least = float(run.windows.filter(pl.col("flow") == 0)["rtt_ms"].drop_nulls().to_numpy().min())
+    least = float(run.windows_of(0)["rtt_ms"].drop_nulls().to_numpy().min())
     return {
         "rtt_ms": least,
         "product": setting.LINK_PACKETS_PER_S * setting.RTT_S,

@@ -163,7 +163,7 @@ def _measure_leave(run: Run) -> Row:
     counted = measure.rounds(run)
     sent, change = counted.sent, counted.change
     # A sample belongs to the round trip in which it ends, whatever the last bit of its time says.
-    since = run.queues.filter(pl.col("link") == 0).with_columns(
+    since = run.queues_of(0).with_columns(
         round_trip=((pl.col("time_s") - CHANGE_S) / counted.width_s - 1e-9).ceil() - 1
     )
     soon = since.filter(pl.col("round_trip").is_between(0, 49))

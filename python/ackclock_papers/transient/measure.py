@@ -64,11 +64,11 @@ def rounds(run: Run, width_s: float | None = None) -> Rounds:
     change = int(CHANGE_S / width_s)
     start_s = CHANGE_S - change * width_s
     end_s = run.summary["duration_s"]
-    samples = [run.windows.filter(pl.col("flow") == flow["id"]) for flow in flows]
+    samples = [run.windows_of(flow["id"]) for flow in flows]
     packets = np.stack([frame["sent_bytes"].to_numpy() for frame in samples], axis=1) / PACKET_BYTES
     time = samples[0]["time_s"].to_numpy()
     _, per_s = metrics.over_intervals(time, packets, width_s, start_s, end_s)
-    waiting = run.queues.filter(pl.col("link") == 0)
+    waiting = run.queues_of(0)
     _, queued = metrics.over_intervals(
         waiting["time_s"].to_numpy(), waiting["mean_packets"].to_numpy() * sample_s, width_s, start_s, end_s
     )
@@ -85,7 +85,7 @@ def trace(run: Run, first: int, last: int) -> pl.DataFrame:
     counted = rounds(run)
     since: FloatArray = np.arange(len(counted.sent), dtype=np.float64) - counted.change
     begins_s, ends_s = (CHANGE_S + counted.width_s * index for index in (since, since + 1))
-    own = run.windows.filter((pl.col("flow") == 0) & pl.col("window").is_not_null())
+    own = run.windows_of(0).filter(pl.col("window").is_not_null())
     window = np.full(len(since), np.nan)
     if own.height:
         window = np.interp(ends_s, own["time_s"].to_numpy(), own["window"].to_numpy())
@@ -173,7 +173,7 @@ def _steadiness(run: Run, counted: Rounds) -> Steadiness:
     sent, waiting = counted.sent[counted.first :], counted.queue[counted.first :]
     covs = metrics.cov(sent, axis=0)
     fairness = metrics.jain(sent, axis=1)
-    windows = run.windows.filter((pl.col("flow") == 0) & (pl.col("time_s") > MEASURED_FROM_S))
+    windows = run.windows_of(0).filter(pl.col("time_s") > MEASURED_FROM_S)
     window = windows["window"].drop_nulls().to_numpy()
     return Steadiness(
         rate=float(sent[:, 0].mean()),

@@ -120,13 +120,14 @@ def ramps(queue: FloatArray, low: float, high: float) -> tuple[float, float]:
 def _measure(run: Run) -> Row:
     counted = measure.rounds(run)
     queue = counted.queue[counted.first :]
-    later = (pl.col("flow") == 0) & (pl.col("time_s") > setting.MEASURED_FROM_S)
-    losses = run.events.filter(later & (pl.col("kind") == "loss"))["window_before"].to_numpy()
-    window = run.windows.filter(later)["window"].drop_nulls().to_numpy()
+    later = pl.col("time_s") > setting.MEASURED_FROM_S
+    losses = run.events.filter(later & (pl.col("flow") == 0) & (pl.col("kind") == "loss"))
+    at_loss = losses["window_before"].to_numpy()
+    window = run.windows_of(0).filter(later)["window"].drop_nulls().to_numpy()
     up, down = ramps(queue, 0.1 * queue.max(), 0.9 * queue.max())
     details = SteadyDetails(
         silent=silent_share(counted.sent[counted.first :, 0]),
-        window_at_loss=float(np.mean(losses)) if len(losses) else float("nan"),
+        window_at_loss=float(np.mean(at_loss)) if len(at_loss) else float("nan"),
         allowed=float((window > FILLING).mean()) if window.size else float("nan"),
         up=up,
         down=down,

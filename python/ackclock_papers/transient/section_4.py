@@ -103,7 +103,7 @@ def step_details(sent: FloatArray, queue: FloatArray, change: int) -> tuple[floa
 
 def _loss(run: Run, begin_s: float, end_s: float) -> float:
     inside = (pl.col("time_s") > begin_s) & (pl.col("time_s") <= end_s)
-    dropped = float(run.queues.filter(inside & (pl.col("link") == 0))["drops"].sum())
+    dropped = float(run.queues_of(0).filter(inside)["drops"].sum())
     sent = float(run.windows.filter(inside)["sent_bytes"].sum()) / setting.PACKET_BYTES
     return dropped / sent if sent else float("nan")
 
