@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from PIL import Image
 
-from ackclock import predictions
+from ackclock import engine, predictions
 from ackclock.draw import glossary, markdown, plots, printed
 from ackclock.predictions import Prediction, Simulation
 from ackclock.reproduction import cells as matrix_cells
@@ -325,13 +325,28 @@ def write_papers() -> None:
 
 def draw_adversary(image: Path) -> None:
     """Redraw the picture of a saved adversary from its scenario."""
-    # A satellite, which the documents of the core do not need.
-    from ackclock_search import again
+    # Satellites, which the documents of the core do not need.
+    from ackclock_evaluate import saved, timelines
+    from ackclock_evaluate.results import CANDIDATE
+    from ackclock_evaluate.setting import Subject
+    from ackclock_search.figure import charts
 
     file = DOCS.parent / "scenarios" / "found" / f"{image.stem}.toml"
+    objective, table = saved.read_file(file)
+    judged = next(flow for flow in table["flow"] if flow["name"].startswith("c"))
+    (baseline,) = re.findall(r"^# Beside (\S+): ", file.read_text(encoding="utf-8"), re.MULTILINE)
+    subjects = {
+        CANDIDATE: Subject(judged["controller"], judged.get("params", {})),
+        baseline: Subject(baseline),
+    }
+    curves = {
+        name: timelines.curves(engine.simulate(saved.replaced(table, subject)))
+        for name, subject in subjects.items()
+    }
+    names = {name: subject.name for name, subject in subjects.items()}
     content = io.BytesIO()
     with plots.in_style():
-        printed.draw(again(file)).savefig(content, dpi=120)
+        printed.draw(charts(objective, table, names, curves)).savefig(content, dpi=120)
     # A line drawing has few colours: a third of the bytes.
     Image.open(content).convert("RGB").quantize(64).save(image, optimize=True)
 

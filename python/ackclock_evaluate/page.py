@@ -84,9 +84,8 @@ def _cells(result: CriterionResult) -> list[dict[str, Any]]:
             "parts": list(tables.scenarios(result.criterion.id, cell, CANDIDATE).items())[1:],
         }
         candidate = cell.measured[CANDIDATE]
-        if candidate.refusal or candidate.errors:
-            reason = candidate.refusal or candidate.errors[0]
-            rows.append({"cell": cell.cell.name, "reason": reason, "verdict": cell.verdict})
+        if candidate.problem:
+            rows.append({"cell": cell.cell.name, "reason": candidate.problem, "verdict": cell.verdict})
             continue
         twin = written.twin(cell)
         for judged in cell.judged:

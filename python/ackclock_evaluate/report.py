@@ -22,7 +22,8 @@ SCHEMA = 3
 """Version of ``verdicts.json``, which ``schema.json`` describes."""
 
 
-def _finite(value: float) -> float | None:
+def finite(value: float) -> float | None:
+    """Return a number for JSON with six digits; None where there is none."""
     return float(f"{value:.6g}") if np.isfinite(value) else None
 
 
@@ -31,7 +32,7 @@ def _effect(judged: MarginResult | LimitResult) -> dict[str, float | None] | Non
     if isinstance(judged, LimitResult):
         return None
     effect = judged.compared.effect
-    return {"margins": _finite(effect.value), "low": _finite(effect.low), "high": _finite(effect.high)}
+    return {"margins": finite(effect.value), "low": finite(effect.low), "high": finite(effect.high)}
 
 
 def number(cell: CellResult, judged: MarginResult | LimitResult, criterion: str) -> dict[str, Any]:
@@ -39,7 +40,7 @@ def number(cell: CellResult, judged: MarginResult | LimitResult, criterion: str)
     metric, unit = judged.bound.metric, judged.bound.unit
     mine = cell.measured[CANDIDATE].estimate(metric)
     theirs = {
-        name: _finite(cell.measured[name].estimate(metric).value)
+        name: finite(cell.measured[name].estimate(metric).value)
         for name in cell.measured
         if name != CANDIDATE
     }
@@ -48,9 +49,9 @@ def number(cell: CellResult, judged: MarginResult | LimitResult, criterion: str)
         "cell_id": f"{criterion}/{cell.cell.id}",
         "metric": metric,
         "unit": unit,
-        "value": _finite(mine.value),
-        "low": _finite(mine.low),
-        "high": _finite(mine.high),
+        "value": finite(mine.value),
+        "low": finite(mine.low),
+        "high": finite(mine.high),
         "runs": mine.samples,
         "baseline": theirs,
         "margin": margin_words(judged),
@@ -65,7 +66,7 @@ def _criterion(result: CriterionResult, command: str) -> dict[str, Any]:
         "section": result.criterion.section,
         "level": result.criterion.level.lower(),
         "verdict": result.verdict,
-        "holm_p": None if result.holm_p is None else _finite(result.holm_p),
+        "holm_p": None if result.holm_p is None else finite(result.holm_p),
         "worst": number(*result.worst, result.criterion.id) if result.worst else None,
         "cells": len(result.cells),
         "asked": len(result.asked),

@@ -70,6 +70,11 @@ class Measured:
     """Errors of failed runs."""
 
     @property
+    def problem(self) -> str:
+        """Why there are no numbers; empty where there are."""
+        return self.refusal or next(iter(self.errors), "")
+
+    @property
     def scenario(self) -> engine.Scenario | None:
         """The scenario of the first part, which is the part that is drawn."""
         return next(iter(self.scenarios.values()), None)

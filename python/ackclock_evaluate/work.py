@@ -209,7 +209,7 @@ class Work:
         }
         candidate = self.measured(cell, subject)
         measured = {CANDIDATE: candidate, **others}
-        if candidate.refusal or candidate.errors:
+        if candidate.problem:
             return CellResult(described, measured, [], [])
         judged = []
         for margin in described.judged:

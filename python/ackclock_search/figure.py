@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
 from ackclock import engine
 from ackclock.draw.figure import SECONDS, Axis, Chart, Group, Series
 from ackclock.engine.build import Table
-from ackclock_evaluate import saved, timelines
 from ackclock_evaluate.cell import CellCurves
 from ackclock_evaluate.results import CANDIDATE
-from ackclock_evaluate.setting import BASELINES, Subject
+from ackclock_evaluate.saved import Objective
 from ackclock_search.saved import Adversary
 
 CHANGES = "the path"
@@ -24,45 +21,18 @@ BLACK = 6
 """The number of the colour of text."""
 TimelineCurve = tuple[str, list[float], list[float]]
 """Changes over time: label with unit, times in seconds, values that hold from them."""
-_BASELINE = re.compile(r"^# Beside (\S+): ", re.MULTILINE)
 
 
 def figure(adversary: Adversary) -> Group:
     """Return the charts of an adversary that a search has found."""
     names = {CANDIDATE: adversary.candidate, adversary.baseline: adversary.baseline}
-    return _figure(adversary.objective, adversary.scenario, names, adversary.curves)
+    return charts(adversary.objective, adversary.scenario, names, adversary.curves)
 
 
-def again(file: Path) -> Group:
-    """Run a saved adversary with its own control and with the baseline in its place; return the charts.
-
-    A file that is not a saved adversary raises a ScenarioError.
-    """
-    objective, table = saved.read_file(file)
-    named_baseline = _BASELINE.search(engine.text_of(file))
-    if named_baseline is None:
-        raise engine.ScenarioError(f"{file}: not an adversary saved by a search")
-    judged = next(flow for flow in table["flow"] if str(flow.get("name", "")).startswith("c"))
-    baseline = named_baseline[1] if named_baseline[1] in BASELINES else BASELINES[0]
-    subjects = {
-        CANDIDATE: Subject(judged["controller"], judged.get("params", {})),
-        baseline: Subject(baseline),
-    }
-    curves = {
-        name: timelines.curves(engine.simulate(saved.replaced(table, subject)))
-        for name, subject in subjects.items()
-    }
-    return _figure(objective, table, {name: subject.name for name, subject in subjects.items()}, curves)
-
-
-def _figure(
-    objective: saved.Objective, scenario: Table, names: Mapping[str, str], curves: Mapping[str, CellCurves]
+def charts(
+    objective: Objective, scenario: Table, names: Mapping[str, str], curves: Mapping[str, CellCurves]
 ) -> Group:
-    """Return charts of what changes during a run, if anything does, of the goodput and of the queue.
-
-    The goodput is that of the flows in the judged place, with the control and with the more permissive
-    baseline.
-    """
+    """Return charts of what changes during a run, and of goodput and queue of the flows that are judged."""
     end_s = float(curves[CANDIDATE]["time"][-1])
     time = replace(SECONDS, range=(0.0, end_s))
     # A baseline that is compared with itself is drawn once.
@@ -75,7 +45,7 @@ def _figure(
         queues.append(Series(name, len(rates), lines["time"], lines["queue"]))
         for flow, rate in _rates(lines, apart=objective.count > 1).items():
             rates.append(Series(f"{name}, {flow}" if flow else name, len(rates), lines["time"], rate))
-    charts = [
+    drawn = [
         Chart("goodput", "Goodput (Mbit/s)", time, Axis("goodput", "Mbit/s", range=(0.0, None)), rates),
         Chart("queue", "Queue (packets)", time, Axis("queue", "packets", range=(0.0, None)), queues),
     ]
@@ -83,8 +53,8 @@ def _figure(
     if changing is not None:
         label, times, values = changing
         changes = Series(CHANGES, BLACK, [*times, end_s], [*values, values[-1]], look="steps")
-        charts.insert(0, Chart("path", label, time, Axis(label, range=(0.0, None)), [changes]))
-    return Group(charts)
+        drawn.insert(0, Chart("path", label, time, Axis(label, range=(0.0, None)), [changes]))
+    return Group(drawn)
 
 
 def _rates(curves: CellCurves, *, apart: bool) -> dict[str, np.ndarray]:

@@ -80,10 +80,7 @@ class Genome(ABC):
         return self.path(pattern).rate_mbps
 
     def scale(self, objective: Objective, pattern: Pattern) -> float:
-        """Return the unit in which values of an objective are comparable between patterns.
-
-        It is the capacity for a goodput, the round-trip time for a delay, and 1 for a share.
-        """
+        """Return the unit of an objective: the capacity for a goodput, the RTT for a delay, 1 for a share."""
         if objective.margin.metric == "goodput":
             return self.capacity_mbps(pattern)
         if objective.margin.metric == "delay_p95":
@@ -104,11 +101,7 @@ def on_path(
     events: tuple[Table, ...] = (),
     tcp: Mapping[str, Any] | None = None,
 ) -> Table:
-    """Return the scenario of a cast, and of further flows, on a path.
-
-    `events` change the path during the run; `tcp` has the settings in which all senders differ from
-    the usual ones.
-    """
+    """Return the scenario of a cast and further flows; `events` change the path, `tcp` is for all senders."""
     flows = [
         subject.flow(name, path.rtt_ms, **({"count": count} if count > 1 else {}))
         for subject, name, count in cast

@@ -246,14 +246,7 @@ class _Ordinary(_ConstantGenome):
     name, size = "path", 6
     neutral = (10.0, 40.0, 1.0, 1.0, 0.0, 0.0)
     flows_at = 3
-    bounds: ClassVar[tuple[tuple[float, float], ...]] = (
-        (1, 200),
-        (5, 120),
-        (0.1, 16),
-        (1, 16),
-        (0, 3),
-        (0, 80),
-    )
+    bounds: ClassVar = ((1, 200), (5, 120), (0.1, 16), (1, 16), (0, 3), (0, 80))
     least_group_ms: ClassVar[float] = 1.0
 
     def pattern(self, x: Vector) -> Pattern:

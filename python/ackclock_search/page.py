@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Sequence
@@ -11,11 +12,13 @@ from typing import Any
 from ackclock import engine
 from ackclock.draw.page import html
 from ackclock.engine import controls, storage
+from ackclock.metrics import Estimate
 from ackclock.names import slug
 from ackclock_evaluate.cell import words
+from ackclock_evaluate.report import finite
 from ackclock_search.figure import figure
 from ackclock_search.run import Searched
-from ackclock_search.saved import Adversary, as_json
+from ackclock_search.saved import Adversary
 
 MARKER = "search.json"
 NAMES = frozenset({MARKER, "index.html", "pictures"})
@@ -24,6 +27,10 @@ NAMES = frozenset({MARKER, "index.html", "pictures"})
 def folder(output: Path, control: str, objective: str) -> Path:
     """Return the folder of a search, ``search=CONTROL-OBJECTIVE`` in the directory of results."""
     return output / f"search={slug(control, objective)}"
+
+
+def _ends(estimate: Estimate) -> list[float | None]:
+    return [finite(number) for number in (estimate.value, estimate.low, estimate.high)]
 
 
 def write(
@@ -52,8 +59,8 @@ def write(
                 "genome": result.genome.name,
                 "budget": result.budget,
                 "optimised": result.optimised,
-                "value": as_json(result.fresh),
-                "at_random": as_json(result.fresh_at_random),
+                "value": _ends(result.fresh),
+                "at_random": _ends(result.fresh_at_random),
                 "failures": result.failures,
             }
             for result in searched
@@ -64,19 +71,16 @@ def write(
                 "genome": adversary.genome,
                 "metric": objective.margin.metric,
                 "unit": objective.margin.unit,
-                "estimates": {name: as_json(value) for name, value in adversary.estimates.items()},
+                "estimates": {name: _ends(value) for name, value in adversary.estimates.items()},
                 "baseline": adversary.baseline,
-                "value": as_json(adversary.value),
+                "value": _ends(adversary.value),
                 "verdict": adversary.verdict,
             }
             for file, adversary in files
         ],
     }
     charts = {file.stem: figure(adversary) for file, adversary in files}
-
-    def is_result(directory: Path) -> bool:
-        return storage.holds_only(directory, NAMES, MARKER)
-
+    is_result = functools.partial(storage.holds_only, names=NAMES, marker=MARKER)
     with storage.new_directory(place, force=True, is_result=is_result) as directory:
         storage.write(directory / MARKER, (json.dumps(record, indent=1) + "\n").encode())
         if pictures:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -53,22 +52,17 @@ class Adversary:
         return self.verdict == "worse"
 
 
-def save(adversary: Adversary, directory: Path, number: int, command: str) -> Path:
-    """Write an adversary as ``CONTROL-OBJECTIVE-NUMBER.toml``; `command` is the search that found it."""
-    safe = re.sub(r"[^A-Za-z0-9_.-]+", "-", Path(adversary.candidate).name)
-    file = directory / f"{safe}-{adversary.objective.name}-{number}.toml"
-    with storage.explained(file):
-        directory.mkdir(parents=True, exist_ok=True)
-    storage.write_text(file, text(adversary, file.name, command))
-    return file
-
-
 def save_all(adversaries: Sequence[Adversary], directory: Path, command: str) -> list[tuple[Path, Adversary]]:
-    """Write the adversaries of one control and one objective, numbered from 1."""
-    return [
-        (save(adversary, directory, number, command), adversary)
-        for number, adversary in enumerate(adversaries, 1)
-    ]
+    """Write adversaries as ``CONTROL-OBJECTIVE-NUMBER.toml``; `command` is the search that found them."""
+    files = []
+    for number, adversary in enumerate(adversaries, 1):
+        safe = re.sub(r"[^A-Za-z0-9_.-]+", "-", Path(adversary.candidate).name)
+        file = directory / f"{safe}-{adversary.objective.name}-{number}.toml"
+        with storage.explained(file):
+            directory.mkdir(parents=True, exist_ok=True)
+        storage.write_text(file, text(adversary, file.name, command))
+        files.append((file, adversary))
+    return files
 
 
 def text(adversary: Adversary, name: str, command: str) -> str:
@@ -118,9 +112,3 @@ def _inline(value: Any) -> str:
         return "[" + ", ".join(map(_inline, value)) + "]"
     # Strings, numbers and booleans are written as in JSON, except for one character.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def as_json(estimate: Estimate) -> list[float | None]:
-    """Return an estimate and the ends of its interval for JSON, null where there is none."""
-    numbers = (estimate.value, estimate.low, estimate.high)
-    return [float(f"{number:.6g}") if math.isfinite(number) else None for number in numbers]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from ackclock.runs import Store, drive, progress
 from ackclock.runs.places import Runner
@@ -29,26 +30,15 @@ class Trials:
         criterion = Criterion("search", "", "", "", "", lambda _: list(cells))
         work = Work(Request(self.candidate, (criterion,), seed=seed), self.kept)
         work.runs, work.first = [len(runs)] * len(cells), runs.start
-        names = (
-            [CANDIDATE] if alone else [CANDIDATE, *(subject.name for subject in work.request.subjects[1:])]
-        )
-        wanted = [
-            job
-            for index in range(len(cells))
-            for subject in range(len(names))
-            for _, _, job in work.jobs(index, subject)
-        ]
+        pairs = product(range(len(cells)), range(1 if alone else len(work.request.subjects)))
+        wanted = [job for pair in pairs for _, _, job in work.jobs(*pair)]
         drive.make(wanted, self.kept, self.place, self.bar)
         if not alone:
             return [work.result(index, 0) for index in range(len(cells))]
-        return [
-            CellResult(cell, {CANDIDATE: work.measured(index, 0)}, [], []) for index, cell in enumerate(cells)
-        ]
+        measured = [{CANDIDATE: work.measured(index, 0)} for index in range(len(cells))]
+        return [CellResult(cell, numbers, [], []) for cell, numbers in zip(cells, measured, strict=True)]
 
 
 def problem(result: CellResult) -> str:
     """Return why a cell has no numbers; empty if it has."""
-    for measured in result.measured.values():
-        if measured.refusal or measured.errors:
-            return measured.refusal or measured.errors[0]
-    return ""
+    return next((measured.problem for measured in result.measured.values() if measured.problem), "")

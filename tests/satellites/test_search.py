@@ -21,7 +21,7 @@ from ackclock_evaluate.joins import harm_of
 from ackclock_evaluate.results import CANDIDATE, CellResult, Measured, Request
 from ackclock_evaluate.saved import OBJECTIVES, read
 from ackclock_evaluate.setting import Subject
-from ackclock_search import GENOMES, again, optimise, saved, search
+from ackclock_search import GENOMES, optimise, saved, search
 from ackclock_search.figure import timeline
 from ackclock_search.genome import Pattern
 from ackclock_search.genomes import SUITED
@@ -583,10 +583,3 @@ def test_a_saved_adversary_is_drawn_as_it_changes():
     # Nothing changes during a run.
     still = tomllib.loads((folder / "bbr-utilisation-1.toml").read_text())
     assert timeline(still) is None
-
-
-def test_only_a_saved_adversary_is_drawn(tmp_path):
-    file = tmp_path / "a.toml"
-    file.write_text('[run]\nduration = "1 s"\n')
-    with pytest.raises(engine.ScenarioError, match="needs one line # objective: NAME"):
-        again(file)
