@@ -333,12 +333,10 @@ def draw_adversary(image: Path) -> None:
 
     file = DOCS.parent / "scenarios" / "found" / f"{image.stem}.toml"
     objective, table = saved.read_file(file)
-    judged = next(flow for flow in table["flow"] if flow["name"].startswith("c"))
+    flow = next(flow for flow in table["flow"] if flow["name"].startswith("c"))
     (baseline,) = re.findall(r"^# Beside (\S+): ", file.read_text(encoding="utf-8"), re.MULTILINE)
-    subjects = {
-        CANDIDATE: Subject(judged["controller"], judged.get("params", {})),
-        baseline: Subject(baseline),
-    }
+    judged = Subject(flow["controller"], flow.get("params", {}))
+    subjects = {CANDIDATE: judged, baseline: Subject(baseline)}
     curves = {
         name: timelines.curves(engine.simulate(saved.replaced(table, subject)))
         for name, subject in subjects.items()
