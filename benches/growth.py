@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import tempfile
@@ -125,6 +126,7 @@ def described(panels: Mapping[str, Mapping[str, Mapping[float, int]]]) -> Sequen
 
 def main() -> None:
     """Count, measure memory, and put picture and tables into docs/performance.md."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
     extension = next((ROOT / "python" / "ackclock").glob("_native*.so"), None)
     if extension is None:
         sys.exit("the extension is missing: make setup")

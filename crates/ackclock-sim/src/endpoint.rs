@@ -39,6 +39,9 @@ pub trait Endpoint: Send + Sized {
         Time::NEVER
     }
 
+    /// Asks for the memory that it has elsewhere and needs when a packet arrives.
+    fn expect_parts(&self) {}
+
     /// Bits of its window or rate for the digest; 0 where there is neither.
     fn window_bits(&self) -> u64 {
         0
@@ -56,6 +59,9 @@ pub trait Actor: Send {
 
     /// It will act soon: asks for its memory.
     fn expect(&self);
+
+    /// It will take in a packet soon, and its memory is there: asks for what it has elsewhere.
+    fn expect_parts(&self);
 }
 
 impl<E: Endpoint> Actor for E {
@@ -86,6 +92,10 @@ impl<E: Endpoint> Actor for E {
 
     fn expect(&self) {
         prefetch(self);
+    }
+
+    fn expect_parts(&self) {
+        Endpoint::expect_parts(self);
     }
 }
 

@@ -278,13 +278,22 @@ impl Link {
         }
     }
 
-    /// The packet that reaches the far end next, as far as that is known.
+    /// The packet that reaches the far end after `ahead` others, as far as that is known.
     #[must_use]
-    pub fn first(&self) -> Option<&Packet> {
+    pub fn ahead(&self, ahead: u64) -> Option<&Packet> {
         match &self.way {
-            Way::Unlimited(wire) => wire.first(),
-            Way::Planned(line) => line.first(),
-            Way::Transmitted(transmitter) => transmitter.wire.first(),
+            Way::Unlimited(wire) => wire.ahead(ahead),
+            Way::Planned(line) => line.ahead(ahead),
+            Way::Transmitted(transmitter) => transmitter.wire.ahead(ahead),
+        }
+    }
+
+    /// Asks for the memory of packets that it reads after `ahead` others.
+    pub fn expect(&self, ahead: u64) {
+        match &self.way {
+            Way::Unlimited(wire) => wire.expect(ahead),
+            Way::Planned(line) => line.expect(ahead),
+            Way::Transmitted(transmitter) => transmitter.wire.expect(ahead),
         }
     }
 

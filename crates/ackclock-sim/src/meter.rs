@@ -3,6 +3,8 @@
 use ackclock_trace::{Counters, Histogram};
 use ackclock_units::{Span, Time};
 
+use crate::prefetch::prefetch;
+
 const PICOSECONDS_PER_SECOND: f64 = 1e12;
 const PICOSECONDS_PER_MILLISECOND: f64 = 1e9;
 
@@ -41,6 +43,13 @@ impl Meter {
             window_integral: 0.0,
             window_since: start,
             largest_window: f64::NAN,
+        }
+    }
+
+    /// Asks for the memory that the next RTT sample needs.
+    pub fn expect(&self) {
+        if let Some(count) = self.rtts.next_count() {
+            prefetch(count);
         }
     }
 

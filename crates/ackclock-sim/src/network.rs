@@ -240,11 +240,12 @@ impl Network {
         delivered
     }
 
-    /// The end that the next packet of a link goes to, if that is known and no other link comes first.
+    /// A packet of a link that is delivered after `ahead` others, if it is known and no other link comes first.
     #[must_use]
-    pub fn expected(&self, link: u32) -> Option<EndId> {
-        let packet = self.links[link as usize].first()?;
-        (self.hops[packet.hop() as usize] == Hop::Deliver).then(|| packet.sent_to())
+    pub fn expected(&self, link: u32, ahead: u64) -> Option<&Packet> {
+        self.links[link as usize]
+            .ahead(ahead)
+            .filter(|packet| self.hops[packet.hop() as usize] == Hop::Deliver)
     }
 
     /// Takes a packet that has left a link on to the next. Where there is none, returns the end that it has come to.

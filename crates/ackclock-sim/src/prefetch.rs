@@ -3,14 +3,14 @@
 /// Asks for all of `value`. It changes nothing but the time that things take.
 #[inline]
 #[allow(unsafe_code, reason = "a prefetch takes a pointer")]
-pub fn prefetch<T>(value: &T) {
+pub fn prefetch<T: ?Sized>(value: &T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         /// Bytes of a cache line.
         const LINE: usize = 64;
         let start = std::ptr::from_ref(value).cast::<i8>();
-        for offset in (0..size_of::<T>()).step_by(LINE) {
+        for offset in (0..size_of_val(value)).step_by(LINE) {
             // SAFETY: the address is within `value`, and a prefetch neither reads nor writes.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(offset)) };
         }

@@ -16,6 +16,7 @@
 use ackclock_units::Time;
 
 use crate::memory::or_unwind;
+use crate::prefetch::prefetch;
 
 mod links;
 
@@ -27,6 +28,8 @@ const COMPARED: usize = 4;
 /// Components that are written down next to the tournament. A thousand senders on 2.5 Gbit/s that wait for 5 us each
 /// wait one or two at a time; with four places, looking through them costs what the walks did.
 const EARLY: usize = 2;
+/// Nodes of the tournament that are asked for, from a leaf up.
+const COLD_HEIGHT: u32 = 4;
 
 /// Times of next events, by component.
 #[derive(Clone, Debug)]
@@ -126,6 +129,25 @@ impl Schedule {
         }
         let time = Time((self.next >> 64) as u64);
         if time < next.0 { (time, (self.next >> 32) as u32) } else { next }
+    }
+
+    /// The earliest component behind the links; any when none has an event.
+    #[inline]
+    #[must_use]
+    pub fn next_behind_links(&self) -> u32 {
+        (self.next_other >> 32) as u32
+    }
+
+    /// Asks for the memory that the time of a slot behind the links is in.
+    pub fn expect(&self, slot: u32) {
+        let place = slot.wrapping_sub(self.first) as usize;
+        if let Some(time) = self.others.get(place) {
+            prefetch(time);
+            // Further up, nodes are few enough to stay in the cache.
+            for height in 0..COLD_HEIGHT {
+                prefetch(&self.nodes[(self.leaves + place) >> height]);
+            }
+        }
     }
 
     /// Sets the time of the next event of a link; [`Time::NEVER`] for none.

@@ -21,6 +21,7 @@ use crate::schedule::Schedule;
 use crate::stage::{PacketCapture, Stage};
 use crate::summary::{Over, requests};
 
+mod ahead;
 mod turnover;
 
 /// About what a flow takes before a run begins, bytes.
@@ -45,13 +46,14 @@ pub struct Simulation {
     moves_observer: bool,
     /// Whether the ends do not fit into the cache of a core, so that the memory of those that act next is asked for.
     looks_ahead: bool,
+    /// The component whose timer is next, and whose memory has been asked for.
+    looked_at: u32,
 }
 
 /// More flows than this are looked ahead for: what fewer need stays in the cache of the core, and asking costs 4 %.
 const FEW_FLOWS: u32 = 4000;
 /// The same where flows pace: each event meets another flow, whose memory a core's own cache does not have.
 const FEW_PACED_FLOWS: u32 = 500;
-
 impl Simulation {
     /// Run number `run` of `scenario`, at time 0. With `record`, tables are kept in addition to the summary.
     ///
@@ -120,6 +122,7 @@ impl Simulation {
             counts_round_trips,
             moves_observer: counts_round_trips || early < count,
             looks_ahead: false,
+            looked_at: u32::MAX,
         };
         let paces = simulation.scenario.flows.iter().any(|flow| flow.tcp.pacing);
         let few = if paces { FEW_PACED_FLOWS } else { FEW_FLOWS };
@@ -218,7 +221,7 @@ impl Simulation {
             };
             self.act(end, delivered.then_some(&packet));
             if LOOKS_AHEAD {
-                self.look_ahead(end);
+                self.look_ahead();
             }
             if self.moves_observer {
                 uneventful = self.observer.next().min(self.end);
@@ -278,30 +281,6 @@ impl Simulation {
         self.stage.schedule.set_at(slot, self.stage.network.number_of(end), wakeup);
         if self.counts_round_trips && end.is_sender() {
             self.after_sender(end.flow(), place);
-        }
-    }
-
-    /// Expects the end that gets the next packet of a link: its memory arrives during the events between two packets.
-    fn expect_from(&self, link: u32) {
-        if let Some(next) = self.stage.network.expected(link) {
-            self.expect(next);
-        }
-    }
-
-    /// Expects the end whose timer is the next event, if it is not `end`, which has just acted.
-    fn look_ahead(&self, end: EndId) {
-        if let Component::End(next) = self.stage.network.component(self.stage.schedule.next().1)
-            && next != end
-        {
-            self.expect(next);
-        }
-    }
-
-    fn expect(&self, end: EndId) {
-        // A flow that arrives during the run is not where its number says.
-        if end.flow() < self.stage.network.places.fixed() {
-            let ends = &self.ends[end.flow() as usize];
-            if end.is_sender() { ends.sender.expect() } else { ends.receiver.expect() }
         }
     }
 

@@ -8,6 +8,7 @@ use ackclock_units::{Span, Time};
 
 use crate::memory::Grow as _;
 use crate::packet::{Kind, Packet};
+use crate::prefetch::prefetch;
 use crate::random::{Purpose, Stream};
 use crate::ring::Ring;
 
@@ -238,10 +239,17 @@ impl Wire {
         if self.reorders { in_order.min(self.next_unordered()) } else { in_order }
     }
 
-    /// The packet that arrives next of those that keep their order.
+    /// The packet that arrives after `ahead` others, of those that keep their order.
     #[must_use]
-    pub fn first(&self) -> Option<&Packet> {
-        self.packets.front().map(|(_, packet)| packet)
+    pub fn ahead(&self, ahead: u64) -> Option<&Packet> {
+        self.packets.get(self.packets.first() + ahead).map(|(_, packet)| packet)
+    }
+
+    /// Asks for the memory of the packet that arrives after `ahead` others.
+    pub fn expect(&self, ahead: u64) {
+        if let Some(packet) = self.ahead(ahead) {
+            prefetch(packet);
+        }
     }
 
     fn next_unordered(&self) -> Time {

@@ -485,6 +485,18 @@ proptest! {
         }
     }
 
+    /// A run that asks for memory before it is needed is the same as one that does not.
+    #[test]
+    fn looking_ahead_changes_nothing(scenario in scenario()) {
+        let run = |looks_ahead: bool| {
+            let mut simulation = Simulation::new(scenario.clone(), &BuiltIn, 0, false).unwrap();
+            simulation.set_looks_ahead(looks_ahead);
+            while !simulation.advance(u64::MAX) {}
+            simulation.finish(&BuiltIn).unwrap().0
+        };
+        prop_assert_eq!(run(true), run(false));
+    }
+
     /// Whatever the settings, a transfer ends: nothing waits for ever for what will not come. At 5 % loss each
     /// way, 300 packets need some dozens of timeouts at the very worst; the largest RTO is 64 s.
     #[test]

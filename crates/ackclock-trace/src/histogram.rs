@@ -42,6 +42,12 @@ impl Histogram {
         }
     }
 
+    /// The count that the next span is probably added to.
+    #[must_use]
+    pub fn next_count(&self) -> Option<&u16> {
+        self.counts.get(self.bin.wrapping_sub(self.first))
+    }
+
     /// Counts a span that is not of the run, which ends.
     // Without a run it needs no registers of its caller: what is rare is left to functions that are called last.
     #[inline(never)]

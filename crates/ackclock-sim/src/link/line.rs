@@ -14,6 +14,7 @@ use super::level::Level;
 use super::transmitter::{Service, Transmitter};
 use crate::pace::Pace;
 use crate::packet::Packet;
+use crate::prefetch::prefetch;
 use crate::queue::{Discipline, Droptail, InService, Queued};
 use crate::ring::Ring;
 use crate::wire::Wire;
@@ -155,10 +156,19 @@ impl Line {
         true
     }
 
-    /// The packet that reaches the far end next.
+    /// The packet that reaches the far end after `ahead` others.
     #[must_use]
-    pub fn first(&self) -> Option<&Packet> {
-        self.packets.front().map(|planned| &planned.packet)
+    pub fn ahead(&self, ahead: u64) -> Option<&Packet> {
+        self.packets.get(self.packets.first() + ahead).map(|planned| &planned.packet)
+    }
+
+    /// Asks for the memory of the packets that are delivered, and begin to be sent, after `ahead` others.
+    pub fn expect(&self, ahead: u64) {
+        for position in [self.packets.first(), self.sent] {
+            if let Some(planned) = self.packets.get(position + ahead) {
+                prefetch(planned);
+            }
+        }
     }
 
     /// When the next packet reaches the far end.

@@ -6,6 +6,7 @@ use ackclock_units::{Time, Window};
 
 use crate::endpoint::Internals;
 use crate::meter::Meter;
+use crate::prefetch::prefetch;
 
 /// The control of one connection.
 pub struct Control {
@@ -63,6 +64,11 @@ impl Control {
     #[must_use]
     pub fn internals(&self) -> &dyn Internals {
         &self.control
+    }
+
+    /// Asks for the control's memory.
+    pub fn expect(&self) {
+        prefetch(&*self.control);
     }
 
     /// Signals an event to the control and adopts its decision.

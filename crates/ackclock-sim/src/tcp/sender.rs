@@ -461,6 +461,11 @@ impl<R: Recovery> Endpoint for TcpSender<R> {
         self.begin_burst();
     }
 
+    fn expect_parts(&self) {
+        self.control.expect();
+        self.meter.expect();
+    }
+
     fn on_timer(&mut self, context: &mut Context<'_>) {
         let now = context.now;
         if self.phase != Phase::Sending || now >= self.plans {
