@@ -2,6 +2,7 @@
 
 Reno and CUBIC are evaluated with other random numbers than the shipped runs of the baselines: every
 criterion that is called worse is a false alarm. At most one in twenty may be, and at most a tenth undecided.
+The same is asked of a control in Python that is Reno: `--controls honest:Honest`.
 """
 
 from __future__ import annotations
@@ -26,6 +27,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--suite", choices=list(SUITES), default="rfc9743")
     parser.add_argument("--only", default="", help="criteria, with commas; by default all")
+    parser.add_argument(
+        "--controls",
+        default=",".join(BASELINES),
+        help="controls that are baselines, with commas; by default these themselves",
+    )
     parser.add_argument("--times", type=int, default=10, help="evaluations of each; by default 10")
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--jobs", type=int, default=None, help="runs at once; one per core")
@@ -43,7 +49,7 @@ def main() -> int:
     compared: Counter[str] = Counter()
     mode: Mode = "full" if given.full else "quick"
     for time in range(1, given.times + 1):
-        for name in BASELINES:
+        for name in given.controls.split(","):
             request = Request(Subject(name), criteria, mode=mode, first=1000 * time)
             results = evaluate(request, given.output, jobs=given.jobs).results
             verdicts = ", ".join(f"{result.criterion.id} {result.verdict}" for result in results)

@@ -278,22 +278,24 @@ impl Link {
         }
     }
 
-    /// The packet that reaches the far end after `ahead` others, as far as that is known.
+    /// The packets that reach the far end after so many others, as far as that is known.
+    #[inline]
     #[must_use]
-    pub fn ahead(&self, ahead: u64) -> Option<&Packet> {
+    pub fn ahead<const N: usize>(&self, others: [u64; N]) -> [Option<&Packet>; N] {
         match &self.way {
-            Way::Unlimited(wire) => wire.ahead(ahead),
-            Way::Planned(line) => line.ahead(ahead),
-            Way::Transmitted(transmitter) => transmitter.wire.ahead(ahead),
+            Way::Unlimited(wire) => wire.ahead(others),
+            Way::Planned(line) => line.ahead(others),
+            Way::Transmitted(transmitter) => transmitter.wire.ahead(others),
         }
     }
 
-    /// Asks for the memory of packets that it reads after `ahead` others.
-    pub fn expect(&self, ahead: u64) {
+    /// Asks for the memory of packets that it reads after so many others.
+    #[inline]
+    pub fn expect(&self, others: u64) {
         match &self.way {
-            Way::Unlimited(wire) => wire.expect(ahead),
-            Way::Planned(line) => line.expect(ahead),
-            Way::Transmitted(transmitter) => transmitter.wire.expect(ahead),
+            Way::Unlimited(wire) => wire.expect(others),
+            Way::Planned(line) => line.expect(others),
+            Way::Transmitted(transmitter) => transmitter.wire.expect(others),
         }
     }
 

@@ -240,12 +240,12 @@ impl Network {
         delivered
     }
 
-    /// A packet of a link that is delivered after `ahead` others, if it is known and no other link comes first.
+    /// Packets of a link that are delivered after so many others, where they are known and no other link comes first.
+    #[inline]
     #[must_use]
-    pub fn expected(&self, link: u32, ahead: u64) -> Option<&Packet> {
-        self.links[link as usize]
-            .ahead(ahead)
-            .filter(|packet| self.hops[packet.hop() as usize] == Hop::Deliver)
+    pub fn expected<const N: usize>(&self, link: u32, others: [u64; N]) -> [Option<&Packet>; N] {
+        let is_last = |packet: &&Packet| self.hops[packet.hop() as usize] == Hop::Deliver;
+        self.links[link as usize].ahead(others).map(|packet| packet.filter(is_last))
     }
 
     /// Takes a packet that has left a link on to the next. Where there is none, returns the end that it has come to.

@@ -139,6 +139,7 @@ impl Schedule {
     }
 
     /// Asks for the memory that the time of a slot behind the links is in.
+    #[inline]
     pub fn expect(&self, slot: u32) {
         let place = slot.wrapping_sub(self.first) as usize;
         if let Some(time) = self.others.get(place) {

@@ -239,15 +239,17 @@ impl Wire {
         if self.reorders { in_order.min(self.next_unordered()) } else { in_order }
     }
 
-    /// The packet that arrives after `ahead` others, of those that keep their order.
+    /// The packets that arrive after so many others, of those that keep their order.
+    #[inline]
     #[must_use]
-    pub fn ahead(&self, ahead: u64) -> Option<&Packet> {
-        self.packets.get(self.packets.first() + ahead).map(|(_, packet)| packet)
+    pub fn ahead<const N: usize>(&self, others: [u64; N]) -> [Option<&Packet>; N] {
+        others.map(|others| self.packets.get(self.packets.first() + others).map(|(_, packet)| packet))
     }
 
-    /// Asks for the memory of the packet that arrives after `ahead` others.
-    pub fn expect(&self, ahead: u64) {
-        if let Some(packet) = self.ahead(ahead) {
+    /// Asks for the memory of the packet that arrives after so many others.
+    #[inline]
+    pub fn expect(&self, others: u64) {
+        if let Some(packet) = self.packets.get(self.packets.first() + others) {
             prefetch(packet);
         }
     }

@@ -156,16 +156,18 @@ impl Line {
         true
     }
 
-    /// The packet that reaches the far end after `ahead` others.
+    /// The packets that reach the far end after so many others.
+    #[inline]
     #[must_use]
-    pub fn ahead(&self, ahead: u64) -> Option<&Packet> {
-        self.packets.get(self.packets.first() + ahead).map(|planned| &planned.packet)
+    pub fn ahead<const N: usize>(&self, others: [u64; N]) -> [Option<&Packet>; N] {
+        others.map(|others| self.packets.get(self.packets.first() + others).map(|planned| &planned.packet))
     }
 
-    /// Asks for the memory of the packets that are delivered, and begin to be sent, after `ahead` others.
-    pub fn expect(&self, ahead: u64) {
+    /// Asks for the memory of the packets that are delivered, and begin to be sent, after so many others.
+    #[inline]
+    pub fn expect(&self, others: u64) {
         for position in [self.packets.first(), self.sent] {
-            if let Some(planned) = self.packets.get(position + ahead) {
+            if let Some(planned) = self.packets.get(position + others) {
                 prefetch(planned);
             }
         }

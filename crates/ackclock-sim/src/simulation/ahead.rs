@@ -28,16 +28,17 @@ impl Simulation {
     pub(super) fn expect_from(&self, link: u32) {
         let network = &self.stage.network;
         network.links[link as usize].expect(AHEAD);
-        if let Some(packet) = network.expected(link, AHEAD_ENTRY) {
+        let [next, of_end, of_entry] = network.expected(link, [0, AHEAD_END, AHEAD_ENTRY]);
+        if let Some(packet) = of_entry {
             self.expect_entry(packet.sent_to());
         }
-        if let Some(packet) = network.expected(link, AHEAD_END) {
+        if let Some(packet) = of_end {
             self.expect(packet.sent_to());
             if let Some(payload) = network.payloads.get(packet.handle()) {
                 prefetch(payload);
             }
         }
-        if let Some(packet) = network.expected(link, 0) {
+        if let Some(packet) = next {
             self.with_end(packet.sent_to(), |end| end.expect_parts());
         }
     }
@@ -60,6 +61,7 @@ impl Simulation {
         }
     }
 
+    #[inline]
     fn expect_entry(&self, end: EndId) {
         let network = &self.stage.network;
         // A flow that arrives during the run is not where its number says.
@@ -70,10 +72,12 @@ impl Simulation {
         }
     }
 
+    #[inline]
     fn expect(&self, end: EndId) {
         self.with_end(end, |end| end.expect());
     }
 
+    #[inline]
     fn with_end(&self, end: EndId, does: impl Fn(&dyn Actor)) {
         if end.flow() < self.stage.network.places.fixed() {
             let ends = &self.ends[end.flow() as usize];
