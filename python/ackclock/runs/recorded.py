@@ -22,8 +22,8 @@ def keep(cache: Path, job: Job, run: engine.Run) -> str:
     place = place_of(cache, job)
     with storage.explained(place):
         place.parent.mkdir(parents=True, exist_ok=True)
-    # Synced, thousands of short runs take longer to write than to simulate. What a power cut takes does not
-    # match its checksums, and is simulated again.
+    # Syncs would be 7 % of the time of thousands of short runs. What a power cut takes does not match its
+    # checksums, and is simulated again.
     with storage.new_directory(place, force=True, is_result=lambda _: True, synced=False) as directory:
         run.write(directory, tables=job.record)
     return seal(cache, job)
