@@ -54,6 +54,7 @@ pub struct Simulation {
 const FEW_FLOWS: u32 = 4000;
 /// The same where flows pace: each event meets another flow, whose memory a core's own cache does not have.
 const FEW_PACED_FLOWS: u32 = 500;
+
 impl Simulation {
     /// Run number `run` of `scenario`, at time 0. With `record`, tables are kept in addition to the summary.
     ///
