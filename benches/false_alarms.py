@@ -13,7 +13,8 @@ from collections import Counter
 from pathlib import Path
 
 from ackclock.decision.comparisons import Limit
-from ackclock_evaluate.evaluate import evaluate
+from ackclock.engine import ScenarioError
+from ackclock_evaluate.evaluate import evaluate, refuse_unknown
 from ackclock_evaluate.results import Request
 from ackclock_evaluate.setting import BASELINES, Mode, Subject
 from ackclock_evaluate.suites import SUITES
@@ -45,11 +46,17 @@ def main() -> int:
     )
     if not criteria or wanted - {criterion.id for criterion in criteria}:
         parser.error(f"--only: {given.suite} does not have all of {', '.join(sorted(wanted))}")
+    controls = given.controls.split(",")
+    try:
+        for name in controls:
+            refuse_unknown(Request(Subject(name), criteria))
+    except ScenarioError as error:
+        parser.error(f"--controls: {error}")
     counts: Counter[str] = Counter()
     compared: Counter[str] = Counter()
     mode: Mode = "full" if given.full else "quick"
     for time in range(1, given.times + 1):
-        for name in given.controls.split(","):
+        for name in controls:
             request = Request(Subject(name), criteria, mode=mode, first=1000 * time)
             results = evaluate(request, given.output, jobs=given.jobs).results
             verdicts = ", ".join(f"{result.criterion.id} {result.verdict}" for result in results)
