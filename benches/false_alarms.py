@@ -12,7 +12,6 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from ackclock.decision.comparisons import Limit
 from ackclock.engine import ScenarioError
 from ackclock_evaluate.evaluate import evaluate, refuse_unknown
 from ackclock_evaluate.results import Request
@@ -66,8 +65,8 @@ def main() -> int:
                 compared.update(judged.verdict for cell in result.asked for judged in cell.judged)
                 if result.verdict in ALARMS and result.worst is not None:
                     cell, judged = result.worst
-                    metric = judged.metric if isinstance(judged, Limit) else judged.margin.metric
-                    print(f"  {result.criterion.id} {result.verdict}: {cell.cell.name}, {metric}", flush=True)
+                    where = f"{cell.cell.name}, {judged.bound.metric}"
+                    print(f"  {result.criterion.id} {result.verdict}: {where}", flush=True)
     total = sum(counts.values())
     alarms = sum(counts[verdict] for verdict in ALARMS)
     print(", ".join(f"{count} {verdict}" for verdict, count in counts.most_common()))
