@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib.util
 import json
 from collections import Counter
@@ -30,6 +31,7 @@ TWINS = {
     "reno": twins.Reno,
     "aimd": twins.Aimd,
     "cubic": twins.Cubic,
+    "cubic-linux": twins.CubicLinux,
     "bbr": example("bbr").Bbr,
     "dctcp": example("dctcp").Dctcp,
 }
@@ -41,7 +43,10 @@ SCENARIOS = json.loads(twins.SCENARIOS.read_text(encoding="utf-8"))
 def test_a_twin_makes_the_same_packets(criterion: str, control: str) -> None:
     name = f"twin-of-{control}"
     ackclock.register(name, TWINS[control])
-    scenario = SCENARIOS[criterion]
+    scenario = copy.deepcopy(SCENARIOS[criterion])
+    if control == "cubic-linux":
+        # Its slow start ends as in Linux, whatever the scenario asks of others.
+        scenario["tcp"]["hystart"] = "linux"
     built_in, twin = (ackclock.simulate(twins.judged(scenario, chosen)).digest for chosen in (control, name))
     # The digest holds every packet, loss and window of all flows, to the last bit.
     assert twin == built_in

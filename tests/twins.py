@@ -61,6 +61,13 @@ class Cubic(Control):
         away_s = time_s - k_s
         return self.SCALE * away_s * away_s * away_s + w_max
 
+    def new_epoch(self, ack: Ack) -> tuple[int, float, float, float]:
+        """Return the epoch of congestion avoidance that begins now."""
+        now = round(ack.now_s * TICKS_PER_S)
+        if self.w_max <= self.window:
+            return now, 0.0, self.window, self.window
+        return now, cube_root((self.w_max - self.window) / self.SCALE), self.w_max, self.window
+
     def on_ack(self, ack: Ack) -> None:
         if ack.rtt_s is not None:
             old = ack.rtt_s if self.rtt_s is None else self.rtt_s
@@ -69,13 +76,7 @@ class Cubic(Control):
         if growth <= 0.0:
             return
         now, window = round(ack.now_s * TICKS_PER_S), self.window
-        if self.epoch is None:
-            if self.w_max <= window:
-                self.epoch = (now, 0.0, window, window)
-            else:
-                k_s = cube_root((self.w_max - window) / self.SCALE)
-                self.epoch = (now, k_s, self.w_max, window)
-        began, k_s, origin, friendly = self.epoch
+        began, k_s, origin, friendly = self.epoch or self.new_epoch(ack)
         friendly += growth * (1.0 if friendly >= self.window_before_cut else self.ALPHA) / window
         self.epoch = (began, k_s, origin, friendly)
         time_s = (now - began) / TICKS_PER_S
@@ -96,6 +97,80 @@ class Cubic(Control):
         if timeout.first:
             self.ssthresh = max(2.0, self.window * self.BETA)
         self.window, self.w_max, self.epoch = 1.0, 0.0, None
+
+
+class HyStart:
+    """HyStart of Linux, of a sender that does not pace; all times in ticks, as the engine counts them."""
+
+    LOW_WINDOW, SAMPLES = 16.0, 8
+    IN_TRAIN, OFFLOAD, LEAST_RISE, MOST_RISE = (round(ms * TICKS_PER_S / 1000) for ms in (2, 1, 4, 16))
+
+    def __init__(self) -> None:
+        self.has_ended = False
+        self.round = self.began = self.train = self.samples = 0
+        self.least = self.current = math.inf
+
+    def ends(self, ack: Ack, window: float) -> bool:
+        """Return whether slow start ends, in which the acknowledgement comes."""
+        if ack.rtt_s is None:
+            return False
+        now, rtt = round(ack.now_s * TICKS_PER_S), round(ack.rtt_s * TICKS_PER_S)
+        self.least = min(self.least, rtt)
+        if not self.has_ended and ack.round != self.round:
+            self.round, self.began, self.train = ack.round, now, now
+            self.samples, self.current = 0, math.inf
+        if self.has_ended or window < self.LOW_WINDOW:
+            return False
+        self.has_ended = self._train_is_long(now) or self._delay_has_risen(rtt)
+        return self.has_ended
+
+    def _train_is_long(self, now: int) -> bool:
+        if now - self.train > self.IN_TRAIN:
+            return False
+        self.train = now
+        return now - self.began > (self.least + self.OFFLOAD) // 2
+
+    def _delay_has_risen(self, rtt: int) -> bool:
+        self.current = min(self.current, rtt)
+        self.samples += 1
+        rise = min(max(self.least // 8, self.LEAST_RISE), self.MOST_RISE)
+        return self.samples > self.SAMPLES and self.current > self.least + rise
+
+
+class CubicLinux(Cubic):
+    """CUBIC of Linux, which counts in whole packets, with its HyStart."""
+
+    FRIENDLY = 8.0 / 15.0
+    FASTEST, SLOWEST_PROBE, SLOWEST = 2.0, 20.0, 100.0
+
+    def __init__(self, start: Start) -> None:
+        super().__init__(start)
+        self.hystart = HyStart()
+
+    def on_ack(self, ack: Ack) -> None:
+        if ack.rtt_s is not None:
+            self.rtt_s = ack.rtt_s if self.rtt_s is None else min(self.rtt_s, ack.rtt_s)
+        if self.window < self.ssthresh and self.hystart.ends(ack, self.window):
+            self.ssthresh = max(2.0, self.window)
+        growth = self.grow(ack)
+        if growth <= 0.0:
+            return
+        began, k_s, origin, friendly = self.epoch or self.new_epoch(ack)
+        friendly += growth * self.FRIENDLY / self.window
+        self.epoch = (began, k_s, origin, friendly)
+        time_s = (round(ack.now_s * TICKS_PER_S) - began) / TICKS_PER_S
+        window = math.floor(self.window)
+        target = math.floor(origin) + math.trunc(self.cubic(time_s + (self.rtt_s or 0.0), k_s, 0.0))
+        packets = window // (target - window) if target > window else self.SLOWEST * window
+        if self.w_max == 0.0:
+            packets = min(packets, self.SLOWEST_PROBE)
+        if math.floor(friendly) > window:
+            packets = min(packets, window // (math.floor(friendly) - window))
+        self.window += growth / max(packets, self.FASTEST)
+
+    def on_timeout(self, timeout: Timeout) -> None:
+        super().on_timeout(timeout)
+        self.rtt_s, self.hystart = None, HyStart()
 
 
 def judged(scenario: dict[str, Any], control: str) -> dict[str, Any]:
