@@ -1,8 +1,8 @@
 """How large a fault must be for an evaluation to find it: the operating characteristics of its criteria.
 
-Controls with a fault of several sizes run in the quick scenarios of the criteria that ask for it, and
-the evaluation, with its further runs, is repeated with runs drawn from these and from the shipped runs of
-the baselines. The probabilities are written into the package, and every page shows those of its criteria.
+Controls with a fault of several sizes run in the scenarios of the criteria that ask for it, and the
+evaluation, with its further runs, is repeated with runs drawn from these and from those of the baselines. The
+probabilities are written into the package, and every page shows those of its criteria and its mode.
 """
 
 from __future__ import annotations
@@ -107,20 +107,20 @@ FAMILIES = (
 class Repeated(Work):
     """An evaluation whose runs are drawn from those of another, with replacement."""
 
-    def __init__(self, pool: Work, seed: int) -> None:
+    def __init__(self, pool: Work, shipped: set[tuple[int, int]], seed: int) -> None:
         self.__dict__ |= copy.copy(pool).__dict__
-        self.pool = pool
+        self.pool, self.shipped = pool, shipped
         self.runs = [FIRST_RUNS[pool.request.mode]] * len(pool.cells)
         self._random = np.random.default_rng(seed)
         self._drawn: dict[tuple[int, int], list[int]] = {}
 
     def measured(self, cell: int, subject: int) -> Measured:
-        """Return the first of the drawn runs of a control in a cell: of a baseline, all."""
+        """Return the first of the drawn runs of a control in a cell: of a shipped baseline, all."""
         numbers = self.pool.measured(cell, subject).numbers
         key = (cell, subject)
         if key not in self._drawn:
             self._drawn[key] = self._random.integers(0, len(numbers), MOST_RUNS).tolist()
-        count = MOST_RUNS if subject else self.runs[cell]
+        count = MOST_RUNS if key in self.shipped else self.runs[cell]
         return Measured([numbers[run] for run in self._drawn[key][:count]])
 
 
@@ -134,20 +134,26 @@ def _undrawn(criterion: Criterion) -> Criterion:
 
 
 def _chances(
-    family: Family, size: float, output: Path, jobs: int | None
+    family: Family, size: float, mode: Mode, output: Path, jobs: int | None
 ) -> Iterator[tuple[str, float, float]]:
     """Yield for each criterion how often a fault of a size is found, and how often it passes."""
     subject = family.control(size)
     criteria = tuple(map(_undrawn, chosen(["rfc9743"], family.criteria)))
     with Store(output).opened() as kept, places.opened([subject.name], jobs=jobs) as place:
-        pool = Work(Request(subject, criteria, first=OTHER_RUNS), kept)
+        pool = Work(Request(subject, criteria, mode=mode, first=OTHER_RUNS), kept)
         pool.runs = [family.runs] * len(pool.cells)
         wanted = pool.all_jobs()
         with progress.Count(len({job.key for job in wanted}), "runs") as bar:
             drive.make(wanted, kept, place, bar)
+        shipped = {
+            (cell, subject)
+            for cell in range(len(pool.cells))
+            for subject in range(1, len(pool.request.subjects))
+            if all(pool.is_shipped(job) for _, _, job in pool.jobs(cell, subject))
+        }
         verdicts: dict[str, list[str]] = {criterion.id: [] for criterion in criteria}
         for seed in range(REPEATED):
-            work = Repeated(pool, seed)
+            work = Repeated(pool, shipped, seed)
             while work.undecided():
                 pass
             for result in work.of_criteria(0):
@@ -160,28 +166,25 @@ def main() -> None:
     """Run the families, print the probabilities, and write them into the package."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="numbers of families from 0, with commas; by default all")
+    parser.add_argument("--full", action="store_true", help="full mode; by default quick mode")
     parser.add_argument("--jobs", type=int, default=None, help="runs at once; one per core")
     parser.add_argument("-o", "--output", type=Path, default=Path("results/power"))
     given = parser.parse_args()
     wanted = [int(index) for index in given.only.split(",") if index] or range(len(FAMILIES))
-    curves = [
-        curve for curve in power.read() if curve.fault not in {FAMILIES[index].name for index in wanted}
-    ]
+    mode: Mode = "full" if given.full else "quick"
+    replaced = {(mode, FAMILIES[index].name) for index in wanted}
+    curves = [curve for curve in power.read() if (curve.mode, curve.fault) not in replaced]
     for family in (FAMILIES[index] for index in wanted):
         by_criterion: dict[str, list[tuple[float, float, float]]] = {}
         for size in family.sizes:
-            for name, caught, passed in _chances(family, size, given.output, given.jobs):
+            for name, caught, passed in _chances(family, size, mode, given.output, given.jobs):
                 by_criterion.setdefault(name, []).append((size, caught, passed))
                 print(f"{family.name} {size:g}: {name}: found {caught:.0%}, passed {passed:.0%}", flush=True)
         for name, points in by_criterion.items():
-            curves.append(power.Curve(name, family.name, *map(list, zip(*points, strict=True))))
+            curves.append(power.Curve(mode, name, family.name, *map(list, zip(*points, strict=True))))
     (suite,) = {criterion.digest for criterion in chosen(["rfc9743"])}
-    record = {
-        "ackclock": engine.__version__,
-        "suite": suite,
-        "mode": "quick",
-        "curves": [vars(each) for each in curves],
-    }
+    curves.sort(key=lambda curve: curve.mode, reverse=True)
+    record = {"ackclock": engine.__version__, "suite": suite, "curves": [vars(each) for each in curves]}
     power.FILE.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 

@@ -18,6 +18,7 @@ from ackclock.names import slug
 from ackclock_evaluate import conclusion, exports, figures, power, previous, report, tables, written
 from ackclock_evaluate.cell import words
 from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, MarginResult
+from ackclock_evaluate.setting import Mode
 
 MARKER = "verdicts.json"
 NAMES = frozenset(
@@ -104,7 +105,7 @@ def _cells(result: CriterionResult) -> list[dict[str, Any]]:
     return rows
 
 
-def _result(result: CriterionResult, others: Sequence[CriterionResult]) -> dict[str, Any]:
+def _result(result: CriterionResult, mode: Mode, others: Sequence[CriterionResult]) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "criterion": result.criterion,
         "verdict": result.verdict,
@@ -116,7 +117,8 @@ def _result(result: CriterionResult, others: Sequence[CriterionResult]) -> dict[
         "strip": [(cell.cell.name, cell.verdict) for cell in result.cells if cell.cell.decisive],
         "asked": len(result.asked),
         "worse": result.worse,
-        "power": power.of(result.criterion.id, result.criterion.suite),
+        "mode": mode,
+        "power": power.of(result.criterion.id, result.criterion.suite, mode),
     }
     if result.worst:
         cell, decisive = result.worst
@@ -163,7 +165,7 @@ def write(
         charts: dict[str, Group] = {}
         for index, result in enumerate(evaluation.results):
             others = [results[index] for results in evaluation.others.values()]
-            section = _result(result, others)
+            section = _result(result, evaluation.request.mode, others)
             section["figures"] = _figures(result, name, charts)
             section["command"] = commands[result.criterion.key]
             shown.append(section)

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ackclock_evaluate.setting import Mode
+
 FILE = Path(__file__).with_name("power.json")
 OFTEN = 0.8
 """A fault is found reliably with this probability."""
@@ -18,8 +20,9 @@ OFTEN = 0.8
 
 @dataclass(frozen=True)
 class Curve:
-    """How often evaluations in quick mode find a fault, and how often they pass it, by its size."""
+    """How often evaluations find a fault, and how often they pass it, by its size."""
 
+    mode: Mode
     criterion: str
     fault: str
     sizes: Sequence[float]
@@ -47,6 +50,7 @@ def read() -> tuple[Curve, ...]:
     return tuple(Curve(**curve) for curve in json.loads(FILE.read_text(encoding="utf-8"))["curves"])
 
 
-def of(criterion: str, suite: str) -> list[Curve]:
-    """Return the curves of a criterion of a suite; only those of RFC 9743 have any."""
-    return [curve for curve in read() if curve.criterion == criterion and suite == "rfc9743"]
+def of(criterion: str, suite: str, mode: Mode) -> list[Curve]:
+    """Return the curves of a criterion of a suite in a mode; only those of RFC 9743 have any."""
+    asked = (criterion, suite, mode)
+    return [curve for curve in read() if (curve.criterion, "rfc9743", curve.mode) == asked]

@@ -20,7 +20,7 @@ CURVES = power.read()
     ],
 )
 def test_the_least_size_that_is_found_reliably(caught: list[float], words: str) -> None:
-    assert power.Curve("mixed", "alpha", [1, 1.5, 2, 4], caught, [1.0] * 4).words == words
+    assert power.Curve("quick", "mixed", "alpha", [1, 1.5, 2, 4], caught, [1.0] * 4).words == words
 
 
 def test_every_curve_is_of_a_criterion_and_its_shares_are_shares() -> None:
@@ -33,7 +33,7 @@ def test_every_curve_is_of_a_criterion_and_its_shares_are_shares() -> None:
             assert 0 <= caught <= caught + passed <= 1
 
 
-@pytest.mark.parametrize("curve", CURVES, ids=lambda curve: f"{curve.criterion}, {curve.fault}")
+@pytest.mark.parametrize("curve", CURVES, ids=lambda curve: f"{curve.mode}, {curve.criterion}, {curve.fault}")
 def test_honest_controls_pass_and_the_largest_fault_is_found(curve: power.Curve) -> None:
     # An honest control is worse in at most one of twenty evaluations.
     assert curve.caught[0] <= 0.05
@@ -41,8 +41,8 @@ def test_honest_controls_pass_and_the_largest_fault_is_found(curve: power.Curve)
 
 
 def test_only_the_suite_that_was_measured_has_curves() -> None:
-    assert power.of("late", "rfc9743")
-    assert not power.of("late", "mine.toml")
+    assert power.of("late", "rfc9743", "quick")
+    assert not power.of("late", "mine.toml", "quick")
 
 
 def test_strips_need_no_inline_style() -> None:
