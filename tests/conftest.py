@@ -13,6 +13,7 @@ import hypothesis
 import pytest
 
 from ackclock.cli.main import main
+from ackclock.runs import recorded
 from torture import Failing
 
 if os.environ.get("ACKCLOCK_CORE"):
@@ -106,6 +107,12 @@ def wait_until(condition: Callable[[], object], seconds: float = 60.0) -> None:
 
 
 Finished = subprocess.CompletedProcess[str]
+
+
+@pytest.fixture
+def keeps_short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep runs that would be faster to simulate again."""
+    monkeypatch.setattr(recorded, "FEWEST_PACKETS", 0)
 
 
 @pytest.fixture

@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+import ackclock
+import twins
 import verdicts
 from ackclock import StorageError, engine
 from ackclock.draw import charts
@@ -28,7 +30,7 @@ from ackclock.reproduction.artefact import Evidence, Finding, Judged, Probe, Sim
 from ackclock.reproduction.judge import Asked
 from ackclock.reproduction.numbers import FULL, QUICK, Effort, Numbers
 from ackclock.reproduction.paper import Paper, load, with_findings
-from ackclock.runs import Case, Store, each, run_all, sources
+from ackclock.runs import Case, Store, each, recorded, run_all, sources
 from ackclock_papers import PAPERS
 from conftest import COMMAND
 from torture import torture
@@ -256,6 +258,7 @@ def test_what_was_changed_on_disk_is_made_again_and_told(tmp_path, capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.usefixtures("keeps_short_runs")
 def test_a_reproduction_on_a_failing_disk_is_whole_or_told(tmp_path, failing):
     """Each write, sync, rename and removal fails once: this is reported, and the next attempt succeeds."""
     one = artefact("one", {"one": Case(tiny("200 ms"))}, draw=None)
@@ -537,7 +540,7 @@ def test_selection():
 
 def test_killed_and_gone_on(tmp_path):
     """Kills at random moments, ACKCLOCK_KILLS times: complete runs are used again, and nothing differs."""
-    command = [*COMMAND, "reproduce", "transient/figure-3", "--quick", "--json", "-o"]
+    command = [*COMMAND, "reproduce", "transient/figure-30", "--quick", "--json", "-o"]
 
     def whole(place):
         began = time.monotonic()
@@ -774,6 +777,7 @@ def test_what_is_measured_may_depend_on_the_case():
         Simulated(name="none", caption="what", about="About.", draw=draw, cases=lambda _effort: {})
 
 
+@pytest.mark.usefixtures("keeps_short_runs")
 def test_a_case_is_read_once_however_often_it_is_run(tmp_path, monkeypatch):
     read = []
     parse = engine.scenario.parse
@@ -791,3 +795,21 @@ def test_a_case_is_read_once_however_often_it_is_run(tmp_path, monkeypatch):
             list(each(Case(tiny(), 3).jobs(), lambda _job, _run: None, at_once=2, store=store))
         assert len(read) == 1
         assert len(set(tmp_path.glob("*/*/summary.json")) - kept) == runs
+
+
+def test_a_run_is_kept_when_it_takes_longer_to_simulate_than_to_read(tmp_path, monkeypatch):
+    ackclock.register("slow", twins.Reno)
+    packets = engine.simulate(tiny()).summary["packets_simulated"]
+    in_python = tiny(controller="slow")
+    for fewest, scenario, kept in (
+        (packets, tiny(), 1),
+        (packets + 1, tiny(), 0),
+        (packets + 1, in_python, 1),
+    ):
+        monkeypatch.setattr(recorded, "FEWEST_PACKETS", fewest)
+        place = tmp_path / f"{fewest}-{kept}"
+        with Store(place).opened() as store:
+            for _ in range(2):
+                answers = list(each(Case(scenario).jobs(), lambda _job, _run: None, store=store))
+                assert [answer.error for _, answer in answers] == [""]
+        assert len(list(place.glob("*/*/summary.json"))) == kept

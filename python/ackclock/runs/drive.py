@@ -131,7 +131,7 @@ def each(
     at_once, cluster, limits, apart
         Arguments as for `places.opened`.
     store : Store, optional
-        Store of the runs, in directories next to its database.
+        Store of the runs that are worth keeping, in directories next to its database.
     live : Live
         A page that shows the progress.
     shown : bool
@@ -177,9 +177,9 @@ def each(
             work(job, answer.value)
         except Exception as error:
             return failed(error)
-        if store is not None and kept is None:
+        if store is not None and kept is None and recorded.is_worth_keeping(job, answer.value):
             return recorded.sealed(recorded.keep(store.directory, job, answer.value), answer.value)
-        if store is not None and seal is None:
+        if store is not None and kept is not None and seal is None:
             # The run is complete, but a kill came before its row was written.
             return recorded.sealed(recorded.seal(store.directory, job), answer.value)
         return Answer()
