@@ -2,7 +2,7 @@
 
 Reno and CUBIC are evaluated with other random numbers than the shipped runs of the baselines: every
 criterion that is called worse is a false alarm. At most one in twenty may be, and at most a tenth undecided.
-The same is asked of a control in Python that is Reno: `--controls honest:Honest`.
+The same is asked of their copies in Python: `--controls honest:Honest`, and `twins:CubicLinux` in `tests/`.
 """
 
 from __future__ import annotations
