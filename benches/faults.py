@@ -30,16 +30,21 @@ def main() -> int:
     for fault, criteria in faulty.CAUGHT_BY.items():
         if wanted and fault.__name__ not in wanted:
             continue
-        results = _evaluated(fault, criteria, given.output, given.jobs)
+        asked = (*criteria, *faulty.ALSO_CAUGHT_BY.get(fault, ()))
+        results = _evaluated(fault, asked, given.output, given.jobs)
         verdicts = {result.criterion.id: result.verdict for result in results.results}
-        is_caught = any(verdict in BAD for verdict in verdicts.values())
+        also = faulty.ALSO_CAUGHT_BY.get(fault, ())
+        is_caught = any(verdicts[name] in BAD for name in criteria) and all(
+            verdicts[name] in BAD for name in also
+        )
         problems += not is_caught
         shown = ", ".join(f"{name} {verdict}" for name, verdict in verdicts.items())
         print(f"{'caught' if is_caught else 'MISSED'}: {fault.__name__}: {shown}", flush=True)
     for control in faulty.HONEST:
         if wanted and control.__name__ not in wanted:
             continue
-        every = tuple(dict.fromkeys(name for names in faulty.CAUGHT_BY.values() for name in names))
+        panel = (*faulty.CAUGHT_BY.values(), *faulty.ALSO_CAUGHT_BY.values())
+        every = tuple(dict.fromkeys(name for names in panel for name in names))
         results = _evaluated(control, every, given.output, given.jobs)
         bad = [result.criterion.id for result in results.results if result.verdict in BAD]
         problems += bool(bad)

@@ -138,6 +138,31 @@ class NeverBelowTen(Honest):
         self.ssthresh = self.window = max(10.0, self.window / 2)
 
 
+class FillsBuffers(Honest):
+    """Keeps 0.98 of its window at a loss, and so a standing queue."""
+
+    decrease = 0.98
+
+
+class Unresponsive(Honest):
+    """Sends 5 Mbit/s, in packets of 1500 bytes, whether they arrive or not."""
+
+    pacing_rate = 5e6 / (8 * 1500)
+
+    def __init__(self, start: ackclock.Start) -> None:
+        super().__init__(start)
+        self.window = 10_000.0
+
+    def on_ack(self, ack: ackclock.Ack) -> None:
+        pass
+
+    def on_loss(self, loss: ackclock.Loss) -> None:
+        pass
+
+    def on_timeout(self, timeout: ackclock.Timeout) -> None:
+        pass
+
+
 class GivesWay(Honest):
     """Backs off as soon as it sees a millisecond of queue."""
 
@@ -264,6 +289,8 @@ CAUGHT_BY: dict[type[Honest], tuple[str, ...]] = {
     BlindToLoss: ("mixed", "loss"),
     NeverEndsSlowStart: ("mixed", "loss"),
     NeverBelowTen: ("collapse-silence", "collapse-overload"),
+    FillsBuffers: ("bufferbloat",),
+    Unresponsive: ("collapse-undelivered",),
     GivesWay: ("compete", "wired"),
     TurnsLater: ("mixed", "loss"),
     TurnsMuchLater: ("late",),
@@ -289,5 +316,22 @@ CAUGHT_BY: dict[type[Honest], tuple[str, ...]] = {
     ForgetsSsthresh: ("collapse-silence",),
 }
 """The criteria of which at least one must find the fault, the first of them the one that asks for it."""
+ALSO_CAUGHT_BY: dict[type[Honest], tuple[str, ...]] = {
+    Fixed: (
+        "real-time",
+        "tunnel",
+        "wireless",
+        "ecn",
+        "breakers",
+        "delay",
+        "iot",
+        "far",
+        "misbehaving",
+        "transients",
+        "path",
+        "datacentre",
+    )
+}
+"""Criteria that no fault above is meant for, each of which must find this one: no criterion finds nothing."""
 HONEST: tuple[type[Honest], ...] = (Honest, Timid, KeepsMore)
 """Controls that no criterion may call worse."""
