@@ -6,8 +6,6 @@ import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from ackclock import engine
 from ackclock.decision import comparisons, wants_more
 from ackclock.engine.build import Table
@@ -222,8 +220,7 @@ class Work:
             judged.append(MarginResult(margin, *comparisons.most_permissive(compared)))
         limits = [
             limit.judge(
-                candidate.values(limit.metric),
-                [float(np.mean(others[name].values(limit.metric))) for name in BASELINES],
+                candidate.values(limit.metric), [others[name].values(limit.metric) for name in BASELINES]
             )
             for limit in described.limits
             if not limit.if_told or any(limit.metric in run for run in candidate.numbers)
