@@ -67,8 +67,8 @@ class Limit:
         What a baseline does itself is not held against a candidate. A limit that the mean over the runs of
         one of the `baselines` does not keep is as wide as that mean, and a candidate may break it in as large
         a share of its runs as a baseline, or in `RARE` of them. It ``holds`` when no run breaks it, or no
-        larger share than of a baseline's; ``fails`` when more of all runs do than may, by the lower end of the
-        exact interval; and is otherwise ``undecided``.
+        larger share than of a baseline's; ``fails`` when more of all runs do than may, by the lower end of
+        the exact interval; and is otherwise ``undecided``.
 
         Two of five runs starve a flow for more than 30 s; at least 5.3 % of all runs do:
 
