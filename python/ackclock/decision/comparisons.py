@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.decision.intervals import Estimate
-from ackclock.decision.ratios import exact_share
+from ackclock.decision.ratios import exact_excess, exact_share
 
 Verdict = Literal["better", "like", "not worse", "undecided", "worse"]
 ORDER: tuple[Verdict, ...] = ("better", "like", "not worse", "undecided", "worse")
@@ -65,10 +65,10 @@ class Limit:
         """Judge the runs of a candidate; NaN breaks the limit.
 
         What a baseline does itself is not held against a candidate. A limit that the mean over the runs of
-        one of the `baselines` does not keep is as wide as that mean, and a candidate may break it in as large
-        a share of its runs as a baseline, or in `RARE` of them. It ``holds`` when no run breaks it, or no
-        larger share than of a baseline's; ``fails`` when more of all runs do than may, by the lower end of
-        the exact interval; and is otherwise ``undecided``.
+        one of the `baselines` does not keep is as wide as that mean. It ``holds`` when no run breaks it, or
+        no larger share than of a baseline's. It ``fails`` when more of all runs than `RARE` break it, by the
+        lower end of the exact interval, and more than of a baseline that breaks it, by an exact test at
+        2.5 %. Otherwise it is ``undecided``.
 
         Two of five runs starve a flow for more than 30 s; at least 5.3 % of all runs do:
 
@@ -87,10 +87,13 @@ class Limit:
 
         broken = broken_by(numbers)
         share = exact_share(broken, numbers.size) if numbers.size else Estimate(np.nan, np.nan, np.nan, 0)
-        usual = max((broken_by(runs) / runs.size for runs in known), default=0.0)
-        if share.value <= usual:
+        usual = [(broken_by(runs), int(runs.size)) for runs in known]
+        if share.value <= max((count / runs for count, runs in usual), default=0.0):
             return LimitResult(self, "holds", broken, share)
-        return LimitResult(self, "fails" if share.low > max(RARE, usual) else "undecided", broken, share)
+        is_more = all(
+            exact_excess((broken, numbers.size), each) < (1 - LEVEL) / 2 for each in usual if each[0]
+        )
+        return LimitResult(self, "fails" if share.low > RARE and is_more else "undecided", broken, share)
 
 
 @dataclass(frozen=True)
