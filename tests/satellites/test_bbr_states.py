@@ -107,10 +107,10 @@ def test_a_control_that_reports_no_states_is_not_judged_by_them(tmp_path) -> Non
 def test_a_limit_on_a_metric_that_only_some_controls_have() -> None:
     nan = float("nan")
     limit = Limit("passes", at_least=1.0, if_told=True)
-    assert limit.judge([1.0] * 5, [[nan], [nan]]).verdict == "holds"
-    assert limit.judge([0.8] * 5, [[nan], [nan]]).verdict == "fails"
+    assert limit.judge([1.0] * 5, [[nan] * 30, [nan] * 30]).verdict == "holds"
+    assert limit.judge([0.8] * 5, [[nan] * 30, [nan] * 30]).verdict == "fails"
     # A limit that a baseline with this metric does not keep either is not held against a control.
-    assert limit.judge([0.8] * 5, [[0.6], [nan]]).verdict == "holds"
+    assert limit.judge([0.8] * 5, [[0.6] * 30, [nan] * 30]).verdict == "holds"
 
 
 def test_the_picture_leaves_out_controls_that_report_no_states(tmp_path) -> None:

@@ -203,20 +203,20 @@ def test_the_more_permissive_baseline_decides() -> None:
 
 def test_limits_are_judged_by_the_share_of_runs() -> None:
     most = Limit("packets", at_most=10)
-    assert most.judge([10, 9, 3, 2, 1], [[7], [7]]).verdict == "holds"
+    assert most.judge([10, 9, 3, 2, 1], [[7] * 30, [7] * 30]).verdict == "holds"
     # None of five: at most 1 - 0.025^(1/5) = 52 % of all runs.
-    assert most.judge([10, 9, 3, 2, 1], [[7], [7]]).share.high == pytest.approx(0.5218, abs=1e-4)
+    assert most.judge([10, 9, 3, 2, 1], [[7] * 30, [7] * 30]).share.high == pytest.approx(0.5218, abs=1e-4)
     # A mean would hide these: the mean of 45, 45, 45, 0, 0 is 27 (evaluate3, F1).
     starved = Limit("starved", "s", at_most=30)
-    failed = starved.judge([45, 45, 45, 0, 0], [[0], [0]])
+    failed = starved.judge([45, 45, 45, 0, 0], [[0] * 30, [0] * 30])
     # Three of five: at least 14.7 % of all runs (Clopper and Pearson).
     assert (failed.verdict, failed.broken) == ("fails", 3)
     assert failed.share.low == pytest.approx(0.1466, abs=1e-4)
     # One of five may be 0.5 % of all runs, and is not shown to be more than one in twenty.
-    assert starved.judge([45, 0, 0, 0, 0], [[0], [0]]).verdict == "undecided"
+    assert starved.judge([45, 0, 0, 0, 0], [[0] * 30, [0] * 30]).verdict == "undecided"
     # A limit that a baseline breaks as well is not held against a candidate.
-    assert most.judge([12] * 5, [[7], [13]]).verdict == "holds"
-    assert most.judge([float("nan")] * 5, [[7], [7]]).verdict == "fails"
+    assert most.judge([12] * 5, [[7] * 30, [13] * 30]).verdict == "holds"
+    assert most.judge([float("nan")] * 5, [[7] * 30, [7] * 30]).verdict == "fails"
     # Nor are as many runs as a baseline has that break it, although its mean of 13.5 s does not. Ten of ten,
     # and three of ten, are one of C(20, 13)/C(10, 3) = 646 ways, and shown to be more; eight of ten are not:
     # (C(10, 8) C(10, 3) + C(10, 9) C(10, 2) + C(10, 1)) of C(20, 11) ways are 3.5 %.
@@ -225,9 +225,9 @@ def test_limits_are_judged_by_the_share_of_runs() -> None:
     for broken, verdict in expected.items():
         assert starved.judge([45] * broken + [0] * (10 - broken), usual).verdict == verdict
     least = Limit("goodput", at_least=9)
-    assert least.judge([9.5] * 5, [[10], [10]]).verdict == "holds"
-    assert least.judge([8.5] * 5, [[10], [10]]).verdict == "fails"
-    assert least.judge([8.5] * 5, [[10], [8.4]]).verdict == "holds"
+    assert least.judge([9.5] * 5, [[10] * 30, [10] * 30]).verdict == "holds"
+    assert least.judge([8.5] * 5, [[10] * 30, [10] * 30]).verdict == "fails"
+    assert least.judge([8.5] * 5, [[10] * 30, [8.4] * 30]).verdict == "holds"
 
 
 # Whole numbers, so that sums and multiples by powers of two are exact and no rounding decides.

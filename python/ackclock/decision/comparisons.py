@@ -67,12 +67,12 @@ class Limit:
         What a baseline does itself is not held against a candidate. A limit that the mean over the runs of
         one of the `baselines` does not keep is as wide as that mean. It ``holds`` when no run breaks it, or
         no larger share than of a baseline's. It ``fails`` when more of all runs than `RARE` break it, by the
-        lower end of the exact interval, and more than of a baseline that breaks it, by an exact test at
-        2.5 %. Otherwise it is ``undecided``.
+        lower end of the exact interval, and more than of either baseline, by an exact test at 2.5 %.
+        Otherwise it is ``undecided``.
 
         Two of five runs starve a flow for more than 30 s; at least 5.3 % of all runs do:
 
-        >>> Limit("starved", "s", at_most=30).judge([0, 0, 0, 45, 45], [[0, 0], [0, 0]]).verdict
+        >>> Limit("starved", "s", at_most=30).judge([0, 0, 0, 45, 45], [[0] * 30]).verdict
         'fails'
         """
         numbers = np.asarray(values, float)
@@ -90,9 +90,7 @@ class Limit:
         usual = [(broken_by(runs), int(runs.size)) for runs in known]
         if share.value <= max((count / runs for count, runs in usual), default=0.0):
             return LimitResult(self, "holds", broken, share)
-        is_more = all(
-            exact_excess((broken, numbers.size), each) < (1 - LEVEL) / 2 for each in usual if each[0]
-        )
+        is_more = all(exact_excess((broken, numbers.size), each) < (1 - LEVEL) / 2 for each in usual)
         return LimitResult(self, "fails" if share.low > RARE and is_more else "undecided", broken, share)
 
 
