@@ -174,9 +174,7 @@ def test_a_control_that_gets_nothing_next_to_cubic_cannot_compete(evaluation: Ev
     assert limits["standard-path"].at_least == pytest.approx(0.1)
     assert limits["1-next-to-16"].at_least == pytest.approx(0.2 / 17)
     shy = cell("standard path", [0.01] * 5, [0.01] * 5)
-    shy = replace(
-        shy, judged=[], limits=[limits["standard-path"].judge([0.09] * 5, [[0.4] * 30])]
-    )
+    shy = replace(shy, judged=[], limits=[limits["standard-path"].judge([0.09] * 5, [[0.4] * 30])])
     starving = replace(evaluation, results=[*evaluation.results, judge(compete, [shy])])
     assert "Cannot compete with cubic-linux in 1 of 1 scenarios" in conclusion.headline(starving)
     assert "compete" not in conclusion.headline(evaluation)
