@@ -87,7 +87,6 @@ FAMILIES = (
         (0, 0.02, 0.1, 0.2, 1),
         lambda size: _own(faulty.GivesWay, queue_s=0.001 / size if size else math.inf),
         ("compete",),
-        runs=10,
     ),
     Family(
         "flows in one after 100 s",
