@@ -217,13 +217,20 @@ def test_limits_are_judged_by_the_share_of_runs() -> None:
     # A limit that a baseline breaks as well is not held against a candidate.
     assert most.judge([12] * 5, [[7] * 30, [13] * 30]).verdict == "holds"
     assert most.judge([float("nan")] * 5, [[7] * 30, [7] * 30]).verdict == "fails"
-    # Nor are as many runs as a baseline has that break it, although its mean of 13.5 s does not. Ten of ten,
-    # and three of ten, are one of C(20, 13)/C(10, 3) = 646 ways, and shown to be more; eight of ten are not:
-    # (C(10, 8) C(10, 3) + C(10, 9) C(10, 2) + C(10, 1)) of C(20, 11) ways are 3.5 %.
-    usual = [[45] * 3 + [0] * 7, [0] * 10]
-    expected = {3: "holds", 8: "undecided", 10: "fails"}
-    for broken, verdict in expected.items():
-        assert starved.judge([45] * broken + [0] * (10 - broken), usual).verdict == verdict
+    # Nor are as many runs as a baseline has that break it, although its mean of 13.5 s does not. Thirty of
+    # thirty, and nine of thirty, are one of C(60, 39)/C(30, 9) = 6e8 ways, and shown to be more; ten of ten
+    # are one of C(40, 19)/C(30, 9) = 9200, and eight of ten or more are 0.8 %.
+    usual = [[45] * 9 + [0] * 21, [0] * 30]
+    for broken, runs, verdict in (
+        (3, 10, "holds"),
+        (8, 10, "undecided"),
+        (10, 10, "fails"),
+        (30, 30, "fails"),
+    ):
+        assert starved.judge([45] * broken + [0] * (runs - broken), usual).verdict == verdict
+    # Five of ten, and none of ten, are C(10, 5) of the C(20, 5) ways, 1.6 %; four are 4.3 %.
+    for broken, verdict in ((5, "fails"), (4, "undecided")):
+        assert starved.judge([45] * broken + [0] * (10 - broken), [[0] * 10]).verdict == verdict
     least = Limit("goodput", at_least=9)
     assert least.judge([9.5] * 5, [[10] * 30, [10] * 30]).verdict == "holds"
     assert least.judge([8.5] * 5, [[10] * 30, [10] * 30]).verdict == "fails"

@@ -25,6 +25,9 @@ RESOLUTION = 0.01
 """Least standard deviation of a run, in margins: no verdict rests on an interval of width zero."""
 RARE = 0.05
 """A limit may be broken in this share of runs: what is rarer than one in twenty is not shown by 30."""
+SURELY = 0.001
+"""Level at which a candidate breaks a limit more often than a baseline that breaks it, too: it is asked in
+many scenarios, and again with further runs."""
 Values = NDArray[np.float64]
 
 
@@ -67,8 +70,8 @@ class Limit:
         What a baseline does itself is not held against a candidate. A limit that the mean over the runs of
         one of the `baselines` does not keep is as wide as that mean. It ``holds`` when no run breaks it, or
         no larger share than of a baseline's. It ``fails`` when more of all runs than `RARE` break it, by the
-        lower end of the exact interval, and more than of either baseline, by an exact test at 2.5 %.
-        Otherwise it is ``undecided``.
+        lower end of the exact interval, and more than of either baseline, by an exact test at 2.5 %, or
+        `SURELY` where the baseline breaks it. Otherwise it is ``undecided``.
 
         Two of five runs starve a flow for more than 30 s; at least 5.3 % of all runs do:
 
@@ -90,7 +93,10 @@ class Limit:
         usual = [(broken_by(runs), int(runs.size)) for runs in known]
         if share.value <= max((count / runs for count, runs in usual), default=0.0):
             return LimitResult(self, "holds", broken, share)
-        is_more = all(exact_excess((broken, numbers.size), each) < (1 - LEVEL) / 2 for each in usual)
+        is_more = all(
+            exact_excess((broken, numbers.size), each) < (SURELY if each[0] else (1 - LEVEL) / 2)
+            for each in usual
+        )
         return LimitResult(self, "fails" if share.low > RARE and is_more else "undecided", broken, share)
 
 
