@@ -209,8 +209,8 @@ def test_limits_are_judged_by_the_share_of_runs() -> None:
     # A mean would hide these: the mean of 35, 35, 35, 35, 0 is 28 (evaluate3, F1).
     starved = Limit("starved", "s", at_most=30)
     failed = starved.judge([35, 35, 35, 35, 0], [[0] * 30, [0] * 30])
-    # Four of five: at least 28.4 % of all runs (Clopper and Pearson); none of thirty: at most 1 - 0.005^(1/30)
-    # = 16.2 % of a baseline's.
+    # Four of five: at least 28.4 % of all runs (Clopper and Pearson); none of thirty: at most
+    # 1 - 0.005^(1/30) = 16.2 % of a baseline's.
     assert (failed.verdict, failed.broken) == ("fails", 4)
     assert failed.share.low == pytest.approx(0.2836, abs=1e-4)
     # One of five may be 0.5 % of all runs, and is not shown to be more than one in twenty.
@@ -219,7 +219,7 @@ def test_limits_are_judged_by_the_share_of_runs() -> None:
     assert most.judge([12] * 5, [[7] * 30, [13] * 30]).verdict == "holds"
     assert most.judge([float("nan")] * 5, [[7] * 30, [7] * 30]).verdict == "fails"
     # Nor are as many runs as a baseline has that break it, although its mean of 13.5 s does not: nine of
-    # thirty may be 55 % of all runs (at 99 %), and eight of ten may be 44 %, but ten of ten are at least 69 %.
+    # thirty may be 55 % of all runs (at 99 %), and eight of ten may be 44 %, but ten of ten are 69 % or more.
     usual = [[45] * 9 + [0] * 21, [0] * 30]
     for broken, verdict in ((3, "holds"), (8, "undecided"), (10, "fails")):
         assert starved.judge([45] * broken + [0] * (10 - broken), usual).verdict == verdict

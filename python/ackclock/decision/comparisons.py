@@ -26,8 +26,8 @@ RESOLUTION = 0.01
 RARE = 0.05
 """A limit may be broken in this share of runs: what is rarer than one in twenty is not shown by 30."""
 SURE = 0.99
-"""Confidence level of how often a baseline breaks a limit: it is asked in many scenarios, and of more and more
-runs."""
+"""Confidence level of how often a baseline breaks a limit: it is asked in many scenarios, and of more and
+more runs."""
 Values = NDArray[np.float64]
 
 
