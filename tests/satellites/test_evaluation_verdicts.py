@@ -206,25 +206,25 @@ def test_limits_are_judged_by_the_share_of_runs() -> None:
     assert most.judge([10, 9, 3, 2, 1], [[7] * 30, [7] * 30]).verdict == "holds"
     # None of five: at most 1 - 0.025^(1/5) = 52 % of all runs.
     assert most.judge([10, 9, 3, 2, 1], [[7] * 30, [7] * 30]).share.high == pytest.approx(0.5218, abs=1e-4)
-    # A mean would hide these: the mean of 35, 35, 35, 35, 0 is 28 (evaluate3, F1).
     starved = Limit("starved", "s", at_most=30)
-    failed = starved.judge([35, 35, 35, 35, 0], [[0] * 30, [0] * 30])
-    # Four of five: at least 28.4 % of all runs (Clopper and Pearson); none of thirty: at most
-    # 1 - 0.005^(1/30) = 16.2 % of a baseline's.
-    assert (failed.verdict, failed.broken) == ("fails", 4)
-    assert failed.share.low == pytest.approx(0.2836, abs=1e-4)
+    # A mean would hide these: the mean of 45, 45, 45, 0, 0 is 27 (evaluate3, F1).
+    failed = starved.judge([45, 45, 45, 0, 0], [[0] * 30, [0] * 30])
+    # Three of five: at least 14.7 % of all runs (Clopper and Pearson). With none of thirty they are
+    # C(5, 3)/C(35, 3) = 0.15 % of all ways (Fisher).
+    assert (failed.verdict, failed.broken) == ("fails", 3)
+    assert failed.share.low == pytest.approx(0.1466, abs=1e-4)
     # One of five may be 0.5 % of all runs, and is not shown to be more than one in twenty.
     assert starved.judge([45, 0, 0, 0, 0], [[0] * 30, [0] * 30]).verdict == "undecided"
     # A limit that a baseline breaks as well is not held against a candidate.
     assert most.judge([12] * 5, [[7] * 30, [13] * 30]).verdict == "holds"
     assert most.judge([float("nan")] * 5, [[7] * 30, [7] * 30]).verdict == "fails"
-    # Nor are as many runs as a baseline has that break it, although its mean of 13.5 s does not: nine of
-    # thirty may be 55 % of all runs (at 99 %), and eight of ten may be 44 %, but ten of ten are 69 % or more.
+    # Nor are as many runs as a baseline has that break it, although its mean of 13.5 s does not. Next to nine
+    # of thirty, eight of ten or more are 0.79 % of all ways, and nine or more 0.13 %.
     usual = [[45] * 9 + [0] * 21, [0] * 30]
-    for broken, verdict in ((3, "holds"), (8, "undecided"), (10, "fails")):
+    for broken, verdict in ((3, "holds"), (8, "undecided"), (9, "fails")):
         assert starved.judge([45] * broken + [0] * (10 - broken), usual).verdict == verdict
-    # None of ten may be 41 %: eight of ten are at least 44 % of all runs, and seven 35 %.
-    for broken, verdict in ((8, "fails"), (7, "undecided")):
+    # Next to none of ten, seven of ten are C(10, 7)/C(20, 7) = 0.15 %, and six 0.54 %.
+    for broken, verdict in ((7, "fails"), (6, "undecided")):
         assert starved.judge([45] * broken + [0] * (10 - broken), [[0] * 10]).verdict == verdict
     least = Limit("goodput", at_least=9)
     assert least.judge([9.5] * 5, [[10] * 30, [10] * 30]).verdict == "holds"

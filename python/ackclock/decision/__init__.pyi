@@ -22,6 +22,7 @@ from .ranges import expected_wrong as expected_wrong
 from .ranges import lies_in as lies_in
 from .ranges import standard_error as standard_error
 from .ranges import tail as tail
+from .ratios import exact_excess as exact_excess
 from .ratios import exact_share as exact_share
 from .ratios import of_ratios as of_ratios
 from .ratios import quotient as quotient
@@ -44,6 +45,7 @@ __all__ = [
     "chance_wrong",
     "compare",
     "difference",
+    "exact_excess",
     "exact_share",
     "expected_wrong",
     "holm",

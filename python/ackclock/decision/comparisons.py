@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.decision.intervals import Estimate
-from ackclock.decision.ratios import exact_share
+from ackclock.decision.ratios import exact_excess, exact_share
 
 Verdict = Literal["better", "like", "not worse", "undecided", "worse"]
 ORDER: tuple[Verdict, ...] = ("better", "like", "not worse", "undecided", "worse")
@@ -25,9 +25,9 @@ RESOLUTION = 0.01
 """Least standard deviation of a run, in margins: no verdict rests on an interval of width zero."""
 RARE = 0.05
 """A limit may be broken in this share of runs: what is rarer than one in twenty is not shown by 30."""
-SURE = 0.99
-"""Confidence level of how often a baseline breaks a limit: it is asked in many scenarios, and of more and
-more runs."""
+SURELY = 0.0025
+"""Level at which a candidate breaks a limit more often than a baseline: it is asked in many scenarios, and
+again with further runs."""
 Values = NDArray[np.float64]
 
 
@@ -69,13 +69,14 @@ class Limit:
 
         What a baseline does itself is not held against a candidate. A limit that the mean over the runs of
         one of the `baselines` does not keep is as wide as that mean. It ``holds`` when no run breaks it, or
-        no larger share than of a baseline's. It ``fails`` when the exact interval of the share that breaks
-        it lies above `RARE` and above that of each baseline, at `SURE`. Otherwise it is ``undecided``.
+        no larger share than of a baseline's. It ``fails`` when more of all runs than `RARE` break it, by the
+        lower end of the exact interval, and more than of each baseline, by an exact test at the level
+        `SURELY`. Otherwise it is ``undecided``.
 
-        Four of five runs starve a flow for more than 30 s; at least 28 % of all runs do, and at most 16 % of
+        Three of five runs starve a flow for more than 30 s; at least 14.7 % of all runs do, and more than of
         the baseline's:
 
-        >>> Limit("starved", "s", at_most=30).judge([0, 45, 45, 45, 45], [[0] * 30]).verdict
+        >>> Limit("starved", "s", at_most=30).judge([0, 0, 45, 45, 45], [[0] * 30]).verdict
         'fails'
         """
         numbers = np.asarray(values, float)
@@ -90,10 +91,12 @@ class Limit:
 
         broken = broken_by(numbers)
         share = exact_share(broken, numbers.size) if numbers.size else Estimate(np.nan, np.nan, np.nan, 0)
-        usual = [exact_share(broken_by(runs), runs.size, SURE) for runs in known]
-        if share.value <= max((known.value for known in usual), default=0.0):
+        usual = [(broken_by(runs), int(runs.size)) for runs in known]
+        if share.value <= max((count / runs for count, runs in usual), default=0.0):
             return LimitResult(self, "holds", broken, share)
-        is_more = share.low > max([RARE, *(known.high for known in usual)])
+        is_more = share.low > RARE and all(
+            exact_excess((broken, numbers.size), baseline) < SURELY for baseline in usual
+        )
         return LimitResult(self, "fails" if is_more else "undecided", broken, share)
 
 

@@ -124,3 +124,19 @@ def exact_share(successes: int, trials: int, level: float = 0.95) -> Estimate:
     high = float(betaincinv(successes + 1, rest, 1 - tail)) if rest else 1.0
     error = math.sqrt(share * (1 - share) / trials)
     return Estimate(share, low, high, trials, error=error, least=0.0, most=1.0)
+
+
+def exact_excess(first: tuple[int, int], second: tuple[int, int]) -> float:
+    """Return how likely something is to happen as often in the first runs, were it as rare as in the second.
+
+    Each is a pair: in how many runs it happened, and the number of runs. It is Fisher's exact test with one
+    side. All of three runs and none of three are one of the 20 ways to choose 3 of 6:
+
+    >>> print(f"{exact_excess((3, 3), (0, 3)):.4g}")
+    0.05
+    """
+    # Most of scipy.stats is for others; it takes half a second to import.
+    from scipy.stats import hypergeom
+
+    (happened, runs), (elsewhere, others) = first, second
+    return float(hypergeom.sf(happened - 1, runs + others, happened + elsewhere, runs))
