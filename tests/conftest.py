@@ -13,7 +13,7 @@ import hypothesis
 import pytest
 
 from ackclock.cli.main import main
-from ackclock.runs import recorded
+from ackclock.reproduction import judge
 from torture import Failing
 
 if os.environ.get("ACKCLOCK_CORE"):
@@ -112,7 +112,7 @@ Finished = subprocess.CompletedProcess[str]
 @pytest.fixture
 def keeps_short_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep runs that would be faster to simulate again."""
-    monkeypatch.setattr(recorded, "FEWEST_PACKETS", 0)
+    monkeypatch.setattr(judge, "FEWEST_PACKETS", 0)
 
 
 @pytest.fixture

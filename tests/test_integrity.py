@@ -315,7 +315,6 @@ def _cached(tmp_path: Path) -> tuple[Job, Path, Path]:
     return job, cache, recorded.place_of(cache, job)
 
 
-@pytest.mark.usefixtures("keeps_short_runs")
 def test_a_kept_run_that_was_changed_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -340,7 +339,6 @@ def test_a_kept_run_that_was_changed_is_made_again(
         assert _contents(place) == whole
 
 
-@pytest.mark.usefixtures("keeps_short_runs")
 def test_a_kept_run_that_another_wrote_is_made_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -503,7 +501,6 @@ def test_verify_knows_records_sweeps_and_what_is_nobodys(
     assert (verified.returncode, "holds no result" in verified.stderr) == (2, True)
 
 
-@pytest.mark.usefixtures("keeps_short_runs")
 def test_a_comparison_uses_no_run_that_was_changed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -556,7 +553,6 @@ def test_results_are_synced_before_and_after_they_get_their_name(
     assert log[5:] == [("name", "result"), ("sync", tmp_path.name)]
 
 
-@pytest.mark.usefixtures("keeps_short_runs")
 def test_a_kept_run_is_not_synced_because_its_seal_tells_whether_it_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -30,7 +30,7 @@ from ackclock.reproduction.artefact import Evidence, Finding, Judged, Probe, Sim
 from ackclock.reproduction.judge import Asked
 from ackclock.reproduction.numbers import FULL, QUICK, Effort, Numbers
 from ackclock.reproduction.paper import Paper, load, with_findings
-from ackclock.runs import Case, Store, each, recorded, run_all, sources
+from ackclock.runs import Case, Store, each, run_all, sources
 from ackclock_papers import PAPERS
 from conftest import COMMAND
 from torture import torture
@@ -777,7 +777,6 @@ def test_what_is_measured_may_depend_on_the_case():
         Simulated(name="none", caption="what", about="About.", draw=draw, cases=lambda _effort: {})
 
 
-@pytest.mark.usefixtures("keeps_short_runs")
 def test_a_case_is_read_once_however_often_it_is_run(tmp_path, monkeypatch):
     read = []
     parse = engine.scenario.parse
@@ -797,7 +796,7 @@ def test_a_case_is_read_once_however_often_it_is_run(tmp_path, monkeypatch):
         assert len(set(tmp_path.glob("*/*/summary.json")) - kept) == runs
 
 
-def test_a_run_is_kept_when_it_takes_longer_to_simulate_than_to_read(tmp_path, monkeypatch):
+def test_a_run_is_kept_when_it_has_enough_packets_or_a_control_in_python(tmp_path):
     ackclock.register("slow", twins.Reno)
     packets = engine.simulate(tiny()).summary["packets_simulated"]
     in_python = tiny(controller="slow")
@@ -806,10 +805,11 @@ def test_a_run_is_kept_when_it_takes_longer_to_simulate_than_to_read(tmp_path, m
         (packets + 1, tiny(), 0),
         (packets + 1, in_python, 1),
     ):
-        monkeypatch.setattr(recorded, "FEWEST_PACKETS", fewest)
         place = tmp_path / f"{fewest}-{kept}"
         with Store(place).opened() as store:
             for _ in range(2):
-                answers = list(each(Case(scenario).jobs(), lambda _job, _run: None, store=store))
+                answers = list(
+                    each(Case(scenario).jobs(), lambda *_: None, store=store, fewest_packets=fewest)
+                )
                 assert [answer.error for _, answer in answers] == [""]
         assert len(list(place.glob("*/*/summary.json"))) == kept

@@ -36,15 +36,17 @@ def not_asked(request: Request) -> tuple[Criterion, ...]:
 
 @dataclass(frozen=True)
 class Limited:
-    """The scenarios that were asked and have a limit on a metric, and those that fail it."""
+    """The scenarios that were asked and have a limit on a metric, those that fail it, and those in doubt."""
 
     asked: Sequence[CellResult]
     failed: Sequence[CellResult]
+    undecided: Sequence[CellResult]
 
     @property
     def count(self) -> str:
-        """How many of how many fail."""
-        return f"{len(self.failed)} of {len(self.asked)} scenarios"
+        """How many of how many fail, and how many may."""
+        doubt = f", and perhaps in {len(self.undecided)} more" if self.undecided else ""
+        return f"{len(self.failed) or 'none'} of {len(self.asked)} scenarios{doubt}"
 
 
 def limited(evaluation: Evaluation, metric: str) -> Limited:
@@ -56,7 +58,11 @@ def limited(evaluation: Evaluation, metric: str) -> Limited:
         for limit in cell.limits
         if limit.bound.metric == metric
     ]
-    return Limited([cell for cell, _ in limits], [cell for cell, each in limits if each.verdict == "fails"])
+
+    def judged(verdict: str) -> list[CellResult]:
+        return [cell for cell, each in limits if each.verdict == verdict]
+
+    return Limited([cell for cell, _ in limits], judged("fails"), judged("undecided"))
 
 
 def profile(evaluation: Evaluation) -> str:
@@ -83,8 +89,7 @@ def headline(evaluation: Evaluation) -> str:
     sentences = ["; ".join(parts)] if parts else []
     starved, share = limited(evaluation, STARVED), limited(evaluation, SHARE)
     if starved.asked:
-        none_starves = f"none of the {len(starved.asked)} scenarios that test it"
-        sentences.append(f"Starves other flows in {starved.count if starved.failed else none_starves}")
+        sentences.append(f"Starves other flows in {starved.count}")
     else:
         sentences.append("Starvation: not asked")
     if share.failed:

@@ -64,6 +64,14 @@ def test_the_headline_counts_by_level_and_says_what_was_not_asked(evaluation: Ev
     assert left_out == "Not asked: 26 of 28 criteria"
 
 
+def test_a_doubtful_starvation_is_said(evaluation: Evaluation) -> None:
+    (mixed, *others) = evaluation.results
+    doubtful = replace(mixed.cells[0], limits=[STARVED.judge([45.0, 0.0, 0.0, 0.0, 0.0], [[0.0] * 30])])
+    results = [judge(mixed.criterion, [doubtful, *mixed.cells[1:]]), *others]
+    said = conclusion.headline(replace(evaluation, results=results))
+    assert "Starves other flows in none of 2 scenarios, and perhaps in 1 more" in said
+
+
 def test_nothing_is_said_about_starvation_that_was_not_asked(evaluation: Evaluation) -> None:
     only = replace(evaluation, results=evaluation.results[1:])
     assert "Starvation: not asked" in conclusion.headline(only)

@@ -18,6 +18,9 @@ from ackclock.runs import Job, Store, each
 from ackclock.runs.drive import stop_if_dry
 from ackclock.runs.live import OFF, Live
 
+FEWEST_PACKETS = 100_000
+"""Fewest packets of a run that is kept. A shorter one is simulated again in the time that it takes to check
+and read its files, and faster than they are written; a reproduction has thousands."""
 Halves = tuple[bool | None, bool | None]
 """Whether a claim holds in the even and in the odd runs; None where these leave it undecided."""
 
@@ -249,7 +252,16 @@ def judge(
     for index, work in list(works.items()):
         if not work.waiting:
             yield index, works.pop(index).judgement()
-    for job, answer in each(list(users), measure, at_once=jobs, cluster=address, store=store, live=live):
+    made = each(
+        list(users),
+        measure,
+        at_once=jobs,
+        cluster=address,
+        store=store,
+        fewest_packets=FEWEST_PACKETS,
+        live=live,
+    )
+    for job, answer in made:
         for index, key in users[job]:
             work = works[index]
             if answer.error:

@@ -116,6 +116,7 @@ def each(
     limits: Limits | None = None,
     apart: bool | None = None,
     store: Store | None = None,
+    fewest_packets: int = 0,
     live: Live = OFF,
     shown: bool = True,
 ) -> Generator[tuple[Job, Answer], None, None]:
@@ -131,7 +132,9 @@ def each(
     at_once, cluster, limits, apart
         Arguments as for `places.opened`.
     store : Store, optional
-        Store of the runs that are worth keeping, in directories next to its database.
+        Store of the runs, in directories next to its database.
+    fewest_packets : int
+        Fewest packets of a run that is kept, unless a control in Python makes it slow.
     live : Live
         A page that shows the progress.
     shown : bool
@@ -177,7 +180,11 @@ def each(
             work(job, answer.value)
         except Exception as error:
             return failed(error)
-        if store is not None and kept is None and recorded.is_worth_keeping(job, answer.value):
+        if (
+            store is not None
+            and kept is None
+            and recorded.is_worth_keeping(job, answer.value, fewest_packets)
+        ):
             return recorded.sealed(recorded.keep(store.directory, job, answer.value), answer.value)
         if store is not None and kept is not None and seal is None:
             # The run is complete, but a kill came before its row was written.

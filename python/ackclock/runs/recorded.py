@@ -11,14 +11,10 @@ from ackclock.engine import controls, integrity, storage
 from ackclock.runs.jobs import Answer, Job
 from ackclock.runs.store import Store
 
-FEWEST_PACKETS = 100_000
-"""Fewest packets of a run that is kept. A shorter one is simulated again in the time that it takes to check
-and read its files, and faster than they are written."""
 
-
-def is_worth_keeping(job: Job, run: engine.Run) -> bool:
-    """Return whether a run takes longer to simulate than to read; one with a control in Python does."""
-    return run.summary["packets_simulated"] >= FEWEST_PACKETS or bool(controls.fingerprint(job.names))
+def is_worth_keeping(job: Job, run: engine.Run, fewest_packets: int) -> bool:
+    """Return whether a run has so many packets, or a control in Python, whose packets take longer."""
+    return run.summary["packets_simulated"] >= fewest_packets or bool(controls.fingerprint(job.names))
 
 
 def place_of(cache: Path, job: Job) -> Path:
