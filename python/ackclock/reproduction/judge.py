@@ -252,7 +252,7 @@ def judge(
     for index, work in list(works.items()):
         if not work.waiting:
             yield index, works.pop(index).judgement()
-    made = each(
+    answers = each(
         list(users),
         measure,
         at_once=jobs,
@@ -261,7 +261,7 @@ def judge(
         fewest_packets=FEWEST_PACKETS,
         live=live,
     )
-    for job, answer in made:
+    for job, answer in answers:
         for index, key in users[job]:
             work = works[index]
             if answer.error:
