@@ -30,10 +30,9 @@ def main() -> int:
     for fault, criteria in faulty.CAUGHT_BY.items():
         if wanted and fault.__name__ not in wanted:
             continue
-        asked = (*criteria, *faulty.ALSO_CAUGHT_BY.get(fault, ()))
-        results = _evaluated(fault, asked, given.output, given.jobs)
-        verdicts = {result.criterion.id: result.verdict for result in results.results}
         also = faulty.ALSO_CAUGHT_BY.get(fault, ())
+        results = _evaluated(fault, (*criteria, *also), given.output, given.jobs)
+        verdicts = {result.criterion.id: result.verdict for result in results.results}
         is_caught = any(verdicts[name] in BAD for name in criteria) and all(
             verdicts[name] in BAD for name in also
         )

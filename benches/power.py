@@ -169,7 +169,10 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=None, help="runs at once; one per core")
     parser.add_argument("-o", "--output", type=Path, default=Path("results/power"))
     given = parser.parse_args()
-    wanted = [int(index) for index in given.only.split(",") if index] or range(len(FAMILIES))
+    known = {str(index): index for index in range(len(FAMILIES))}
+    if unknown := [index for index in given.only.split(",") if index and index not in known]:
+        parser.error(f"--only: there is no family {unknown[0]}: choose from 0 to {len(FAMILIES) - 1}")
+    wanted = [known[index] for index in given.only.split(",") if index] or [*known.values()]
     mode: Mode = "full" if given.full else "quick"
     replaced = {(mode, FAMILIES[index].name) for index in wanted}
     curves = [curve for curve in power.read() if (curve.mode, curve.fault) not in replaced]

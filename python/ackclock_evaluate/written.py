@@ -70,7 +70,7 @@ def evidence(judged: MarginResult | LimitResult) -> str:
     if isinstance(judged, LimitResult):
         share = judged.share
         end = f"at least {share.low:.0%}" if judged.broken else f"at most {share.high:.0%}"
-        usual = ", as for a baseline" if judged.broken and judged.verdict == "holds" else ""
+        usual = ", no more often than by a baseline" if judged.broken and judged.verdict == "holds" else ""
         return f"broken in {judged.broken} of {share.samples} runs, {end} of all{usual}"
     effect = judged.compared.effect
     if np.isnan(effect.value):

@@ -96,7 +96,7 @@ def reproduce(
     """Reproduce figures and tables of papers, with a verdict for every claim.
 
     An artefact is a figure, table or section of a paper. The page is DIR/index.html. Finished runs are
-    kept in DIR/.cache: rerun the same command to resume. --dry-run estimates the time.
+    kept in DIR/.cache, but for short ones: rerun the same command to resume. --dry-run estimates the time.
 
     An open item is a part of a paper's setting that has several plausible values, such as the buffer.
     --infer searches the plausible settings of a paper: the best one is accepted if it is better than the

@@ -127,10 +127,10 @@ def exact_share(successes: int, trials: int, level: float = 0.95) -> Estimate:
 
 
 def exact_excess(first: tuple[int, int], second: tuple[int, int]) -> float:
-    """Return how likely something is to happen as often in the first runs, were it as rare as in the second.
+    """Return the probability that something happens as often in the first runs, were it no likelier there.
 
-    Each is a pair: in how many runs it happened, and the number of runs. It is Fisher's exact test with one
-    side. All of three runs and none of three are one of the 20 ways to choose 3 of 6:
+    Each argument is a pair: the number of runs in which it happened, and that of all runs. This is Fisher's
+    exact test with one side. Of the 20 ways to choose 3 of 6 runs, one has all of the first three:
 
     >>> print(f"{exact_excess((3, 3), (0, 3)):.4g}")
     0.05
