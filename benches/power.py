@@ -184,9 +184,8 @@ def main() -> None:
                 print(f"{family.name} {size:g}: {name}: found {caught:.0%}, passed {passed:.0%}", flush=True)
         for name, points in by_criterion.items():
             curves.append(power.Curve(mode, name, family.name, *map(list, zip(*points, strict=True))))
-    (suite,) = {criterion.digest for criterion in chosen(["rfc9743"])}
     curves.sort(key=lambda curve: curve.mode, reverse=True)
-    record = {"ackclock": engine.__version__, "suite": suite, "curves": [vars(each) for each in curves]}
+    record = {"ackclock": engine.__version__, "curves": [vars(each) for each in curves]}
     power.FILE.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
