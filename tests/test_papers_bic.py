@@ -596,6 +596,12 @@ def test_figure_11_compares_deviations_and_not_indices():
         rows = {"BI-TCP": [dict.fromkeys(scales, 0.98)], "STCP": [dict.fromkeys(scales, index)]}
         assert claim.judge(Numbers(rows)).holds == holds
         assert claim.former.judge(Numbers(rows)).holds
+    far = next(
+        claim for claim in figures_10_and_11.FIGURE_11.claims if claim.name == "stcp-far-below-1-at-1-s"
+    )
+    # 1 is more than 0.3 above 0.76, and not above 0.78.
+    for index, holds in ((0.76, True), (0.78, False)):
+        assert far.judge(Numbers({"STCP": [dict.fromkeys(scales, index)]})).holds == holds
     rows = {"STCP": [dict.fromkeys(scales, 0.98)], "STCP, droptail": [dict.fromkeys(scales, 0.975)]}
     better = next(
         claim

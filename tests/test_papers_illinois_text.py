@@ -56,6 +56,8 @@ def test_congestion_events():
     row = section_4_5.per_event(run)
     assert row["drops"] == 4.5
     assert row["few"] == 0.5
+    # Two flows lose at the first event, and one at the second.
+    assert row["losing flows"] == 1.5
     assert row["least sum"] == pytest.approx(1200 / 1350)
     assert row["largest sum"] == pytest.approx(1440 / 1350)
     # Of 2000 samples nine or ten each are higher.

@@ -81,6 +81,8 @@ FILLING: dict[str, Callable[[float], float]] = {
 }
 USED = {"TCP": laws.aimd(1, 0.5), "STCP": laws.scalable(), "BI-TCP": laws.bic()}
 PRINTED = {"TCP": 0.75, "STCP": 0.94, "BI-TCP": 0.94}
+DECREASES = {"TCP": 0.5, "STCP": 0.125, "BI-TCP": 0.125}
+"""Beta: the share of the window that a loss event takes."""
 
 
 def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
@@ -95,6 +97,7 @@ def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
         **{f"additive, {t:g} s": float(unfairness.bic(RTTS_S, t, S_MAX, S_MIN)) for t in LONG_S},
         **{f"to fill, {name}": _to_fill(growth) for name, growth in FILLING.items()},
         **{f"used, {name}": _mean_share(law, 10_000) for name, law in USED.items()},
+        **{f"used by beta, {name}": 1 - beta / 2 for name, beta in DECREASES.items()},
         "used with a buffer": buffered.used_share,
     }
     return {TEXT: [row]}, {}
@@ -121,7 +124,8 @@ SECTION_IX = Computed(
             "last ratio", "fair, plain", "fair, fast convergence",
             "HSTCP, together", "HSTCP, one by one", *(f"search, {t:g} s" for t in SHORT_S),
             *(f"additive, {t:g} s" for t in LONG_S), *(f"to fill, {name}" for name in FILLING),
-            *(f"used, {name}" for name in USED), "used with a buffer",
+            *(f"used, {name}" for name in USED), *(f"used by beta, {name}" for name in DECREASES),
+            "used with a buffer",
         )
     },
     draw=_draw, headline=True,
@@ -160,7 +164,12 @@ SECTION_IX = Computed(
         *(near(slug(name, "utilisation-decrease"),
                f"{name}: utilisation that follows from its decrease", _of(f"used, {name}"), value,
                within=0.01, absolute=True, why="mean window over the largest, 10 000 packets, without a "
-               "buffer; two digits") for name, value in PRINTED.items()),
+               "buffer, by the law of growth; two digits") for name, value in PRINTED.items()),
+        *(near(slug(name, "utilisation-by-beta-alone"),
+               f"{name}: utilisation by its decrease factor alone", _of(f"used by beta, {name}"), value,
+               within=0.01, absolute=True, why="1 - beta/2, the mean of a window that grows by equal "
+               "steps; two digits", paper=f"{value:g}, 'determined from beta'")
+          for name, value in PRINTED.items()),
         plainly("less-aggressive-protocol-takes-longer-to-use-free-bandwidth",
                 "a less aggressive protocol takes longer to use free bandwidth",
                 [(name, _of(f"to fill, {name}")) for name in FILLING], unit="round trips",

@@ -212,7 +212,7 @@ FIGURE_4 = Simulated(
         ),
         *(
             _much_higher(p, rival)
-            for p in (1e-3, 1e-4)
+            for p in LOSSES_4
             for rival in ("Reno", "CUBIC", "CTCP", "HSTCP", "Illinois")
         ),
         *(

@@ -66,6 +66,7 @@ def per_event(run: Run) -> Row:
         "drops": float(counts.mean()) if len(counts) else float("nan"),
         "few": float(((counts >= 1) & (counts <= FLOWS)).mean()) if len(counts) else float("nan"),
         "time mean": float(np.nanmean(windows[measured]) / np.nanmean(windows[before])),
+        "losing flows": float(np.mean([len(flows) for _, flows in events])) if events else float("nan"),
         "least sum": float(sums.min()) if len(sums) else float("nan"),
         "largest sum": float(sums.max()) if len(sums) else float("nan"),
     }
@@ -89,9 +90,10 @@ def of_illinois(run: Run) -> Row:
     }
 
 
-PER_EVENT = ("drops", "few", "time mean", "least sum", "largest sum")
+PER_EVENT = ("drops", "few", "time mean", "losing flows", "least sum", "largest sum")
 """Packets that the link drops per event, the share of events with 1 to 4 drops, the mean window over
-that at the events, and the least and largest sum of the windows at the events, over link and buffer."""
+that at the events, the flows that lose per event, and the least and largest sum of the windows at the
+events, over link and buffer."""
 OF_ILLINOIS = ("apart", "halved", "balance")
 """Largest over least alpha at a time, in the median; share of loss events that halve the window;
 packets that alpha adds over those that the cuts take."""
@@ -179,6 +181,15 @@ SECTION_4_5 = Simulated(
               "four Illinois flows lose 1 packet per event", mean(ILLINOIS, "drops"), 1,
               factor=1.25, why="'approximately'; alpha is far below 1 before a loss",
               unit="packets"),
+        between("four-illinois-flows-avoid-heavy-congestion",
+                "four Illinois flows lose fewer packets per event than there are flows",
+                mean(ILLINOIS, "drops"), 0, FLOWS, unit="packets", paper="'avoids heavy congestion'",
+                why="congestion is heavy when far more packets are dropped than there are flows, and "
+                "light when far fewer are"),
+        between("four-illinois-flows-back-off-unsynchronised",
+                "backoffs of four Illinois flows are unsynchronised", mean(ILLINOIS, "losing flows"), 1, 2,
+                why="flows that lose per event, of four, as for figure 12",
+                paper="'avoids ... synchronized backoff'"),
         plainly("congestion-heavier-when-growth-before-larger",
                 "congestion is heavier when the growth before it is larger",
                 [(case.control, mean(case, "drops")) for case in (HSTCP, RENO, ILLINOIS)],

@@ -12,7 +12,7 @@ from ackclock.decision import difference
 from ackclock.metrics import Estimate
 from ackclock.names import slug
 from ackclock.reproduction.claims import between, changed, mean, near
-from ackclock.reproduction.least import ALMOST
+from ackclock.reproduction.least import ALMOST, MUCH, MUCH_MORE
 from ackclock.reproduction.numbers import Effort, Numbers
 from ackclock.reproduction.orders import ordered, plainly
 from ackclock.runs import Case
@@ -129,6 +129,15 @@ FIGURE_22 = STEP.figure(
         ),
         steps.faster("tfrc-third", "TFRC is the third", (GAIMD, TFRC), "the third"),
         steps.faster("tear-slowest", "TEAR is the slowest", (TFRC, TEAR), "very slow"),
+        ordered(
+            "tear-far-slower-than-tfrc",
+            "TEAR is far slower than TFRC",
+            [(protocol, mean(protocol, "half_way")) for protocol in (TEAR, TFRC)],
+            margin=MUCH,
+            why=f"round trips to half of the change; {MUCH_MORE}",
+            unit="RTTs",
+            paper="very slow",
+        ),
         *(
             between(
                 slug(protocol, "reduces-rate-to-almost-0"),

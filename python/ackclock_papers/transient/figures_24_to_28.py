@@ -39,6 +39,8 @@ class Joined(NamedTuple):
     # Lowest queue of the next 25 round trips, over the mean of the lowest queues in spans of 25 in
     # the last half of the time before the change, or over one packet if that is more.
     queue_dip: float
+    # The same of 50 round trips.
+    queue_dip_50: float
     # Jain's index of the eight flows in that half, mean over round trips.
     fairness_before: float
     # Jain's index of the sixteen flows: lowest mean over 5 of the next 60 round trips, and mean of
@@ -51,9 +53,13 @@ class Joined(NamedTuple):
     soon_share: float
 
 
-def _usual_low(queue: metrics.FloatArray) -> float:
-    """Average the lowest queues of complete spans of 25 round trips; there must be at least one."""
-    return float(queue[: len(queue) // 25 * 25].reshape(-1, 25).min(axis=1).mean())
+def _dip(before: metrics.FloatArray, after: metrics.FloatArray, span: int) -> float:
+    """Return the lowest queue of the first `span` round trips of `after` over the usual lowest of `before`.
+
+    The usual lowest is the mean of those of complete spans, of which there must be at least one.
+    """
+    usual = float(before[: len(before) // span * span].reshape(-1, span).min(axis=1).mean())
+    return float(after[:span].min() / max(usual, 1))
 
 
 def _measure_join(run: Run) -> Row:
@@ -70,7 +76,8 @@ def _measure_join(run: Run) -> Row:
         dip_s=float(dip.argmin()) * counted.width_s,
         round_trip_s=counted.width_s,
         queue_low_share=float(dip.min() / max(queue_before, 1)),
-        queue_dip=float(dip[:25].min() / max(_usual_low(counted.queue[earlier]), 1)),
+        queue_dip=_dip(counted.queue[earlier], dip, 25),
+        queue_dip_50=_dip(counted.queue[earlier], dip, 50),
         fairness_before=measure.mean_fairness(sent[earlier, :8]),
         fairness_at_once=float(np.nanmin(at_once)),
         fairness_after=measure.mean_fairness(sent[-300:]),
@@ -145,9 +152,11 @@ def _dips_at(numbers: Numbers) -> Estimate:
     return metrics.over_runs(np.median(times, axis=0), least=0.0)
 
 
-def _shallowest_dip(numbers: Numbers) -> Estimate:
-    dips = [numbers.of(protocol, "queue_dip") for protocol in Protocol]
-    return max(dips, key=lambda dip: dip.value)
+def _shallowest(key: str) -> Callable[[Numbers], Estimate]:
+    def dip(numbers: Numbers) -> Estimate:
+        return max((numbers.of(protocol, key) for protocol in Protocol), key=lambda dip: dip.value)
+
+    return dip
 
 
 FIGURE_25 = JOINS.figure(
@@ -180,12 +189,22 @@ FIGURE_25 = JOINS.figure(
         between(
             "queue-dips-deeply-with-all-protocols",
             "the queue dips deeply with all four protocols",
-            _shallowest_dip,
+            _shallowest("queue_dip"),
             0,
             0.5,
             why="the shallowest of the four dips: the lowest queue in the 25 round trips after the change, "
             "over the usual lowest in 25 before it; large is half, as of TEAR's in figure 27",
             paper="'the queue lengths for all four protocols exhibit large dips'",
+        ),
+        between(
+            "queue-dips-deeply-near-round-trip-1025",
+            "near round trip 1025 the queue dips deeply with all four protocols",
+            _shallowest("queue_dip_50"),
+            0,
+            0.5,
+            why="the shallowest of the four dips: the lowest queue in the 50 round trips after the change, "
+            "whose middle is 1025, over the usual lowest in 50 before it; large is half",
+            paper="'at about round-trip time 1025 ... large dips'",
         ),
         times(
             "dips-near-round-trip-1025",

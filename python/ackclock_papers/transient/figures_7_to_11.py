@@ -13,7 +13,7 @@ from ackclock.metrics import Estimate
 from ackclock.names import slug
 from ackclock.reproduction.artefact import Claim, Probe
 from ackclock.reproduction.claims import between, changed, mean, near, ratio
-from ackclock.reproduction.least import MUCH, MUCH_MORE
+from ackclock.reproduction.least import MUCH, MUCH_MORE, PLAIN
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.reproduction.orders import ordered, plainly
 from ackclock.runs import Case
@@ -50,13 +50,33 @@ def _measure_7(run: Run) -> Row:
     return {**measure.steadiness(run), **lost}
 
 
+def _bernoulli(numbers: Numbers, protocol: Protocol) -> metrics.FloatArray:
+    """Interpolate between the runs under Bernoulli loss, run by run; outside them, use the nearest."""
+    cases = [LossyFlow(protocol, loss) for loss in LOSSES]
+    lost, cov = ([numbers.of(case, key).value for case in cases] for key in ("loss", "cov"))
+    return np.interp(numbers.each(protocol, "loss"), lost, cov)
+
+
+def _slightly(protocol: Protocol) -> Claim:
+    def times_bernoulli(numbers: Numbers) -> Estimate:
+        on_off = np.array(numbers.each(protocol, "cov"))
+        return metrics.over_runs(on_off / _bernoulli(numbers, protocol), least=0.0)
+
+    return between(
+        slug(protocol, "slightly-less-smooth-than-under-bernoulli"),
+        f"{protocol} is slightly less smooth than under Bernoulli loss, and not much",
+        times_bernoulli,
+        1 + PLAIN,
+        1 + MUCH,
+        why="its CoV over that under Bernoulli loss at its loss rate: more by a hundredth, and by less than "
+        "'much' means in all papers",
+        paper="slightly worse",
+    )
+
+
 def _at_the_same_loss(protocol: Protocol) -> Claim:
     def bernoulli(numbers: Numbers) -> Estimate:
-        """Interpolate between the runs under Bernoulli loss; outside them, use the nearest."""
-        cases = [LossyFlow(protocol, loss) for loss in LOSSES]
-        lost, cov = ([numbers.of(case, key).value for case in cases] for key in ("loss", "cov"))
-        own = numbers.each(protocol, "loss")
-        return metrics.over_runs(np.interp(own, lost, cov), least=0.0)
+        return metrics.over_runs(_bernoulli(numbers, protocol), least=0.0)
 
     on_off = ("ON/OFF", mean(protocol, "cov"))
     return changed(
@@ -86,7 +106,7 @@ FIGURE_7 = replace(STEADY, probe=Probe((*measure.STEADINESS.keys, "loss"), _meas
     "sending rates, one flow and five ON/OFF sources",
     about="Droptail, 2.5 Mbit/s; ON/OFF sources of 500 kbit/s, Pareto times of shape 1.5.",
     cases=_cases_7,
-    claims=tuple(_at_the_same_loss(protocol) for protocol in Protocol),
+    claims=tuple(claim(protocol) for claim in (_at_the_same_loss, _slightly) for protocol in Protocol),
 )
 
 FIGURE_8 = STEADY.figure(
