@@ -91,6 +91,17 @@ def test_a_stranger_finds_figure_5_of_tcp_fit_in_three_steps():
     assert row.split(" | ")[2] in {*classes.CLASSES, page.NOT_RUN}
 
 
+def test_an_undecided_claim_is_to_get_more_runs_than_it_had():
+    paper = PAPERS["bic"]
+    claim = {"id": "bic/figure-2/a", "claim": "a", "measured": "0.84 [0.82, 0.86]", "verdict": "undecided"}
+    claim |= {"tolerance": "0.15: around"}
+    stated = [claim | {"single_runs": {"runs": 61}}, claim | {"single_runs": None}]
+    undecided = classes.Classified("undecided", paper.main_claims["figure-2"], stated, stated)
+    text = "\n".join(MAKE["what_became"](paper, {"figure-2": undecided}))
+    # Twice 61.
+    assert "`ackclock reproduce --full --undecided --runs 122 bic/figure-2`" in text
+
+
 def test_what_the_page_of_bi_tcp_says_of_its_tables_is_what_is_published():
     """The ratios of goodput at unequal RTTs, next to those that the paper prints."""
     place = Path(__file__).resolve().parents[1] / "papers" / "bic"

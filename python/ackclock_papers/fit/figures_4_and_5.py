@@ -63,7 +63,9 @@ def _above(where: str, cases: Mapping[str, Key]) -> tuple[Claim, Claim]:
     )
 
 
-FAST_PATHS = ("FIT", "Reno", "CUBIC", "CTCP", "HSTCP", "Illinois", "FAST")
+RIVALS_4 = ("Reno", "CUBIC", "CTCP", "HSTCP", "Illinois")
+"""The other TCPs of figure 4, without FAST."""
+FAST_PATHS = ("FIT", *RIVALS_4, "FAST")
 
 
 class FastPath(NamedTuple):
@@ -77,7 +79,7 @@ class FastPath(NamedTuple):
     @property
     def in_panel_a(self) -> bool:
         """Whether the loss rate varies, and not the delay."""
-        return self.rate_mbps == 1000
+        return self.rate_mbps == RATE_4_MBPS
 
     def __str__(self) -> str:
         if self.in_panel_a:
@@ -85,9 +87,13 @@ class FastPath(NamedTuple):
         return f"b: {self.variant}, {self.rtt_ms} ms"
 
 
-def _with_loss(variant: str, loss: float) -> FastPath:
+RATE_4_MBPS = 1000
+"""Rate of the link of panel (a) of figure 4."""
+
+
+def with_loss(variant: str, loss: float) -> FastPath:
     """Return a case of panel (a)."""
-    return FastPath(variant, 1000, 20, loss)
+    return FastPath(variant, RATE_4_MBPS, 20, loss)
 
 
 def _with_delay(variant: str, rtt_ms: int) -> FastPath:
@@ -116,13 +122,13 @@ def _cases_4(effort: Effort) -> Mapping[FastPath, Case]:
     keys = [
         key
         for name in FAST_PATHS
-        for key in (*(_with_loss(name, p) for p in LOSSES_4), *(_with_delay(name, ms) for ms in DELAYS_4))
+        for key in (*(with_loss(name, p) for p in LOSSES_4), *(_with_delay(name, ms) for ms in DELAYS_4))
     ]
     return {key: _case_4(effort, key) for key in keys}
 
 
 def _draw_4(numbers: Numbers, _traces: Traces) -> Group:
-    by_loss = {name: [(p, _with_loss(name, p), name) for p in LOSSES_4] for name in FAST_PATHS}
+    by_loss = {name: [(p, with_loss(name, p), name) for p in LOSSES_4] for name in FAST_PATHS}
     by_delay = {name: [(ms, _with_delay(name, ms), name) for ms in DELAYS_4] for name in FAST_PATHS}
     goodput = Axis("goodput", "Mbit/s")
     charts = [
@@ -175,7 +181,7 @@ def _probe(key: FastPath | NoisyPath, _effort: Effort) -> Probe:
 
 
 def _much_higher(p: float, rival: str) -> Claim:
-    pair = [("FIT", mean(_with_loss("FIT", p), "FIT")), (rival, mean(_with_loss(rival, p), rival))]
+    pair = [("FIT", mean(with_loss("FIT", p), "FIT")), (rival, mean(with_loss(rival, p), rival))]
     return changed(
         ordered(
             slug("1-gbit-s-loss", p, "fit-much-higher-than", rival),
@@ -202,7 +208,7 @@ FIGURE_4 = Simulated(
             near(
                 slug("1-gbit-s-loss", p, "fit-about-fast"),
                 f"1 Gbit/s, loss {p:g}: FIT about as FAST",
-                ratio((_with_loss("FIT", p), "FIT"), (_with_loss("FAST", p), "FAST")),
+                ratio((with_loss("FIT", p), "FIT"), (with_loss("FAST", p), "FAST")),
                 1,
                 within=0.3,
                 why="'similar throughput'",
@@ -210,11 +216,7 @@ FIGURE_4 = Simulated(
             )
             for p in LOSSES_4
         ),
-        *(
-            _much_higher(p, rival)
-            for p in LOSSES_4
-            for rival in ("Reno", "CUBIC", "CTCP", "HSTCP", "Illinois")
-        ),
+        *(_much_higher(p, rival) for p in LOSSES_4 for rival in RIVALS_4),
         *(
             claim
             for ms in DELAYS_4

@@ -5,10 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from ackclock.models import fit
+from ackclock.names import slug
 from ackclock.reproduction.artefact import Evidence, Finding
 from ackclock.reproduction.least import MUCH
 from ackclock.reproduction.numbers import Numbers
-from ackclock_papers.fit.figures_4_and_5 import DELAYS_5, LOSSES_5, RATE_5_MBPS, WIRELESS, NoisyPath
+from ackclock_papers.fit.figures_4_and_5 import (
+    DELAYS_5,
+    LOSSES_4,
+    LOSSES_5,
+    RATE_4_MBPS,
+    RATE_5_MBPS,
+    RIVALS_4,
+    WIRELESS,
+    NoisyPath,
+    with_loss,
+)
 from ackclock_papers.fit.setting import PACKET_BITS
 
 POINTS = [(rtt_ms, loss) for rtt_ms in DELAYS_5 for loss in LOSSES_5]
@@ -56,7 +67,44 @@ def _sessions(numbers: Numbers) -> Evidence:
     return Evidence(holds and values["mean"] < values["needed"], values)
 
 
+def _room(numbers: Numbers) -> Evidence:
+    """Compare FIT with every other TCP and loss rate of figure 4 that leaves room for much more."""
+    fit_mbps = {loss: numbers.of(with_loss("FIT", loss), "FIT").value for loss in LOSSES_4}
+    mbps = {
+        (rival, loss): numbers.of(with_loss(rival, loss), rival).value
+        for rival in RIVALS_4
+        for loss in LOSSES_4
+    }
+    room_mbps = RATE_4_MBPS / (1 + MUCH)
+    crowded = [goodput for goodput in mbps.values() if goodput > room_mbps]
+    ratios = [fit_mbps[loss] / goodput for (_, loss), goodput in mbps.items() if goodput <= room_mbps]
+    values = {
+        "needed": 1 + MUCH,
+        "rate": RATE_4_MBPS,
+        "room": room_mbps,
+        "crowded": len(crowded),
+        "asked": len(mbps),
+        "least": min(crowded, default=room_mbps),
+        "ratio": min(ratios),
+    }
+    return Evidence(bool(crowded) and values["ratio"] > values["needed"], values)
+
+
 FINDINGS = (
+    Finding(
+        "no-room-for-much-more",
+        "A link of {rate:g} Mbit/s has no room for {needed:g} times as much as {room:.0f} Mbit/s. Of the "
+        "{asked} goodputs of the other TCPs at all loss rates, {crowded} are larger: {least:.0f} Mbit/s or "
+        "more. FIT has at least {ratio:.2f} times as much as each of the rest.",
+        {
+            "figure-4": [
+                slug("1-gbit-s-loss", loss, "fit-much-higher-than", rival)
+                for loss in LOSSES_4[2:]
+                for rival in RIVALS_4
+            ]
+        },
+        _room,
+    ),
     Finding(
         "rtt-noise-raises-n",
         "By equation 17 N is on average alpha times the mean RTT over what exceeds the least RTT: with "
