@@ -381,6 +381,14 @@ def test_figure_2_counts_flows_that_lose_together():
     assert [share[k - 1] for k in (1, 2, 6, 7, 11, 12)] == pytest.approx([1.0, 0.9, 0.85, 0.75, 0.7, 0.0])
 
 
+def test_more_than_half_and_at_least_half_are_claims_of_their_own():
+    claims = {claim.name: claim for claim in figures_2_and_3.FIGURE_2.claims}
+    # 0.9 is 0.2 from 0.7, and 0.8 is 0.1.
+    numbers = Numbers({figures_2_and_3.DROPTAIL: [{"half": 0.9, "more than half": 0.8}] * 2})
+    for share, holds in (("more-than-half", True), ("at-least-half", False)):
+        assert claims[f"droptail-{share}-flows-in-about-70-percent"].judge(numbers).holds == holds
+
+
 def test_figure_3_compares_the_last_quarter_with_the_first():
     # From 10 to 50 s, quarters of 10 s. First: four of 10 and four of 30, Jain 160^2/(8 * 4000) =
     # 0.8. Last: all of 20, long ones of 1 and 3: a tenth of the short ones.
@@ -599,7 +607,7 @@ def test_figure_11_compares_deviations_and_not_indices():
     far = next(
         claim for claim in figures_10_and_11.FIGURE_11.claims if claim.name == "stcp-far-below-1-at-1-s"
     )
-    # 1 is more than 0.3 above 0.76, and not above 0.78.
+    # 1.3 times 0.76 is 0.988, which is below 1; 1.3 times 0.78 is 1.014.
     for index, holds in ((0.76, True), (0.78, False)):
         assert far.judge(Numbers({"STCP": [dict.fromkeys(scales, index)]})).holds == holds
     rows = {"STCP": [dict.fromkeys(scales, 0.98)], "STCP, droptail": [dict.fromkeys(scales, 0.975)]}

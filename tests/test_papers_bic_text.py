@@ -20,7 +20,7 @@ def test_to_fill_a_link():
     assert section_ix._to_fill(lambda window: window / 100) == pytest.approx(230.26, rel=1e-4)
     assert section_ix._to_fill(section_ix.FILLING["BI-TCP"]) == pytest.approx(750_000 / 32)
     assert section_ix._mean_share(laws.aimd(1, 0.5), 1000) == pytest.approx(0.75)
-    # By beta alone: 1 - 1/4, and 1 - 1/16 of both others, which the paper prints as 94 %.
+    # By beta alone: 1 - 1/4 for TCP, and 1 - 1/16 for the two others, which the paper prints as 94 %.
     row = section_ix._compute(FULL)[0][section_ix.TEXT][0]
     used = [row[f"used by beta, {name}"] for name in ("TCP", "STCP", "BI-TCP")]
     assert used == pytest.approx([0.75, 0.9375, 0.9375])

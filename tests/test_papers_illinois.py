@@ -292,9 +292,9 @@ def test_figure_14_wants_a_window_of_about_four_times_renos_at_most_loss_rates()
         claim = next(claim for claim in figures_14_and_15.FIGURE_14.claims if "at-most-loss" in claim.name)
         return figures_14_and_15._factor_from_four(Numbers(rows)).value, claim.judge(Numbers(rows)).holds
 
-    # 7 to 1 are 1.75, 1.5, 1.25, 1, 1.33, 2 and 4 times from 4, of which 1.5 is the fourth.
+    # 7 to 1 differ from 4 by factors of 1.75, 1.5, 1.25, 1, 1.33, 2 and 4; the fourth smallest is 1.5.
     assert judged(range(7, 0, -1)) == (pytest.approx(1.5), False)
-    # 1.2 of four is enough, however far the others are.
+    # Four that differ by 1.2 are enough, however far from 4 the others are.
     assert judged([4.8, 4.8, 4 / 1.2, 4.8, 40, 40, 0.4]) == (pytest.approx(1.2), True)
 
 

@@ -66,6 +66,15 @@ def test_congestion_events():
     assert claim.judge(Numbers({section_4_5.ILLINOIS: [row]})).holds
 
 
+def test_medium_congestion_of_four_flows_and_backoffs_of_half_of_them_are_the_limits():
+    claims = {claim.name: claim for claim in section_4_5.SECTION_4_5.claims}
+    # From 1 to 4 packets with equal probability are 2.5 on average; four Reno flows lose 3.9, together.
+    for drops, losing, holds in ((1.3, 1.3, True), (2.4, 1.9, True), (2.6, 2.1, False), (3.9, 3.9, False)):
+        numbers = Numbers({section_4_5.ILLINOIS: [{"drops": drops, "losing flows": losing}] * 2})
+        for what in ("avoid-heavy-congestion", "back-off-unsynchronised"):
+            assert claims[f"four-illinois-flows-{what}"].judge(numbers).holds == holds
+
+
 def test_alpha_and_beta_of_four():
     alpha = np.tile([1.0, 1.0, 1.2, 0.8], (3000, 1))
     losses = [(150.0, 0, "loss", 300.0, 150.0), (200.0, 1, "loss", 300.0, 200.0)]

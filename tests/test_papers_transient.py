@@ -174,7 +174,7 @@ def test_round_trips_on_the_axis():
 
 def test_dips_of_three_protocols_at_least():
     def verdicts(dips, at_s, axis):
-        # Within 50 round trips the queue dips twice as low.
+        # Within 50 round trips the queue dips to half of that.
         rows = {
             protocol: {"queue_dip": dip, "queue_dip_50": dip / 2, "dip_s": time_s, "round_trip_s": 0.25}
             for protocol, dip, time_s in zip(Protocol, dips, at_s, strict=True)
@@ -182,12 +182,28 @@ def test_dips_of_three_protocols_at_least():
         return list(measured(figures_24_to_28.FIGURE_25, rows, axis=axis).values())
 
     # The third of 0.3, 0.5, 0.9, 1.2 is below 1; the median of 1, 2, 3 and 20 s is 2.5 s.
-    # Deep with all four would be at most 0.5; of 50 round trips 1.2 is 0.6, and 0.9 is 0.45.
+    # Deep with all four would be at most 0.5; within 50 round trips 1.2 becomes 0.6, and 0.9 becomes 0.45.
     assert verdicts([0.5, 1.2, 0.3, 0.9], [2, 20, 1, 3], "100 ms") == [True, False, False, True]
     assert verdicts([0.5, 0.8, 0.3, 0.9], [2, 20, 1, 3], "100 ms") == [True, False, True, True]
     assert verdicts([0.5, 0.4, 0.3, 0.5], [2, 20, 1, 3], "100 ms") == [True, True, True, True]
     # 2.5 s are 10 round trips of 250 ms, less than half of 25.
     assert verdicts([0.5, 1.2, 0.3, 1.1], [2, 20, 1, 3], "the mean of the run") == [False] * 4
+
+
+def test_speeds_are_compared_with_the_fastest_and_the_slowest_of_the_others():
+    def verdicts(artefact, tear):
+        times = {TCP: 10, GAIMD: 20, TFRC: 15, TEAR: tear}
+        numbers = Numbers({protocol: [{"half_way": time}] * 2 for protocol, time in times.items()}, DECLARED)
+        compared = {"tcp-fastest-of-four", "tear-far-slower-than-others"}
+        return {claim.name: claim.judge(numbers).holds for claim in artefact.claims if claim.name in compared}
+
+    # 1.01 times 10 is 10.1.
+    for artefact in (figures_20_to_23.FIGURE_21, figures_29_to_36.FIGURE_33):
+        for tear, holds in ((10.2, True), (10.05, False), (9, False)):
+            assert verdicts(artefact, tear) == {"tcp-fastest-of-four": holds}
+    # The slowest of the others needs 20, and 1.3 times that is 26.
+    for tear, holds in ((27, True), (25, False)):
+        assert verdicts(figures_20_to_23.FIGURE_22, tear) == {"tear-far-slower-than-others": holds}
 
 
 def test_the_bernoulli_loss_that_a_flow_has_with_the_sources():

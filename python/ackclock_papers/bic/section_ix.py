@@ -81,8 +81,8 @@ FILLING: dict[str, Callable[[float], float]] = {
 }
 USED = {"TCP": laws.aimd(1, 0.5), "STCP": laws.scalable(), "BI-TCP": laws.bic()}
 PRINTED = {"TCP": 0.75, "STCP": 0.94, "BI-TCP": 0.94}
-DECREASES = {"TCP": 0.5, "STCP": 0.125, "BI-TCP": 0.125}
-"""Beta: the share of the window that a loss event takes."""
+TOP = 10_000
+"""Largest window of a cycle, packets."""
 
 
 def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
@@ -96,8 +96,8 @@ def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
         **{f"search, {t:g} s": float(unfairness.bic_search(RTTS_S, t)) for t in SHORT_S},
         **{f"additive, {t:g} s": float(unfairness.bic(RTTS_S, t, S_MAX, S_MIN)) for t in LONG_S},
         **{f"to fill, {name}": _to_fill(growth) for name, growth in FILLING.items()},
-        **{f"used, {name}": _mean_share(law, 10_000) for name, law in USED.items()},
-        **{f"used by beta, {name}": 1 - beta / 2 for name, beta in DECREASES.items()},
+        **{f"used, {name}": _mean_share(law, TOP) for name, law in USED.items()},
+        **{f"used by beta, {name}": 1 - law.cut(TOP) / 2 for name, law in USED.items()},
         "used with a buffer": buffered.used_share,
     }
     return {TEXT: [row]}, {}
@@ -124,7 +124,7 @@ SECTION_IX = Computed(
             "last ratio", "fair, plain", "fair, fast convergence",
             "HSTCP, together", "HSTCP, one by one", *(f"search, {t:g} s" for t in SHORT_S),
             *(f"additive, {t:g} s" for t in LONG_S), *(f"to fill, {name}" for name in FILLING),
-            *(f"used, {name}" for name in USED), *(f"used by beta, {name}" for name in DECREASES),
+            *(f"used, {name}" for name in USED), *(f"used by beta, {name}" for name in USED),
             "used with a buffer",
         )
     },
@@ -164,8 +164,9 @@ SECTION_IX = Computed(
         *(changed(
             near(slug(name, "utilisation-decrease"),
                  f"{name}: utilisation that follows from its decrease", _of(f"used by beta, {name}"),
-                 value, within=0.01, absolute=True, why="1 - beta/2, the mean of a window that grows by "
-                 "equal steps; two digits", paper=f"{value:g}, 'determined from beta'"),
+                 value, within=0.005, absolute=True, why="1 - beta/2, exact where the window grows by equal "
+                 "steps, as only TCP's does; half of the last digit",
+                 paper=f"{value:g}, 'determined from beta'"),
             near("", "", _of(f"used, {name}"), value, within=0.01, absolute=True,
                  why="mean window over the largest, 10 000 packets, without a buffer, by the law of growth"),
           ) for name, value in PRINTED.items()),

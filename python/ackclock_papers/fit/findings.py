@@ -93,9 +93,10 @@ def _room(numbers: Numbers) -> Evidence:
 FINDINGS = (
     Finding(
         "no-room-for-much-more",
-        "A link of {rate:g} Mbit/s has no room for {needed:g} times as much as {room:.0f} Mbit/s. Of the "
-        "{asked} goodputs of the other TCPs at all loss rates, {crowded} are larger: {least:.0f} Mbit/s or "
-        "more. FIT has at least {ratio:.2f} times as much as each of the rest.",
+        "On a link of {rate:g} Mbit/s no flow can have {needed:g} times the goodput of a TCP that has more "
+        "than {room:.0f} Mbit/s. Of the {asked} goodputs of the other TCPs, at all loss rates, {crowded} are "
+        "larger than that: {least:.0f} Mbit/s or more. FIT has at least {ratio:.2f} times as much as each of "
+        "the rest.",
         {
             "figure-4": [
                 slug("1-gbit-s-loss", loss, "fit-much-higher-than", rival)

@@ -182,10 +182,11 @@ SECTION_4_5 = Simulated(
               factor=1.25, why="'approximately'; alpha is far below 1 before a loss",
               unit="packets"),
         between("four-illinois-flows-avoid-heavy-congestion",
-                "four Illinois flows lose fewer packets per event than there are flows",
-                mean(ILLINOIS, "drops"), 0, FLOWS, unit="packets", paper="'avoids heavy congestion'",
-                why="congestion is heavy when far more packets are dropped than there are flows, and "
-                "light when far fewer are"),
+                "four Illinois flows lose no more packets per event than in medium congestion",
+                mean(ILLINOIS, "drops"), 1, (1 + FLOWS) / 2, unit="packets",
+                paper="'avoids heavy congestion'",
+                why="in figures 2 to 7 medium congestion drops 1 to N packets with equal probability, "
+                "(1 + N)/2 on average, and heavy congestion drops 1 to 2 N"),
         between("four-illinois-flows-back-off-unsynchronised",
                 "backoffs of four Illinois flows are unsynchronised", mean(ILLINOIS, "losing flows"), 1, 2,
                 why="flows that lose per event, of four, as for figure 12",

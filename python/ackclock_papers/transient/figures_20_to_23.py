@@ -76,6 +76,7 @@ FIGURE_21 = STEP.figure(
     about=f"{steps.ALIKE} flows of each protocol that do not meet; the picture has the first.",
     cases=steps.loss_step("periodic", 0.01, 0.04),
     claims=(
+        steps.fastest("fastest"),
         steps.faster(
             "tcp-fastest-gaimd-follows", "TCP is the fastest, GAIMD follows", (TCP, GAIMD), "fastest"
         ),
@@ -180,8 +181,18 @@ FIGURE_23 = STEP.figure(
     cases=steps.loss_step("bernoulli", 0.01, 0.04),
     headline=True,
     claims=(
+        steps.fastest("fastest"),
         steps.faster(
             "tcp-fastest-gaimd-follows", "TCP is the fastest, GAIMD follows", (TCP, GAIMD), "fastest"
+        ),
+        *(
+            steps.faster(
+                slug("gaimd-faster-than", protocol),
+                f"GAIMD is faster than {protocol}",
+                (GAIMD, protocol),
+                "follows",
+            )
+            for protocol in (TFRC, TEAR)
         ),
         *(
             steps.faster(

@@ -39,7 +39,7 @@ class Joined(NamedTuple):
     # Lowest queue of the next 25 round trips, over the mean of the lowest queues in spans of 25 in
     # the last half of the time before the change, or over one packet if that is more.
     queue_dip: float
-    # The same of 50 round trips.
+    # The same for 50 round trips.
     queue_dip_50: float
     # Jain's index of the eight flows in that half, mean over round trips.
     fairness_before: float
@@ -56,7 +56,7 @@ class Joined(NamedTuple):
 def _dip(before: metrics.FloatArray, after: metrics.FloatArray, span: int) -> float:
     """Return the lowest queue of the first `span` round trips of `after` over the usual lowest of `before`.
 
-    The usual lowest is the mean of those of complete spans, of which there must be at least one.
+    The usual lowest queue is the mean over complete spans, of which there must be at least one.
     """
     usual = float(before[: len(before) // span * span].reshape(-1, span).min(axis=1).mean())
     return float(after[:span].min() / max(usual, 1))
@@ -203,7 +203,8 @@ FIGURE_25 = JOINS.figure(
             0,
             0.5,
             why="the shallowest of the four dips: the lowest queue in the 50 round trips after the change, "
-            "whose middle is 1025, over the usual lowest in 50 before it; large is half",
+            "with 1025 in the middle, over the usual lowest in 50 before it; large is half, stricter than by "
+            "the mean, as in figure 27",
             paper="'at about round-trip time 1025 ... large dips'",
         ),
         times(

@@ -64,12 +64,12 @@ def _slightly(protocol: Protocol) -> Claim:
 
     return between(
         slug(protocol, "slightly-less-smooth-than-under-bernoulli"),
-        f"{protocol} is slightly less smooth than under Bernoulli loss, and not much",
+        f"{protocol} is slightly, but not much, less smooth than under Bernoulli loss",
         times_bernoulli,
         1 + PLAIN,
         1 + MUCH,
-        why="its CoV over that under Bernoulli loss at its loss rate: more by a hundredth, and by less than "
-        "'much' means in all papers",
+        why="its CoV over the mean CoV under Bernoulli loss at its loss rate: at least a hundredth more, and "
+        "at most the least that 'much' means",
         paper="slightly worse",
     )
 

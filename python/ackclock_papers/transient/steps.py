@@ -14,10 +14,11 @@ from ackclock.models import transients
 from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Claim, Computed, Traces
 from ackclock.reproduction.claims import mean, ratio, times
+from ackclock.reproduction.least import PLAIN, PLAINLY
 from ackclock.reproduction.numbers import Effort, Numbers, Row
-from ackclock.reproduction.orders import plainly
+from ackclock.reproduction.orders import ordered, plainly
 from ackclock.runs import Case
-from ackclock_papers.transient import setting
+from ackclock_papers.transient import measure, setting
 from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol
 
 ALIKE = 20
@@ -131,6 +132,20 @@ def similar(name: str, sentence: str) -> Claim:
         factor=2,
         paper="similar",
         why="round trips to half of the change, TFRC's over TEAR's; the curves look alike",
+    )
+
+
+def fastest(paper: str) -> Claim:
+    """Claim that TCP is the fastest of the four protocols to cover half of the change."""
+    others = measure.extreme(min, (GAIMD, TFRC, TEAR), "half_way")
+    return ordered(
+        "tcp-fastest-of-four",
+        "TCP is the fastest of the four",
+        [("the fastest of the others", others), (TCP, mean(TCP, "half_way"))],
+        margin=PLAIN,
+        why=f"round trips to half of the change ({AVERAGING}); {PLAINLY}",
+        unit="RTTs",
+        paper=paper,
     )
 
 
