@@ -203,8 +203,8 @@ FIGURE_25 = JOINS.figure(
             0,
             0.5,
             why="the shallowest of the four dips: the lowest queue in the 50 round trips after the change, "
-            "with 1025 in the middle, over the usual lowest in 50 before it; large is half of that (figure 27 "
-            "compares with the mean, which is less strict)",
+            "with 1025 in the middle, over the usual lowest in 50 before it; large is half of that (figure "
+            "27 compares with the mean, which is less strict)",
             paper="'at about round-trip time 1025 ... large dips'",
         ),
         times(
