@@ -177,6 +177,7 @@ FIGURE_14 = Simulated(
             _factor_from_four,
             1,
             ABOUT,
+            unit="(factor from 4)",
             why="the factor between the ratio and 4, in the median over the seven loss rates: at four or "
             "more it is no larger",
             paper="about 4 in most cases",
