@@ -20,7 +20,6 @@ from ackclock.predictions import Prediction, Simulation
 from ackclock.reproduction import cells as matrix_cells
 from ackclock.reproduction import classes, in_lab, outcome, published, readings, tried
 from ackclock.reproduction.classes import Classified
-from ackclock.reproduction.numbers import FULL
 from ackclock.reproduction.paper import Paper
 from ackclock_papers import PAPERS
 
@@ -263,20 +262,14 @@ def what_became(paper: Paper, classified: Mapping[str, Classified]) -> list[str]
         result = outcome.found(paper, each)
         if result is None or each.name in outcome.HOLDS:
             continue
-        change = CHANGE.get(each.name, "").format(target=f"{paper.name}/{name}", runs=2 * _runs(each))
-        change = change or _items(each)
+        values = {"target": f"{paper.name}/{name}", "runs": 2 * each.runs}
+        change = CHANGE.get(each.name, "").format_map(values) or _items(each)
         is_contradicted = each.name == "ns-2 contradicts the text"
         if is_contradicted and any(claim["verdict"] == "depends" for claim in each.deciding):
             change += f"; it holds here at another plausible setting, so {_items(each)} matters too"
         rows.append([outcome.in_print(paper[name]), result.says, result.find, each.name, change])
     heads = ["", "the paper says", "we find", "class", "what would change our mind"]
     return [f"The main claims of these hold: {', '.join(holding)}.", "", *markdown.table(heads, rows)]
-
-
-def _runs(classified: Classified) -> int:
-    """Return the most runs with which a claim was judged that decides the class."""
-    of_claims = (claim.get("single_runs") for claim in classified.deciding)
-    return max((single["runs"] for single in of_claims if single is not None), default=FULL.runs)
 
 
 def _items(classified: Classified) -> str:

@@ -52,6 +52,12 @@ class Classified:
             return None
         return all(claim["holds"] for claim in self.stated)
 
+    @property
+    def runs(self) -> int:
+        """The most runs with which a claim was judged that has this class; 0 for formulas."""
+        runs = (claim.get("single_runs") for claim in self.deciding)
+        return max((alone["runs"] for alone in runs if alone), default=0)
+
 
 def classify(paper: Paper, records: Iterable[Mapping[str, Any]]) -> dict[str, Classified]:
     """Return the class of every artefact of a paper that has a record, by its name.

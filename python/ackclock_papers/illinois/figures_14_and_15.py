@@ -179,7 +179,7 @@ FIGURE_14 = Simulated(
             ABOUT,
             unit="(factor from 4)",
             why="the factor between the ratio and 4, in the median over the seven loss rates: at four or "
-            "more it is no larger",
+            "more it is this or less",
             paper="about 4 in most cases",
         ),
         between(
