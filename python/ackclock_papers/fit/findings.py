@@ -85,9 +85,9 @@ def _room(numbers: Numbers) -> Evidence:
         "crowded": len(crowded),
         "asked": len(mbps),
         "least": min(crowded, default=room_mbps),
-        "ratio": min(ratios),
+        "ratio": min(ratios, default=np.inf),
     }
-    return Evidence(bool(crowded) and values["ratio"] > values["needed"], values)
+    return Evidence(bool(crowded and ratios) and values["ratio"] > values["needed"], values)
 
 
 FINDINGS = (

@@ -95,8 +95,7 @@ def _median_gain(key: str) -> Callable[[Numbers], Estimate]:
 
 
 ABOUT = 1.25
-"""Factor within which a gain of figure 14 is about 4, as for the other numbers that are about so much. Of the
-seven gains two are within it, and three within 3 to 5, the range before: most are not, either way."""
+"""Factor within which a gain of figure 14, or their median, is about 4; the curve is not legible."""
 
 
 def _factor_from_four(numbers: Numbers) -> Estimate:

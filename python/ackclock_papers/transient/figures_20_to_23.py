@@ -76,7 +76,7 @@ FIGURE_21 = STEP.figure(
     about=f"{steps.ALIKE} flows of each protocol that do not meet; the picture has the first.",
     cases=steps.loss_step("periodic", 0.01, 0.04),
     claims=(
-        steps.fastest("fastest"),
+        steps.fastest(),
         steps.faster(
             "tcp-fastest-gaimd-follows", "TCP is the fastest, GAIMD follows", (TCP, GAIMD), "fastest"
         ),
@@ -181,7 +181,7 @@ FIGURE_23 = STEP.figure(
     cases=steps.loss_step("bernoulli", 0.01, 0.04),
     headline=True,
     claims=(
-        steps.fastest("fastest"),
+        steps.fastest(),
         steps.faster(
             "tcp-fastest-gaimd-follows", "TCP is the fastest, GAIMD follows", (TCP, GAIMD), "fastest"
         ),

@@ -59,7 +59,7 @@ FIGURE_30 = _rise(
     0.04,
     0.01,
     (
-        steps.fastest("fastest"),
+        steps.fastest(),
         steps.faster("tcp-fastest", "TCP is the fastest", (TCP, GAIMD), "fastest"),
         steps.faster(
             "gaimd-slightly-faster-than-tfrc",
@@ -127,7 +127,7 @@ FIGURE_33 = _rise(
     0.04,
     0.01,
     (
-        steps.fastest("fastest"),
+        steps.fastest(),
         steps.faster("tcp-fastest", "TCP is the fastest", (TCP, GAIMD), "fastest"),
         steps.faster("tfrc-follows-tcp", "TFRC follows TCP", (TCP, TFRC), "follow"),
         steps.faster("tear-slowest", "TEAR is the slowest", (TFRC, TEAR), "GAIMD, TFRC, and TEAR follow"),

@@ -135,7 +135,7 @@ def similar(name: str, sentence: str) -> Claim:
     )
 
 
-def fastest(paper: str) -> Claim:
+def fastest() -> Claim:
     """Claim that TCP is the fastest of the four protocols to cover half of the change."""
     others = measure.extreme(min, (GAIMD, TFRC, TEAR), "half_way")
     return ordered(
@@ -145,7 +145,7 @@ def fastest(paper: str) -> Claim:
         margin=PLAIN,
         why=f"round trips to half of the change ({AVERAGING}); {PLAINLY}",
         unit="RTTs",
-        paper=paper,
+        paper="fastest",
     )
 
 
