@@ -126,19 +126,19 @@ def test_the_explanation_of_figure_5_goes_when_fit_has_more_than_it_allows():
 
 def test_the_explanation_of_figure_4_goes_when_fit_has_little_more_than_a_tcp_that_leaves_room():
     # 1000/1.3 = 769 Mbit/s: CTCP's 800 and 850 are above it, CUBIC's 500 and the others' 100 are not.
-    def explained(fit_mbps, others_mbps=100.0):
+    def explained(fit_mbps, others_mbps=100.0, cubic_mbps=500.0):
         rows = {
             key: [{key.variant: fit_mbps if key.variant == "FIT" else others_mbps}]
             for key in map(figures_4_and_5.with_loss, *zip(*PAIRS, strict=True))
         }
         rows[figures_4_and_5.with_loss("CTCP", 1e-5)] = [{"CTCP": 800.0}]
         rows[figures_4_and_5.with_loss("CTCP", 1e-6)] = [{"CTCP": 850.0}]
-        rows[figures_4_and_5.with_loss("CUBIC", 1e-6)] = [{"CUBIC": 500.0}]
+        rows[figures_4_and_5.with_loss("CUBIC", 1e-6)] = [{"CUBIC": cubic_mbps}]
         return FINDINGS["fit/no-room-for-much-more"].sentence(Numbers(rows))
 
     assert "2 are larger than that: 800 Mbit/s" in explained(900)
     # 900 is 1.8 times 500, and 640 is 1.28 times.
     assert "at least 1.80 times" in explained(900)
     assert explained(640) == ""
-    # Where no other leaves room, only CUBIC's 500 is left, of which 900 is 1.8 times.
-    assert "at least 1.80 times" in explained(900, others_mbps=800.0)
+    # Nothing is compared where none leaves room.
+    assert explained(900, others_mbps=800.0, cubic_mbps=800.0) == ""
