@@ -85,7 +85,7 @@ impl Simulation {
         schedule.extend(network.slot(ends.len() as u32, true) as usize);
         let director =
             Director::new(scenario.events.clone(), &scenario.links, count as u32, scenario.run.seed, run);
-        schedule.set_at(network.director_slot(), network.director(), director.wakeup());
+        schedule.set_at(Time::ZERO, network.director_slot(), network.director(), director.wakeup());
         for flow in 0..count as u32 {
             let Stay::At(place) = network.places.stay(flow) else { continue };
             let Ends { sender, receiver, .. } = &ends[place as usize];
@@ -93,7 +93,12 @@ impl Simulation {
                 (EndId::sender_of(flow), sender.first_wakeup()),
                 (EndId::receiver_of(flow), receiver.first_wakeup()),
             ] {
-                schedule.set_at(network.slot(place, end.is_sender()), network.number_of(end), wakeup);
+                schedule.set_at(
+                    Time::ZERO,
+                    network.slot(place, end.is_sender()),
+                    network.number_of(end),
+                    wakeup,
+                );
             }
         }
         let end = Time::ZERO + scenario.run.duration;
@@ -279,7 +284,7 @@ impl Simulation {
         } else {
             ends.receiver.act(end, packet, &mut self.stage)
         };
-        self.stage.schedule.set_at(slot, self.stage.network.number_of(end), wakeup);
+        self.stage.schedule.set_at(self.stage.now, slot, self.stage.network.number_of(end), wakeup);
         if self.counts_round_trips && end.is_sender() {
             self.after_sender(end.flow(), place);
         }
@@ -292,7 +297,7 @@ impl Simulation {
         }
         self.stage.network.digest.note(self.stage.now.0, component, Occurrence::Changed as u8, 0, 0, 0);
         let slot = self.stage.network.director_slot();
-        self.stage.schedule.set_at(slot, component, self.director.wakeup());
+        self.stage.schedule.set_at(self.stage.now, slot, component, self.director.wakeup());
     }
 
     /// Applies events and takes samples that wait for round trips of `flow`.

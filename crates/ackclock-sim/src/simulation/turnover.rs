@@ -52,12 +52,12 @@ impl Simulation {
 
     /// The next flow that arrives is the component in the slot for it.
     pub(super) fn await_next(&mut self) {
-        let Stage { network, schedule, .. } = &mut self.stage;
+        let Stage { now, network, schedule, .. } = &mut self.stage;
         if self.arrivals.len() > 0 {
             let slot = network.director_slot() + 1;
             schedule.forget(slot);
             if let Some((time, flow)) = self.arrivals.next() {
-                schedule.set_at(slot, network.number_of(EndId::sender_of(flow)), time);
+                schedule.set_at(*now, slot, network.number_of(EndId::sender_of(flow)), time);
             }
         }
     }
