@@ -12,7 +12,7 @@ from ackclock.reproduction.artefact import Probe, Simulated
 from ackclock.reproduction.claims import between, mean
 from ackclock.reproduction.crossvalidation import Validation, validate
 from ackclock.reproduction.main_claims import MainClaim
-from ackclock.reproduction.numbers import QUICK
+from ackclock.reproduction.numbers import FULL, QUICK
 from ackclock.reproduction.paper import Chosen, Inference, Paper
 from ackclock.reproduction.settings import Item
 from ackclock.reproduction.tried import Trial
@@ -74,12 +74,12 @@ def paper():
 def reproduced(paper, tmp_path_factory):
     output = tmp_path_factory.mktemp("results")
     chosen = [(paper, artefact) for artefact in paper.artefacts]
-    return output, make.reproduce(chosen, output, replace(QUICK, runs=2), 1, papers=[paper])
+    return output, make.reproduce(chosen, output, replace(FULL, runs=2), 1, papers=[paper])
 
 
 def test_a_claim_is_what_the_judge_says_at_the_other_setting(paper, reproduced):
     first, second = reproduced[1]
-    asked = judge.Asked.of(paper["figure-1"], replace(QUICK, runs=2).at(OTHER))
+    asked = judge.Asked.of(paper["figure-1"], replace(FULL, runs=2).at(OTHER))
     ((_, judgement),) = judge.judge([asked])
     ((_, said),) = judgement.claims
     (claim,) = first["claims"]
@@ -112,13 +112,24 @@ def test_the_page_shows_both(paper, reproduced):
 
 def test_what_is_unchanged_is_not_judged_again_but_what_lost_its_other_setting_is(paper, reproduced):
     output, records = reproduced
-    effort = replace(QUICK, runs=2)
+    effort = replace(FULL, runs=2)
     chosen = [(paper, paper["figure-1"])]
     assert make.reproduce(chosen, output, effort, 1, papers=[paper])[0] == records[0]
     changed = replace(paper, inferred=None)
     (again,) = make.reproduce([(changed, changed["figure-1"])], output, effort, 1, papers=[changed])
     assert again["claims"][0]["alternative"] is None
     assert classes.classify(changed, [again])["figure-1"].name == "reproduced"
+
+
+def test_a_quick_reproduction_is_at_the_papers_setting(paper, tmp_path):
+    (record,) = make.reproduce(
+        [(paper, paper["figure-1"])], tmp_path, replace(QUICK, runs=2), 1, papers=[paper]
+    )
+    (claim,) = record["claims"]
+    assert (claim["holds"], claim["alternative"]) == (True, None)
+    text = (tmp_path / paper.name / "index.html").read_text()
+    assert "<th>at the other setting</th>" not in text
+    assert "all at the paper’s setting" in text
 
 
 def trial(scores, possible=True):

@@ -130,7 +130,7 @@ def test_a_quick_reproduction_gets_what_is_cheap():
     def quick(packets, claims=CLAIMS):
         return planned(claims, packets, plan.planned_quick)
 
-    # Three runs of each case, and up to 2e7 packets more for a claim. At 1.4e6 packets a run, ten runs add
+    # Three runs of each case, and up to 1e7 packets more for a claim. At 1.4e6 packets a run, ten runs add
     # 7 * 1.4e6 = 9.8e6, and 34 runs 31 * 1.4e6 = 43.4e6. After ten of "both", 34 would still add 33.6e6.
     assert quick(1.4e6) == {
         "one deviation": (10, "one-deviation-2", ""),
@@ -139,8 +139,8 @@ def test_a_quick_reproduction_gets_what_is_cheap():
         "not read": (3, "", ""),
         "alone": (1, "", ""),
     }
-    # At 3e6, ten would add 2.1e7.
-    assert quick(3e6)["one deviation"] == (3, "", "cost")
+    # At 1.5e6, ten would add 1.05e7.
+    assert quick(1.5e6)["one deviation"] == (3, "", "cost")
     # What chance decides gets no more.
     assert quick(1.4e6, (above("both", 3.0),))["both"] == (3, "", "most")
     # Twelve runs add 9 * 3e4 = 2.7e5 packets, less than 3e5; at 1e5 only three more are as cheap.

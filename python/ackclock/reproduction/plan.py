@@ -42,14 +42,14 @@ Time is not measured, so that a plan is the same on any machine."""
 LEAST_QUICK = 12
 LEAST_PACKETS_QUICK = 3e5
 """Fewest runs of a case in a quick reproduction, where those beyond three add no more packets than this."""
-MOST_PACKETS_QUICK = 2e7
-"""Most packets that more runs for a claim may add to a quick reproduction: five seconds of a core. It is a
+MOST_PACKETS_QUICK = 1e7
+"""Most packets that more runs for a claim may add to a quick reproduction: two seconds of a core. It is a
 price by claim, so that the plan of an artefact does not depend on others."""
 SURELY = 5 / 3
 """A claim of a quick reproduction gets this many times the runs that decide it with 80 %, where they add at
 most `SURE_PACKETS_QUICK`. They decide it with 95 %: by normal quantiles it takes ((1.960 + 1.645) / (1.960 +
 0.842))**2 = 1.66 times the runs."""
-SURE_PACKETS_QUICK = MOST_PACKETS_QUICK / 4
+SURE_PACKETS_QUICK = MOST_PACKETS_QUICK / 2
 """Most packets that the runs of a claim, `SURELY` times as many, may add to a quick reproduction."""
 COLUMNS = ("artefact", "case", "runs", "claim", "cut")
 

@@ -272,7 +272,6 @@ FIGURE_4 = _next_to_reno(
     to_reno=6,
     losses=47,
     stated="47",
-    headline=True,
 )
 FIGURE_5 = _next_to_reno(
     5, "fairness, Africa next to Reno, all access links 1 Gbit/s", AFRICA, ACCESS, FEWER,
