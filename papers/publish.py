@@ -12,7 +12,8 @@ import polars as pl
 
 from ackclock.draw import charts
 from ackclock.engine import integrity, storage
-from ackclock.reproduction import page, published
+from ackclock.reproduction import make, page, published
+from ackclock.reproduction.artefact import Artefact
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.published import RECORDS, TABLES, Figure, Published
 from ackclock.reproduction.record import ArtefactRecord, ClaimRecord
@@ -46,7 +47,7 @@ def publish(results: Path, paper: Paper, target: Path) -> list[str]:
     """Publish the artefacts of a paper that a reproduction in `results` made in full.
 
     Artefacts that are missing there, or whose runs were quick, stay as they were published, except that
-    what ns-2 measures is always that of the paper's present table. Returns the
+    what ns-2 measures and what other settings say is always that of the paper's present tables. Returns the
     names of the artefacts that are not published. Raises DamagedError when a result was changed.
     """
     before = published.read(target)
@@ -56,7 +57,7 @@ def publish(results: Path, paper: Paper, target: Path) -> list[str]:
         fresh = _of_result(place) if (place / "artefact.json").exists() else None
         known = fresh or before.get(artefact.name)
         if known is not None:
-            every[artefact.name] = _with_ns2(known, paper)
+            every[artefact.name] = _with_tables(known, paper, artefact)
     if every:
         target.parent.mkdir(parents=True, exist_ok=True)
         with storage.new_directory(target, force=True, is_result=_is_published) as directory:
@@ -64,14 +65,21 @@ def publish(results: Path, paper: Paper, target: Path) -> list[str]:
     return [artefact.name for artefact in paper.artefacts if artefact.name not in every]
 
 
-def _with_ns2(known: Published, paper: Paper) -> Published:
-    """Return a result with what ns-2 measures now: it does not depend on our runs."""
-    artefact = known.record["name"]
+def _with_tables(known: Published, paper: Paper, artefact: Artefact) -> Published:
+    """Return a result with what ns-2 and other settings say now: neither depends on its runs."""
     claims: list[ClaimRecord] = []
-    for claim in known.record["claims"]:
-        in_ns2 = paper.ns2.get((artefact, claim["id"].rpartition("/")[2]))
-        claims.append(claim | {"ns2": None if in_ns2 is None else in_ns2.record()})
-    return replace(known, record=known.record | {"claims": claims})
+    for record in known.record["claims"]:
+        in_ns2 = paper.ns2.get((artefact.name, record["id"].rpartition("/")[2]))
+        claims.append(record | {"ns2": None if in_ns2 is None else in_ns2.record()})
+    of = {record["id"]: record for record in claims}
+    for claim in artefact.claims:
+        if record := of.get(f"{paper.name}/{artefact.name}/{claim.name}"):
+            undecided = record["verdict"] == "undecided"
+            contradicted = bool(record["finding"] and claim.finding and claim.finding.contradiction)
+            holds = record["holds"]
+            record |= make.verdict_of(paper, artefact, claim, holds, undecided, contradicted).record()
+    whole = known.record | {"claims": claims}
+    return replace(known, record=whole | {"verdict": make.worst(whole)})
 
 
 def _is_published(directory: Path) -> bool:

@@ -19,7 +19,8 @@ from ackclock.engine import integrity
 from ackclock.reproduction import make, page, published
 from ackclock.reproduction.main_claims import MainClaim
 from ackclock.reproduction.numbers import FULL, QUICK
-from ackclock.reproduction.paper import Paper
+from ackclock.reproduction.paper import Chosen, Paper
+from ackclock.reproduction.tried import Outcome, Trial
 from ackclock.runs import Case
 from ackclock_papers import PAPERS
 from test_reproduction import artefact, tiny
@@ -107,6 +108,23 @@ def test_what_was_not_run_again_stays_published(results, tmp_path):
     make.reproduce([(TINY, quick)], tmp_path / "quick", QUICK, 2)
     publish.publish(tmp_path / "quick", TINY, place)
     assert published.read(place)["table-1"].tables["runs"].height == 2
+
+
+def test_what_other_settings_say_is_that_of_the_present_tables(results, tmp_path):
+    place = tmp_path / "published"
+    publish.publish(results, TINY, place)
+    (before,) = published.read(place)["figure-1"].record["claims"]
+    # It holds; two settings of the design were tried since then, and at one it does not.
+    assert (before["verdict"], before["tried_settings"]) == ("reproduced", 0)
+    key = "figure-1", before["id"].rpartition("/")[2]
+    trials = [
+        Trial({"buffer": size}, "design", 3, 0, True, {}, {key: Outcome(size > 5, 1.0)}) for size in (5, 40)
+    ]
+    chosen = Chosen({"buffer": 5}, False, {}, lambda: trials)
+    publish.publish(tmp_path / "empty", replace(TINY, inferred=chosen), place)
+    (after,) = published.read(place)["figure-1"].record["claims"]
+    settings = {"holding_settings": 1, "tried_settings": 2, "robust": False}
+    assert after == before | settings
 
 
 def test_a_change_of_what_is_published_is_noticed(results, tmp_path):

@@ -108,9 +108,9 @@ def reproduce(
     `address` is the scheduler of a Dask cluster that makes the runs. With `pictures` every figure is also
     drawn as PDF and PNG, and `planned` takes the planned runs of each case instead of those of `effort`.
     Where a paper has two settings that cannot be distinguished, the claims of artefacts that differ between
-    them are judged at both, except in a quick reproduction. The records have the paper, name, verdict and claims of each artefact, and the
-    error of a failed one. Raises StorageError when something cannot be written and ScenarioError when the
-    cluster cannot be used.
+    them are judged at both, except in a quick reproduction. The records have the paper, name, verdict and
+    claims of each artefact, and the error of a failed one. Raises StorageError when something cannot be
+    written and ScenarioError when the cluster cannot be used.
     """
     # Before anything that takes long.
     storage.probe(output)
@@ -230,7 +230,7 @@ def _write(
         "verdict": "",
         "error": judgement.error or (f"at the other setting: {there.error}" if there and there.error else ""),
     }
-    record["verdict"] = _worst(record)
+    record["verdict"] = worst(record)
     place = output / paper.name / artefact.name
     with storage.new_directory(place, force=True, is_result=_is_artefact) as directory:
         (directory / "scenarios").mkdir()
@@ -254,29 +254,30 @@ def _at_other_setting(
     judged = next((said for known, said in there.claims if known.name == claim.name), None) if there else None
     if there is None or judged is None:
         return None
+    contradicted = bool(
+        claim.finding and claim.finding.name in there.findings and claim.finding.contradiction
+    )
     return {
         "measured": judged.measured,
         "holds": judged.holds,
         "undecided": judged.undecided,
-        "verdict": _verdict(paper, artefact, claim, judged, there).kind,
+        "verdict": verdict_of(paper, artefact, claim, judged.holds, judged.undecided, contradicted).kind,
     }
 
 
-def _verdict(
-    paper: Paper, artefact: Artefact, claim: Claim, judged: Judged, judgement: Judgement
+def verdict_of(
+    paper: Paper, artefact: Artefact, claim: Claim, holds: bool, undecided: bool, contradicted: bool
 ) -> tried.ClaimVerdict:
-    finding = claim.finding if claim.finding and claim.finding.name in judgement.findings else None
+    """Return the verdict on a claim, with what the settings that were tried say of it.
+
+    `holds` and `undecided` are its state at the paper's setting, and `contradicted` means that its finding
+    proves that it cannot hold.
+    """
     key = artefact.name, claim.name
     items = paper.relevant_to(artefact, claim)
-    return tried.judge(
-        key,
-        judged.holds,
-        paper.trials,
-        depends_on(key, paper.trials, items),
-        bool(finding and finding.contradiction),
-        judged.undecided,
-        [item.name for item in items if item.has_readings],
-    )
+    why = depends_on(key, paper.trials, items)
+    readings = [item.name for item in items if item.has_readings]
+    return tried.judge(key, holds, paper.trials, why, contradicted, undecided, readings)
 
 
 def _claim(
@@ -287,7 +288,8 @@ def _claim(
     apart = judgement.halves.get(claim.name)
     finding = claim.finding if claim.finding and claim.finding.name in judgement.findings else None
     in_ns2 = paper.ns2.get((artefact.name, claim.name))
-    verdict = _verdict(paper, artefact, claim, judged, judgement)
+    contradicted = bool(finding and finding.contradiction)
+    verdict = verdict_of(paper, artefact, claim, judged.holds, judged.undecided, contradicted)
     if judged.holds or judged.undecided:
         finding = None
     return {
@@ -308,11 +310,7 @@ def _claim(
         },
         "halves": None if apart is None else {"even": apart[0], "odd": apart[1]},
         "wrong_probability": None if math.isnan(judged.wrong_probability) else judged.wrong_probability,
-        "verdict": verdict.kind,
-        "robust": verdict.robust,
-        "holding_settings": verdict.holding,
-        "tried_settings": verdict.tried,
-        "depends_on": verdict.why,
+        **verdict.record(),  # type: ignore[typeddict-item]  # it has no key but its own
         "finding": judgement.findings[finding.name] if finding else "",
         "finding_id": f"{paper.name}/{finding.name}" if finding else "",
         "former": _former(claim, judgement),
@@ -335,7 +333,8 @@ WORST = ("not found", "differs", "contradicted", "depends", "undecided", "reprod
 """Verdicts of claims, the worst first: that of an artefact is the worst of its claims."""
 
 
-def _worst(record: ArtefactRecord) -> str:
+def worst(record: ArtefactRecord) -> str:
+    """Return the verdict of an artefact, the worst of its claims."""
     if record["error"]:
         return "failed"
     kinds = {claim["verdict"] for claim in record["claims"]}

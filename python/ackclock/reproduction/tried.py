@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict
 
 from ackclock.engine import integrity
 from ackclock.reproduction.settings import Setting, name_of
@@ -153,6 +153,16 @@ every reading of its own controls with several values; it does not hold, and no 
 reading was tried."""
 
 
+class VerdictRecord(TypedDict):
+    """What the settings that were tried say of a claim, in its record."""
+
+    verdict: VerdictKind
+    robust: bool
+    holding_settings: int
+    tried_settings: int
+    depends_on: str
+
+
 class ClaimVerdict(NamedTuple):
     """The verdict on a claim, and how robust it is.
 
@@ -169,6 +179,16 @@ class ClaimVerdict(NamedTuple):
     def robust(self) -> bool:
         """Whether the claim holds at most plausible settings."""
         return self.kind == "reproduced" and 0 < self.tried <= self.holding / ROBUST
+
+    def record(self) -> VerdictRecord:
+        """Return it as the record of a claim has it."""
+        return {
+            "verdict": self.kind,
+            "robust": self.robust,
+            "holding_settings": self.holding,
+            "tried_settings": self.tried,
+            "depends_on": self.why,
+        }
 
 
 def judge(
