@@ -302,6 +302,17 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// The next component is the first of the earliest.
+    fn check_next(schedule: &Schedule, times: &[Time]) -> Result<(), TestCaseError> {
+        let earliest = *times.iter().min().unwrap();
+        prop_assert_eq!(schedule.next().0, earliest);
+        if earliest < Time::NEVER {
+            let first = times.iter().position(|time| *time == earliest).unwrap();
+            prop_assert_eq!(schedule.next().1 as usize, first);
+        }
+        Ok(())
+    }
+
     proptest! {
         /// Against the obvious implementation: look at all components.
         #[test]
@@ -319,17 +330,12 @@ mod tests {
                     schedule.set_at(Time::ZERO, component, component, time);
                 }
                 times[component as usize] = time;
-                let earliest = *times.iter().min().unwrap();
-                prop_assert_eq!(schedule.next().0, earliest);
-                if earliest < Time::NEVER {
-                    let first = times.iter().position(|time| *time == earliest).unwrap();
-                    prop_assert_eq!(schedule.next().1 as usize, first);
-                }
+                check_next(&schedule, &times)?;
             }
         }
 
-        /// The same as time passes, with times that are too close for a bucket of their own, in buckets, and behind all
-        /// of them: 17 ms are 1.7e10 ps.
+        /// The same as time passes, with times in one bucket, in different ones, and behind all of them: the ring covers
+        /// 17 ms, 1.7e10 ps.
         #[test]
         fn next_is_the_earliest_as_time_passes(
             changes in prop::collection::vec((3_u32..90, 0_u8..5, 0_u64..1000), 1..400),
@@ -347,12 +353,7 @@ mod tests {
                 let time = if amount % 7 == 3 { Time::NEVER } else { Time(now.0 + wait) };
                 schedule.set_at(now, component, component, time);
                 times[component as usize] = time;
-                let earliest = *times.iter().min().unwrap();
-                prop_assert_eq!(schedule.next().0, earliest);
-                if earliest < Time::NEVER {
-                    let first = times.iter().position(|time| *time == earliest).unwrap();
-                    prop_assert_eq!(schedule.next().1 as usize, first);
-                }
+                check_next(&schedule, &times)?;
             }
         }
 
@@ -387,12 +388,7 @@ mod tests {
                         schedule.set_at(Time::ZERO, slot as u32, component, time);
                     }
                 }
-                let earliest = *times.iter().min().unwrap();
-                prop_assert_eq!(schedule.next().0, earliest);
-                if earliest < Time::NEVER {
-                    let first = times.iter().position(|time| *time == earliest).unwrap();
-                    prop_assert_eq!(schedule.next().1 as usize, first);
-                }
+                check_next(&schedule, &times)?;
             }
         }
     }
