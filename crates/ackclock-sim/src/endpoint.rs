@@ -7,13 +7,16 @@ use crate::delays::Delays;
 use crate::meter::Meter;
 use crate::network::Occurrence;
 use crate::packet::{EndId, Packet};
-use crate::prefetch::prefetch;
+use crate::prefetch::prefetch_part;
 use crate::request_log::Request;
 use crate::stage::Stage;
 
 /// A protocol at one end of a flow. It is handed packets and woken up, and says what to send next. By default it does
 /// none of that.
 pub trait Endpoint: Send + Sized {
+    /// The bytes of it, from the first to the second, that are needed for every packet.
+    const NEEDED: (usize, usize) = (0, size_of::<Self>());
+
     /// A packet arrives.
     #[inline]
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
@@ -91,7 +94,7 @@ impl<E: Endpoint> Actor for E {
     }
 
     fn expect(&self) {
-        prefetch(self);
+        prefetch_part(self, Self::NEEDED);
     }
 
     fn expect_parts(&self) {

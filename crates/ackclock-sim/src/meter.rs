@@ -12,20 +12,22 @@ const PICOSECONDS_PER_MILLISECOND: f64 = 1e9;
 ///
 /// An RTT counts when its acknowledgement arrives within the measured time, both ends included: what happens at the last
 /// instant belongs to the counters at that instant, too.
+// In the order of memory: what not every packet needs is last.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Meter {
-    start: Time,
-    measured: (Time, Time),
-    /// Counters from time 0, without `dropped_packets`, which only the network knows.
-    pub counters: Counters,
-    last_rtt: Option<Span>,
     /// Sum of the measured RTTs, picoseconds.
     rtt_sum: u128,
-    rtts: Histogram,
+    measured: (Time, Time),
+    last_rtt: Option<Span>,
     /// Integral of the window over time up to `window_since`, packets times picoseconds.
     window_integral: f64,
     window_since: Time,
+    rtts: Histogram,
+    /// Counters from time 0, without `dropped_packets`, which only the network knows.
+    pub counters: Counters,
     largest_window: f64,
+    start: Time,
 }
 
 impl Meter {

@@ -65,6 +65,12 @@ const fn node(time: Time, component: u32, other: u32) -> u128 {
 /// No component.
 const FREE: u128 = node(Time::NEVER, u32::MAX, u32::MAX);
 
+/// Where the component at a place among the others is written down, or a free entry.
+#[inline]
+fn place(early: &[u128; EARLY], other: u128) -> Option<usize> {
+    early.iter().position(|early| *early as u32 == other as u32)
+}
+
 /// The first slot that a component which comes and goes may have: those before are compared in the order of components.
 pub const FIRST_SHARED: u32 = COMPARED as u32;
 
@@ -204,15 +210,19 @@ impl Schedule {
     fn set_again(&mut self, set: u128, now: Time) {
         self.wheel.remove(&mut self.others, set as u32);
         self.others[set as u32 as usize].time = Time((set >> 64) as u64);
-        self.set_other(set, now);
-        // It may have been the next.
-        self.find_next();
+        // It is not among the early ones, and it may have been the next.
+        if set < self.root
+            && let Some(free) = place(&self.early, FREE)
+        {
+            self.early[free] = set;
+            self.find_next();
+        } else {
+            self.set_bound(set, now);
+        }
     }
 
     // Whatever it calls is called last, so that it needs no registers of its caller: most times need no walk.
     fn set_other(&mut self, set: u128, now: Time) {
-        let place =
-            |early: &[u128; EARLY], other: u128| early.iter().position(|early| *early as u32 == other as u32);
         let is_early = set < self.root;
         if let Some(own) = place(&self.early, set) {
             self.early[own] = if is_early { set } else { FREE };
@@ -226,7 +236,12 @@ impl Schedule {
             self.next = self.next.min(set);
             return;
         }
-        // The tournament has to have a bound of it, and the truth at its root.
+        self.set_bound(set, now);
+    }
+
+    /// Sees to it that the tournament has a bound of a time, and the truth at its root.
+    #[inline]
+    fn set_bound(&mut self, set: u128, now: Time) {
         if set < self.nodes[self.leaves + set as u32 as usize] {
             self.lower(set, now);
         } else if self.root as u32 == set as u32 {

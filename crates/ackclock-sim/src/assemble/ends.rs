@@ -22,7 +22,8 @@ use crate::rate::{self, Intake, RateSettings};
 use crate::request_log::RequestLog;
 use crate::tcp::recovery::{DuplicateAcks, Linux26, Rack, Sack};
 use crate::tcp::{
-    Application, Client, Group, ReceiverSettings, Settings, TIE_BREAK, TcpReceiver, TcpSender, Timer,
+    Application, Client, Group, PacketSettings, ReceiverSettings, Settings, TIE_BREAK, TcpReceiver,
+    TcpSender, Timer,
 };
 
 /// Makes the ends of flows that use something other than the simulator's TCP.
@@ -244,19 +245,22 @@ fn make_sender(
     application: Application,
 ) -> Box<dyn SendingEnd> {
     let tcp = &flow.tcp;
-    let settings = Settings {
+    let packets = PacketSettings {
         flow: placement.id,
         route: placement.data_route,
         packet_bytes: tcp.packet.0 as u16,
         receive_window: tcp.receive_window.map_or(u64::MAX, |packets| packets.0),
         max_burst: tcp.max_burst.map_or(u64::MAX, |packets| packets.0),
-        overhead: if tcp.recovery == Recovery::Linux26 { tcp.overhead.max(TIE_BREAK) } else { tcp.overhead },
         growth_per_packet: tcp.growth == Growth::PerPacket,
         counts_bytes: linux_2_6.counts_bytes,
         ecn: codepoint(control.wants().ecn, tcp.ecn),
-        ace_bits: tcp.ace_bits,
         rtt_noise: flow.rtt_noise,
         pacing_gains: tcp.pacing.then_some((tcp.slow_start_gain, tcp.pacing_gain)),
+    };
+    let settings = Settings {
+        packets,
+        overhead: if tcp.recovery == Recovery::Linux26 { tcp.overhead.max(TIE_BREAK) } else { tcp.overhead },
+        ace_bits: tcp.ace_bits,
         min_window: tcp.min_window.0,
         start: placement.start,
         stop: placement.stop,

@@ -1,7 +1,7 @@
 //! Looking ahead: what the ends of many flows need does not fit into the cache of a core, so that it is asked for before they
 //! act. It changes nothing but the time that things take.
 
-use super::Simulation;
+use super::{FEW_FLOWS, Simulation};
 use crate::endpoint::Actor;
 use crate::network::Component;
 use crate::packet::EndId;
@@ -21,26 +21,40 @@ impl Simulation {
         self.looks_ahead = looks_ahead;
     }
 
-    /// Asks for what the next packets of a link need, in the order in which each tells where the next is: the packet, the
-    /// entry of its flow, its end, and what the end has elsewhere.
+    /// Asks for what the next packets of a link need.
     // Within the loop it would cost the runs that do not look ahead registers.
     #[inline(never)]
     pub(super) fn expect_from(&self, link: u32) {
-        let network = &self.stage.network;
-        network.links[link as usize].expect(AHEAD);
-        let [next, of_end, of_entry] = network.expected(link, [0, AHEAD_END, AHEAD_ENTRY]);
-        if let Some(packet) = of_entry {
-            self.expect_entry(packet.sent_to());
+        if self.is_far() {
+            self.expect_way_from(link);
         }
-        if let Some(packet) = of_end {
+        let network = &self.stage.network;
+        if let [Some(packet)] = network.expected(link, [AHEAD_END]) {
             self.expect(packet.sent_to());
             if let Some(payload) = network.payloads.get(packet.handle()) {
                 prefetch(payload);
             }
         }
+    }
+
+    /// Asks for what leads to the ends, and what the next end has elsewhere. With few flows a core's own cache has all of
+    /// this.
+    #[inline(never)]
+    fn expect_way_from(&self, link: u32) {
+        let network = &self.stage.network;
+        network.links[link as usize].expect(AHEAD);
+        let [next, of_entry] = network.expected(link, [0, AHEAD_ENTRY]);
+        if let Some(packet) = of_entry {
+            self.expect_entry(packet.sent_to());
+        }
         if let Some(packet) = next {
             self.with_end(packet.sent_to(), |end| end.expect_parts());
         }
+    }
+
+    #[inline]
+    fn is_far(&self) -> bool {
+        self.stage.network.places.fixed() > FEW_FLOWS
     }
 
     /// Expects the end whose timer is next, once: its memory arrives during the events of links before it.
@@ -56,7 +70,9 @@ impl Simulation {
     #[inline(never)]
     fn expect_timer(&self, number: u32) {
         if let Component::End(next) = self.stage.network.component(number) {
-            self.expect_entry(next);
+            if self.is_far() {
+                self.expect_entry(next);
+            }
             self.expect(next);
         }
     }

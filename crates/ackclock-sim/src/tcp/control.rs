@@ -11,8 +11,6 @@ use crate::prefetch::prefetch;
 /// The control of one connection.
 pub struct Control {
     control: Box<dyn ErasedController>,
-    /// The control as it was at the start, where the application begins new connections.
-    fresh: Option<Box<dyn ErasedController>>,
     decision: Decision,
     /// The decision's window in whole packets, at least the smallest that a sender keeps.
     whole_window: u64,
@@ -25,18 +23,11 @@ fn whole(window: Window, least: u64) -> u64 {
 }
 
 impl Control {
-    /// A control at the start of its connection, whose sender keeps a window of at least `least` packets. With `reconnects`
-    /// it can begin again.
+    /// A control at the start of its connection, whose sender keeps a window of at least `least` packets.
     #[must_use]
-    pub fn new(control: Box<dyn ErasedController>, least: u64, reconnects: bool) -> Self {
+    pub fn new(control: Box<dyn ErasedController>, least: u64) -> Self {
         let decision = control.decision();
-        Control {
-            fresh: reconnects.then(|| control.duplicate()),
-            control,
-            decision,
-            whole_window: whole(decision.window, least),
-            least,
-        }
+        Control { control, decision, whole_window: whole(decision.window, least), least }
     }
 
     /// Its last decision.
@@ -79,12 +70,10 @@ impl Control {
         self.adopt(decision, meter);
     }
 
-    /// A new connection begins, with the control as it was at the start.
-    pub fn begin_again(&mut self, meter: &mut Meter) {
-        if let Some(fresh) = &self.fresh {
-            self.control = fresh.duplicate();
-            self.adopt(self.control.decision(), meter);
-        }
+    /// A new connection begins, with the control as it was at the start: `fresh`.
+    pub fn begin_again(&mut self, fresh: &dyn ErasedController, meter: &mut Meter) {
+        self.control = fresh.duplicate();
+        self.adopt(self.control.decision(), meter);
     }
 
     #[inline]

@@ -8,26 +8,23 @@ use crate::random::Stream;
 pub const TIE_BREAK: Span = Span(1000);
 
 /// One delay at a time; everything that the window allows goes out after it.
+///
+/// Whether it is open, shut or about to open is as good as random, so that its functions calculate rather than branch.
 #[derive(Debug)]
 pub struct Gate {
-    state: GateState,
+    /// When the delay that is running ends; [`Time::NEVER`] when none is.
+    opens: Time,
     /// Upper end of the delay; zero for none.
     longest: Span,
     stream: Stream,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum GateState {
-    Shut,
-    OpensAt(Time),
-    Open,
+    is_open: bool,
 }
 
 impl Gate {
     /// A gate with delays of at most `longest`, drawn from `stream`.
     #[must_use]
     pub fn new(longest: Span, stream: Stream) -> Self {
-        Gate { state: GateState::Shut, longest, stream }
+        Gate { opens: Time::NEVER, longest, stream, is_open: false }
     }
 
     /// Whether it delays anything at all.
@@ -40,11 +37,11 @@ impl Gate {
     /// Whether packets may go at `now`; starts a delay if none has run since the gate was shut.
     #[inline]
     pub fn passes(&mut self, now: Time) -> bool {
-        if self.longest == Span::ZERO || self.state == GateState::Open {
+        if self.longest == Span::ZERO || self.is_open {
             return true;
         }
-        if self.state == GateState::Shut {
-            self.state = GateState::OpensAt(now + self.stream.span(self.longest));
+        if !self.is_waiting() {
+            self.opens = now + self.stream.span(self.longest);
         }
         false
     }
@@ -52,37 +49,35 @@ impl Gate {
     /// The delay may be over at `now`.
     #[inline]
     pub fn on_timer(&mut self, now: Time) {
-        if matches!(self.state, GateState::OpensAt(time) if now >= time) {
-            self.state = GateState::Open;
-        }
+        let is_over = now >= self.opens;
+        self.is_open |= is_over;
+        self.opens = if is_over { Time::NEVER } else { self.opens };
     }
 
     /// Everything that was allowed has gone: what is allowed next waits for another delay.
     #[inline]
     pub fn shut(&mut self) {
-        if self.state == GateState::Open {
-            self.state = GateState::Shut;
-        }
+        self.is_open = false;
     }
 
     /// Whether a delay is running.
     #[inline]
     #[must_use]
     pub fn is_waiting(&self) -> bool {
-        matches!(self.state, GateState::OpensAt(_))
+        self.opens != Time::NEVER
     }
 
     /// Whether what goes now has waited for longer than a tie-break.
     #[inline]
     #[must_use]
     pub fn has_delayed(&self) -> bool {
-        self.state == GateState::Open && self.longest > TIE_BREAK
+        self.is_open && self.longest > TIE_BREAK
     }
 
     /// When the delay ends; [`Time::NEVER`] when none is running.
     #[inline]
     #[must_use]
     pub fn wakeup(&self) -> Time {
-        if let GateState::OpensAt(time) = self.state { time } else { Time::NEVER }
+        self.opens
     }
 }

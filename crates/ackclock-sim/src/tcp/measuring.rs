@@ -18,10 +18,15 @@ pub struct Measuring {
     round_begin: u64,
     /// The round trip in which the window was full last.
     full_round: u64,
-    /// Whether the control asks for any of the measurements below.
-    is_asked: bool,
+    /// In a box, because most controls ask for none of them.
+    asked: Option<Box<Asked>>,
+}
+
+/// What few controls ask for.
+#[derive(Clone, Debug)]
+struct Asked {
     rate: Option<DeliveryRate>,
-    stamps: Option<Box<Stamps>>,
+    stamps: Option<Stamps>,
     marks: Option<ReportedMarks>,
 }
 
@@ -30,14 +35,18 @@ impl Measuring {
     #[must_use]
     pub fn new(control: &dyn ErasedController, ace_bits: u64) -> Self {
         let wants = control.wants();
+        let asked = || {
+            Box::new(Asked {
+                rate: wants.rate.then(|| DeliveryRate::new(wants.losses)),
+                stamps: wants.losses.then(Stamps::default),
+                marks: wants.marks.then(|| ReportedMarks::with_bits(ace_bits)),
+            })
+        };
         Measuring {
             round: 0,
             round_begin: 0,
             full_round: 0,
-            is_asked: wants.rate || wants.losses || wants.marks,
-            rate: wants.rate.then(|| DeliveryRate::new(wants.losses)),
-            stamps: wants.losses.then(Box::default),
-            marks: wants.marks.then(|| ReportedMarks::with_bits(ace_bits)),
+            asked: (wants.rate || wants.losses || wants.marks).then(asked),
         }
     }
 
@@ -45,7 +54,7 @@ impl Measuring {
     #[inline]
     #[must_use]
     pub const fn is_asked(&self) -> bool {
-        self.is_asked
+        self.asked.is_some()
     }
 
     /// Round trips completed.
@@ -85,27 +94,27 @@ impl Measuring {
     /// Whether it wants to know of every packet that is sent.
     #[inline]
     #[must_use]
-    pub const fn follows_packets(&self) -> bool {
-        self.rate.is_some() || self.stamps.is_some()
+    pub fn follows_packets(&self) -> bool {
+        self.asked.as_ref().is_some_and(|asked| asked.rate.is_some() || asked.stamps.is_some())
     }
 
     /// Whether every lost packet is reported to the control.
     #[inline]
     #[must_use]
-    pub const fn follows_losses(&self) -> bool {
-        self.stamps.is_some()
+    pub fn follows_losses(&self) -> bool {
+        self.asked.as_ref().is_some_and(|asked| asked.stamps.is_some())
     }
 
     /// Whether the control reads the count of marks and reacts to them by itself.
     #[inline]
     #[must_use]
-    pub const fn counts_marks(&self) -> bool {
-        self.marks.is_some()
+    pub fn counts_marks(&self) -> bool {
+        self.asked.as_ref().is_some_and(|asked| asked.marks.is_some())
     }
 
     /// The application has no data while `in_flight` packets are in flight and the window has room.
     pub fn on_no_data(&mut self, in_flight: u64) {
-        if let Some(rate) = &mut self.rate {
+        if let Some(rate) = self.asked.as_mut().and_then(|asked| asked.rate.as_mut()) {
             rate.limit(in_flight);
         }
     }
@@ -114,22 +123,20 @@ impl Measuring {
     #[inline]
     #[must_use]
     pub fn is_limited(&self, has_no_data: bool) -> bool {
-        self.rate.as_ref().and_then(DeliveryRate::is_limited).unwrap_or(has_no_data)
+        let rate = self.asked.as_ref().and_then(|asked| asked.rate.as_ref());
+        rate.and_then(DeliveryRate::is_limited).unwrap_or(has_no_data)
     }
 
     /// Packet `sequence` is sent at `now`, with which `tx_in_flight` packets are in flight. `flight` is as it was before.
     /// Always inlined: a call would cost BBR one in a hundred of all its instructions.
     #[inline(always)]
     pub fn on_sent(&mut self, now: Time, sequence: u64, flight: Flight, tx_in_flight: u64, limited: bool) {
-        // Most controls measure neither.
-        if self.stamps.is_none() && self.rate.is_none() {
-            return;
-        }
-        let stamp = Stamp::new(tx_in_flight, self.lost(), limited);
-        if let Some(stamps) = &mut self.stamps {
+        let Some(asked) = &mut self.asked else { return };
+        let stamp = Stamp::new(tx_in_flight, asked.lost(), limited);
+        if let Some(stamps) = &mut asked.stamps {
             stamps.on_sent(sequence, flight.oldest, stamp);
         }
-        if let Some(rate) = &mut self.rate {
+        if let Some(rate) = &mut asked.rate {
             rate.on_sent(now, flight.outstanding() == 0, stamp);
         }
     }
@@ -137,29 +144,34 @@ impl Measuring {
     /// The delivery rate that `ack` shows, which newly reports `delivered` packets.
     #[inline]
     pub fn rate(&mut self, now: Time, ack: &Packet, delivered: u64) -> Option<RateSample> {
-        let lost = self.lost();
-        self.rate.as_mut()?.on_ack(now, ack.sent, delivered, lost)
+        let asked = self.asked.as_mut()?;
+        let lost = asked.lost();
+        asked.rate.as_mut()?.on_ack(now, ack.sent, delivered, lost)
     }
 
     /// Packets that `ack` newly reports as marked, among `delivered` that it newly reports.
     #[inline]
     pub fn marked(&mut self, ack: &Packet, delivered: u64) -> u64 {
-        self.marks.as_mut().map_or(0, |marks| marks.read(ack, delivered))
+        let marks = self.asked.as_mut().and_then(|asked| asked.marks.as_mut());
+        marks.map_or(0, |marks| marks.read(ack, delivered))
     }
 
     /// Packet `sequence` is considered lost: what is reported to the control, if anything.
     pub fn lose(&mut self, sequence: u64) -> Option<Lost> {
-        self.stamps.as_mut().map(|stamps| stamps.lose(sequence))
+        self.asked.as_mut()?.stamps.as_mut().map(|stamps| stamps.lose(sequence))
     }
 
     /// Losses that no acknowledgement has counted; from now on they are counted.
     #[inline]
     pub fn take_uncounted(&mut self) -> u64 {
-        self.stamps.as_mut().map_or(0, |stamps| stamps.take_uncounted())
+        let stamps = self.asked.as_mut().and_then(|asked| asked.stamps.as_mut());
+        stamps.map_or(0, Stamps::take_uncounted)
     }
+}
 
+impl Asked {
     #[inline]
     fn lost(&self) -> u64 {
-        self.stamps.as_ref().map_or(0, |stamps| stamps.lost())
+        self.stamps.as_ref().map_or(0, Stamps::lost)
     }
 }

@@ -28,5 +28,5 @@ pub use receiver::{ReceiverSettings, TcpReceiver};
 pub use requests::Client;
 pub use sender::TcpSender;
 pub use sequence_set::SequenceSet;
-pub use settings::Settings;
+pub use settings::{PacketSettings, Settings};
 pub use timer::Timer;

@@ -1,5 +1,7 @@
 //! The receiving side of TCP: cumulative, selective and delayed acknowledgements.
 
+use std::mem::{offset_of, take};
+
 use ackclock_scenario::Lies;
 use ackclock_units::{Span, Time};
 
@@ -15,69 +17,75 @@ use crate::request_log::{Request, RequestLog};
 const MOST_UNTOLD_MARKS: u64 = 2;
 
 /// Receives one flow.
+///
+/// Its fields are in the order of memory, as the sender's: what few packets need comes first.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub struct TcpReceiver {
-    settings: ReceiverSettings,
-    /// The next packet that is expected.
-    next: u64,
-    /// Packets that arrived out of order.
-    early: SequenceSet,
     /// Blocks of the last acknowledgements, the newest first (RFC 2018, section 4).
     recent: SackBlocks,
-    /// Packets that arrived in order since the last acknowledgement.
-    held_back: u64,
-    /// When a held-back acknowledgement goes out at the latest.
-    deadline: Time,
-    /// An acknowledgement is to be sent now.
-    answers: bool,
-    /// When the newest packet was sent, and whether not for the first time: the next acknowledgement returns
-    /// it.
-    newest: (Time, bool),
-    /// Packets that came marked, and how many of them were reported (RFC 9768, section 3.2.2).
-    marks: u64,
-    marks_told: u64,
-    /// The newest packet was marked.
-    newest_marked: bool,
-    /// A packet that came twice and is to be reported.
-    duplicate: Option<u64>,
     /// When the last packet of the transfer was delivered.
     completed: Option<Time>,
-    /// Deliveries from this one on are looked at more closely.
-    boundary: u64,
+    /// The log of connections that carry requests.
+    requests: Option<RequestLog>,
     /// Packets that a liar has acknowledged although they have not arrived.
     missed: u64,
     /// Acknowledged so far, and parts of the next acknowledgement that have gone out, where those are split.
     told: u64,
     parts: u64,
-    /// The log of connections that carry requests.
-    requests: Option<RequestLog>,
+    /// The packet that came twice, if one did.
+    duplicate: u64,
+    /// Packets that arrived out of order.
+    early: SequenceSet,
+    /// The next packet that is expected.
+    next: u64,
+    /// Deliveries from this one on are looked at more closely.
+    boundary: u64,
+    /// Packets that arrived in order since the last acknowledgement.
+    held_back: u64,
+    /// When a held-back acknowledgement goes out at the latest.
+    deadline: Time,
+    /// When the newest packet was sent, which the next acknowledgement returns.
+    newest_sent: Time,
+    /// Packets that came marked, and how many of them were reported (RFC 9768, section 3.2.2).
+    marks: u64,
+    marks_told: u64,
+    /// An acknowledgement is to be sent now.
+    answers: bool,
+    /// A packet came twice and is to be reported.
+    has_duplicate: bool,
+    /// The newest packet was sent before, which the next acknowledgement returns, too; and it was marked.
+    newest_again: bool,
+    newest_marked: bool,
+    settings: ReceiverSettings,
 }
 
 /// Settings of a receiver.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct ReceiverSettings {
-    /// The flow.
-    pub flow: u32,
-    /// The entry of its acknowledgements in the table of routes.
-    pub route: u32,
     /// Size of an acknowledgement on the wire.
     pub ack_bytes: u16,
-    /// Packets per acknowledgement.
-    pub delayed_ack: u64,
-    /// How long an acknowledgement is held back.
-    pub delayed_ack_timer: Span,
     /// Send selective acknowledgements.
     pub sack: bool,
     /// Report packets that came twice (RFC 2883).
     pub reports_duplicates: bool,
+    /// The flow.
+    pub flow: u32,
+    /// The entry of its acknowledgements in the table of routes.
+    pub route: u32,
+    /// Packets per acknowledgement.
+    pub delayed_ack: u64,
+    /// How it lies.
+    pub lies: Lies,
     /// An acknowledgement goes out at once when a marked packet follows an unmarked one.
     pub tells_marks_at_once: bool,
     /// The sender reads so few bits of the count of marks that it may not miss many.
     pub has_short_count: bool,
+    /// How long an acknowledgement is held back.
+    pub delayed_ack_timer: Span,
     /// Packets of the whole transfer; `u64::MAX` for no end.
     pub total: u64,
-    /// How it lies.
-    pub lies: Lies,
 }
 
 impl TcpReceiver {
@@ -85,24 +93,26 @@ impl TcpReceiver {
     #[must_use]
     pub fn new(settings: ReceiverSettings) -> Self {
         TcpReceiver {
-            settings,
-            next: 0,
-            early: SequenceSet::default(),
             recent: [(0, 0); 3],
-            held_back: 0,
-            deadline: Time::NEVER,
-            answers: false,
-            newest: (Time::ZERO, false),
-            marks: 0,
-            marks_told: 0,
-            newest_marked: false,
-            duplicate: None,
             completed: None,
-            boundary: settings.total,
+            requests: None,
             missed: 0,
             told: 0,
             parts: 0,
-            requests: None,
+            duplicate: 0,
+            early: SequenceSet::default(),
+            next: 0,
+            boundary: settings.total,
+            held_back: 0,
+            deadline: Time::NEVER,
+            newest_sent: Time::ZERO,
+            marks: 0,
+            marks_told: 0,
+            answers: false,
+            has_duplicate: false,
+            newest_again: false,
+            newest_marked: false,
+            settings,
         }
     }
 
@@ -148,7 +158,7 @@ impl TcpReceiver {
             if self.settings.lies.advance && !again {
                 self.missed = self.missed.saturating_sub(1);
             }
-            self.duplicate = Some(sequence);
+            self.note_duplicate(sequence);
             return true;
         }
         if sequence > self.next {
@@ -159,7 +169,7 @@ impl TcpReceiver {
             }
             match self.early.insert(sequence) {
                 Some(block) => self.note_block(block),
-                None => self.duplicate = Some(sequence),
+                None => self.note_duplicate(sequence),
             }
             return true;
         }
@@ -170,6 +180,11 @@ impl TcpReceiver {
         }
         self.early.advance(self.next);
         fills_gap
+    }
+
+    #[cold]
+    fn note_duplicate(&mut self, sequence: u64) {
+        (self.duplicate, self.has_duplicate) = (sequence, true);
     }
 
     /// The newest packet or the one before it was marked, the newest if `marked`. Returns whether to acknowledge at once:
@@ -190,7 +205,7 @@ impl TcpReceiver {
             return None;
         }
         self.parts += 1;
-        let part = Packet::new(Kind::Ack, flow, route, self.told, self.newest.0, ack_bytes);
+        let part = Packet::new(Kind::Ack, flow, route, self.told, self.newest_sent, ack_bytes);
         Some(part.with_handle(payloads.insert(Payload::Part)))
     }
 
@@ -213,13 +228,18 @@ impl TcpReceiver {
 }
 
 impl Endpoint for TcpReceiver {
+    const NEEDED: (usize, usize) = (
+        offset_of!(TcpReceiver, early),
+        offset_of!(TcpReceiver, settings) + offset_of!(ReceiverSettings, lies),
+    );
+
     #[inline]
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
         let at_once = self.take_in(packet.sequence, packet.is_retransmission());
         if self.next >= self.boundary {
             self.complete(context.now);
         }
-        self.newest = (packet.sent, packet.is_retransmission());
+        (self.newest_sent, self.newest_again) = (packet.sent, packet.is_retransmission());
         let marked = packet.ecn() == EcnField::Marked && !self.settings.lies.ignore_marks;
         let tells = (marked || self.newest_marked) && self.note_mark(marked);
         self.held_back += 1;
@@ -250,12 +270,13 @@ impl Endpoint for TcpReceiver {
         self.held_back = 0;
         self.deadline = Time::NEVER;
         let ReceiverSettings { flow, route, ack_bytes, sack, .. } = self.settings;
-        let ack = Packet::new(Kind::Ack, flow, route, self.next, self.newest.0, ack_bytes)
-            .with_retransmission(self.newest.1)
+        let ack = Packet::new(Kind::Ack, flow, route, self.next, self.newest_sent, ack_bytes)
+            .with_retransmission(self.newest_again)
             .with_echo(self.marks > self.marks_told)
             .with_marks(self.marks);
         self.marks_told = self.marks;
-        let duplicate = self.duplicate.take().filter(|_| self.settings.reports_duplicates);
+        let came_twice = take(&mut self.has_duplicate) && self.settings.reports_duplicates;
+        let duplicate = came_twice.then_some(self.duplicate);
         if !sack || self.early.is_empty() && duplicate.is_none() {
             return Some(ack);
         }

@@ -1,6 +1,8 @@
 //! The sending side of TCP: turns acknowledgements into signals for the congestion control, and its window
 //! into packets.
 
+use std::mem::offset_of;
+
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::{Ack, Decision, Signal};
 use ackclock_units::{Bytes, PacketRate, Packets, Rate, Span, Time};
@@ -10,7 +12,7 @@ use super::gate::Gate;
 use super::measuring::Measuring;
 use super::pacing::Pacer;
 use super::recovery::{Flight, NextPacket, Outcome, Recovery};
-use super::settings::Settings;
+use super::settings::{PacketSettings, Settings};
 use super::{Application, Timer};
 use crate::context::Context;
 use crate::endpoint::{Endpoint, SenderView, SendingEnd};
@@ -24,31 +26,48 @@ use crate::random::Stream;
 const MOST_IN_FLIGHT: u64 = 1 << 24;
 
 /// Sends one flow, with recovery `R`.
+///
+/// Where a thousand flows pace, each event finds its sender in a cache farther away, line by line. So the order of the
+/// fields is that of memory, what every packet needs stands together, and the rest is behind it.
+#[repr(C, align(64))]
 pub struct TcpSender<R> {
-    settings: Settings,
-    control: Control,
-    application: Application,
     recovery: R,
-    timer: Timer,
     flight: Flight,
+    control: Control,
     phase: Phase,
     /// The window, not the application or the receiver, ended the last sending.
     window_limited: bool,
-    /// The packet that timed out last, as long as it is the oldest.
-    timed_out: Option<u64>,
+    settings: PacketSettings,
+    application: Application,
+    measuring: Measuring,
+    timer: Timer,
+    gate: Gate,
+    pacer: Pacer,
+    /// The packet that timed out last, as long as it is the oldest; [`NO_PACKET`] for none.
+    timed_out: u64,
     /// No mark counts before this packet is acknowledged: one reaction per window.
     marked_until: u64,
     last_sent: Time,
     burst: u64,
-    gate: Gate,
-    noise: Stream,
-    pacer: Pacer,
-    measuring: Measuring,
-    meter: Meter,
-    /// When the flow starts or stops next.
-    phase_ends: Time,
-    /// When that happens or the application wants to be woken, whichever comes first.
+    /// When the flow starts or stops next, or the application wants to be woken, whichever comes first.
     plans: Time,
+    meter: Meter,
+    rare: Rare,
+}
+
+/// No packet has this number.
+const NO_PACKET: u64 = u64::MAX;
+
+/// What few packets of a sender need.
+struct Rare {
+    /// When the flow starts, and when it stops sending.
+    start: Time,
+    stop: Time,
+    /// The next of the two; never after the last.
+    phase_ends: Time,
+    noise: Stream,
+    /// The control as it was at the start, where the application begins new connections.
+    fresh: Option<Box<dyn ErasedController>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,27 +92,35 @@ impl<R: Recovery> TcpSender<R> {
         if control.wants().losses {
             recovery.newly_lost().want();
         }
-        let settings = Settings { receive_window: settings.receive_window.min(MOST_IN_FLIGHT), ..settings };
+        let Settings { packets, overhead: longest, ace_bits, min_window, start, stop } = settings;
         TcpSender {
-            settings,
-            measuring: Measuring::new(&*control, settings.ace_bits),
-            control: Control::new(control, settings.min_window, application.reconnects()),
-            application,
             recovery,
-            timer,
             flight: Flight::default(),
             phase: Phase::NotStarted,
             window_limited: true,
-            timed_out: None,
-            marked_until: 0,
-            last_sent: settings.start,
-            burst: 0,
-            gate: Gate::new(settings.overhead, overhead),
-            noise,
+            settings: PacketSettings {
+                receive_window: packets.receive_window.min(MOST_IN_FLIGHT),
+                ..packets
+            },
+            measuring: Measuring::new(&*control, ace_bits),
+            timer,
+            gate: Gate::new(longest, overhead),
             pacer: Pacer::default(),
+            timed_out: NO_PACKET,
+            marked_until: 0,
+            last_sent: start,
+            burst: 0,
+            plans: start,
             meter,
-            phase_ends: settings.start,
-            plans: settings.start,
+            rare: Rare {
+                start,
+                stop,
+                phase_ends: start,
+                noise,
+                fresh: application.reconnects().then(|| control.duplicate()),
+            },
+            control: Control::new(control, min_window),
+            application,
         }
     }
 
@@ -139,7 +166,7 @@ impl<R: Recovery> TcpSender<R> {
 
     #[inline(never)]
     fn noisy(&mut self, rtt: Span) -> Span {
-        rtt + self.noise.span(self.settings.rtt_noise.saturating_mul(2))
+        rtt + self.rare.noise.span(self.settings.rtt_noise.saturating_mul(2))
     }
 
     fn on_ack(&mut self, ack: &Packet, context: &mut Context<'_>) {
@@ -163,7 +190,7 @@ impl<R: Recovery> TcpSender<R> {
         let outcome = self.recovery.on_ack(context.now, ack.sequence, blocks, self.flight);
         self.flight.oldest = ack.sequence;
         if advances {
-            self.timed_out = None;
+            self.timed_out = NO_PACKET;
             self.measuring.on_advance(ack.sequence, self.flight.next);
         }
         if self.measuring.follows_losses() && !self.recovery.newly_lost().packets().is_empty() {
@@ -247,26 +274,28 @@ impl<R: Recovery> TcpSender<R> {
     #[inline(never)]
     fn follow_plans(&mut self, context: &mut Context<'_>) {
         let now = context.now;
-        if self.phase == Phase::NotStarted && now >= self.settings.start {
+        if self.phase == Phase::NotStarted && now >= self.rare.start {
             self.phase = Phase::Sending;
-            self.phase_ends = self.settings.stop;
+            self.rare.phase_ends = self.rare.stop;
             self.write(context, "start", self.control.window());
-        } else if self.phase == Phase::Sending && now >= self.settings.stop {
+        } else if self.phase == Phase::Sending && now >= self.rare.stop {
             self.phase = Phase::Stopped;
             self.write(context, "stop", self.control.window());
         }
         if self.phase == Phase::Stopped {
-            self.phase_ends = Time::NEVER;
+            self.rare.phase_ends = Time::NEVER;
         }
-        if self.application.on_timer(now, self.phase == Phase::Sending) {
-            self.control.begin_again(&mut self.meter);
+        if self.application.on_timer(now, self.phase == Phase::Sending)
+            && let Some(fresh) = &self.rare.fresh
+        {
+            self.control.begin_again(&**fresh, &mut self.meter);
         }
         self.plan();
     }
 
     /// Finds out when the flow or its application does something next.
     fn plan(&mut self) {
-        self.plans = self.phase_ends.min(self.application.wakeup());
+        self.plans = self.rare.phase_ends.min(self.application.wakeup());
     }
 
     /// Signals newly lost packets to the control.
@@ -336,8 +365,8 @@ impl<R: Recovery> TcpSender<R> {
         if self.flight.outstanding() == 0 {
             return;
         }
-        let first = self.timed_out != Some(self.flight.oldest);
-        self.timed_out = Some(self.flight.oldest);
+        let first = self.timed_out != self.flight.oldest;
+        self.timed_out = self.flight.oldest;
         self.meter.counters.timeouts += 1;
         self.recovery.on_timeout(context.now, self.flight);
         self.tell_losses(context.now);
@@ -444,7 +473,7 @@ impl<R: Recovery> TcpSender<R> {
         self.burst += 1;
         self.timer.on_sent(now, sequence, again);
         self.timer.ensure_running(now);
-        let Settings { flow, route, packet_bytes, .. } = self.settings;
+        let PacketSettings { flow, route, packet_bytes, .. } = self.settings;
         let mut packet =
             Packet::new(Kind::Data, flow, route, sequence, now, packet_bytes).with_retransmission(again);
         // A retransmission cannot be marked (RFC 3168, section 6.1.5).
@@ -456,6 +485,8 @@ impl<R: Recovery> TcpSender<R> {
 }
 
 impl<R: Recovery> Endpoint for TcpSender<R> {
+    const NEEDED: (usize, usize) = (R::NEEDED_FROM, offset_of!(Self, meter) + offset_of!(Meter, counters));
+
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
         self.on_ack(packet, context);
         self.begin_burst();

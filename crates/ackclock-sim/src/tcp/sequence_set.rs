@@ -9,11 +9,13 @@
 use crate::memory::slots;
 
 /// A set of sequence numbers at or above a base that moves up.
+// In the order of memory: the slots are needed only while the set is not empty.
 #[derive(Clone, Debug, Default)]
+#[repr(C)]
 pub struct SequenceSet {
+    slots: Slots,
     base: u64,
     len: u64,
-    slots: Slots,
 }
 
 /// The slot of a number: the distance to a later number such that all between are in the set, 0 when this one is not; and,

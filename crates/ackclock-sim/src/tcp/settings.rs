@@ -7,6 +7,23 @@ use crate::packet::EcnField;
 /// Settings of a sender that do not change during a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
+    /// Those that every packet needs.
+    pub packets: PacketSettings,
+    /// Upper end of the random delay before each send.
+    pub overhead: Span,
+    /// Bits of an acknowledgement's count of marks.
+    pub ace_bits: u64,
+    /// Packets that may be in flight however small the window is.
+    pub min_window: u64,
+    /// When the flow starts.
+    pub start: Time,
+    /// When it stops sending.
+    pub stop: Time,
+}
+
+/// Settings that a sender needs for every packet.
+#[derive(Clone, Copy, Debug)]
+pub struct PacketSettings {
     /// The flow.
     pub flow: u32,
     /// The entry of its packets in the table of routes.
@@ -17,24 +34,14 @@ pub struct Settings {
     pub receive_window: u64,
     /// Packets sent at once at most.
     pub max_burst: u64,
-    /// Upper end of the random delay before each send.
-    pub overhead: Span,
     /// Growth per packet delivered instead of per acknowledgement.
     pub growth_per_packet: bool,
     /// Congestion avoidance counts bytes: it grows even where the recovery style asks for a full window.
     pub counts_bytes: bool,
     /// The codepoint of data that was not sent before.
     pub ecn: EcnField,
-    /// Bits of an acknowledgement's count of marks.
-    pub ace_bits: u64,
     /// Standard deviation of the noise on RTT measurements: uniform on [0, 2 sigma].
     pub rtt_noise: Span,
     /// Spread packets over the round trip when the control gives no rate, with these gains in slow start and after it.
     pub pacing_gains: Option<(f64, f64)>,
-    /// Packets that may be in flight however small the window is.
-    pub min_window: u64,
-    /// When the flow starts.
-    pub start: Time,
-    /// When it stops sending.
-    pub stop: Time,
 }

@@ -11,14 +11,15 @@ use super::variance::LinuxVariance;
 const LARGEST_BACKOFF: u64 = 64;
 
 /// The samples from which the timeout is estimated.
-#[derive(Clone, Copy, Debug)]
+// In boxes: few senders have the others, and thousands of the first stand in memory one after the other.
+#[derive(Clone, Debug)]
 enum Estimator {
     /// Mean and variation of all samples (RFC 6298).
     Standard,
     /// The variance as Linux has it.
-    Linux(LinuxVariance),
+    Linux(Box<LinuxVariance>),
     /// One packet timed at a time, and the clock that it is timed by.
-    OnePacket(TimedPacket, Ticks),
+    OnePacket(Box<(TimedPacket, Ticks)>),
 }
 
 /// Estimates the retransmission timeout and says when it expires.
@@ -65,7 +66,7 @@ impl Timer {
         let ticks = Ticks::new(self.clock, phase);
         let minimum = self.minimum.max(ticks.least_timeout());
         let timeout = self.plain_timeout.max(minimum);
-        let estimate = Estimator::OnePacket(TimedPacket::default(), ticks);
+        let estimate = Estimator::OnePacket(Box::new((TimedPacket::default(), ticks)));
         Timer { estimate, minimum, plain_timeout: timeout, timeout: timeout.min(self.maximum), ..self }
     }
 
@@ -73,7 +74,7 @@ impl Timer {
     /// bound but the largest timeout.
     #[must_use]
     pub fn of_linux(self) -> Self {
-        Timer { estimate: Estimator::Linux(LinuxVariance::new(self.minimum)), ..self }
+        Timer { estimate: Estimator::Linux(Box::new(LinuxVariance::new(self.minimum))), ..self }
     }
 
     /// Packet `sequence` is sent at `now`, for the first time or `again`.
@@ -90,8 +91,8 @@ impl Timer {
         match &mut self.estimate {
             Estimator::Standard => {}
             Estimator::Linux(variance) => variance.on_sent(sequence),
-            Estimator::OnePacket(timed, _) if again => timed.abandon(),
-            Estimator::OnePacket(timed, _) => timed.on_new(now, sequence),
+            Estimator::OnePacket(estimate) if again => estimate.0.abandon(),
+            Estimator::OnePacket(estimate) => estimate.0.on_new(now, sequence),
         }
     }
 
@@ -122,7 +123,8 @@ impl Timer {
                 self.smoothed = Some(smoothed);
                 smoothed + variance.sample(rtt, before, cumulative)
             }),
-            Estimator::OnePacket(timed, ticks) => {
+            Estimator::OnePacket(estimate) => {
+                let (timed, ticks) = &mut **estimate;
                 timed.on_ack(cumulative).map(|sent| ticks.sample(sent, now))
             }
         }
@@ -149,7 +151,11 @@ impl Timer {
     /// The smoothed round-trip time.
     #[must_use]
     pub fn smoothed(&self) -> Option<Span> {
-        if let Estimator::OnePacket(_, ticks) = &self.estimate { ticks.smoothed() } else { self.smoothed }
+        if let Estimator::OnePacket(estimate) = &self.estimate {
+            estimate.1.smoothed()
+        } else {
+            self.smoothed
+        }
     }
 
     /// The timeout with its backoff.
@@ -183,7 +189,8 @@ impl Timer {
         let largest = if is_linux { u64::from(u32::MAX) } else { LARGEST_BACKOFF };
         self.backoff = (self.backoff * 2).min(largest);
         self.timeout = self.plain_timeout.saturating_mul(self.backoff).min(self.maximum);
-        if let Estimator::OnePacket(timed, ticks) = &mut self.estimate {
+        if let Estimator::OnePacket(estimate) = &mut self.estimate {
+            let (timed, ticks) = &mut **estimate;
             timed.abandon();
             ticks.on_backoff(self.backoff);
         }

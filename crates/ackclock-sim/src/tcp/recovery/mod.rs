@@ -102,6 +102,9 @@ pub enum NextPacket {
 
 /// A style of loss detection and recovery.
 pub trait Recovery: std::fmt::Debug + Send {
+    /// From this byte on it is needed for every packet.
+    const NEEDED_FROM: usize = 0;
+
     /// Whether the window grows only on acknowledgements before which it was full.
     const GROWS_WHEN_FULL: bool = false;
 

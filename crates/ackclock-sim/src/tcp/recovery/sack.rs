@@ -8,6 +8,8 @@
 //! After a timeout everything unreported counts as lost and is sent again in slow start (section 5.1); what
 //! the receiver reported is kept.
 
+use std::mem::offset_of;
+
 use ackclock_units::Time;
 
 use super::{DUPLICATE_THRESHOLD, Flight, NewlyLost, NextPacket, Outcome, Recovery};
@@ -15,13 +17,17 @@ use crate::payload::SackBlocks;
 use crate::tcp::SequenceSet;
 
 /// State of RFC 6675.
+// In the order of memory: what is needed only around losses comes first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Sack {
-    limited_transmit: bool,
-    /// Packets above the oldest that were reported.
-    reported: SequenceSet,
+    newly_lost: NewlyLost,
     /// The three highest numbers ever reported, plus 1; 0 where there are fewer.
     highest: [u64; DUPLICATE_THRESHOLD as usize],
+    /// The end of the episode; also, after a timeout, the point below which no new one begins.
+    recovery_point: u64,
+    /// Packets above the oldest that were reported.
+    reported: SequenceSet,
     /// Unreported packets below this are lost.
     frontier: u64,
     /// Lost packets: unreported ones from the oldest to the frontier.
@@ -32,8 +38,7 @@ pub struct Sack {
     resent: u64,
     /// Packets outstanding that have left the network, by being reported or lost.
     gone: u64,
-    /// The end of the episode; also, after a timeout, the point below which no new one begins.
-    recovery_point: u64,
+    limited_transmit: bool,
     recovering: bool,
     /// The first retransmission of an episode goes out whatever the window (section 5, step 4.3).
     urgent: bool,
@@ -41,7 +46,6 @@ pub struct Sack {
     lets_out: bool,
     /// The one retransmission of an episode that keeps acknowledgements coming (section 4, rule 4).
     rescued: bool,
-    newly_lost: NewlyLost,
 }
 
 impl Sack {
@@ -143,6 +147,8 @@ impl Sack {
 }
 
 impl Recovery for Sack {
+    const NEEDED_FROM: usize = offset_of!(Sack, reported);
+
     #[inline]
     fn on_ack(&mut self, _: Time, cumulative: u64, blocks: Option<SackBlocks>, flight: Flight) -> Outcome {
         let mut outcome = Outcome::default();
