@@ -107,6 +107,11 @@ pub trait SendingEnd: Actor {
     /// Its progress.
     fn view(&self) -> SenderView<'_>;
 
+    /// Whether it speaks TCP, which is what a packet capture can show.
+    fn is_tcp(&self) -> bool {
+        false
+    }
+
     /// Whether it does nothing more of itself: all of its transfer is acknowledged, and no timer runs.
     fn is_over(&self) -> bool {
         false
@@ -140,8 +145,6 @@ pub struct Ends {
     pub sender: Box<dyn SendingEnd>,
     /// The receiver.
     pub receiver: Box<dyn ReceivingEnd>,
-    /// Whether they speak TCP, which is what a packet capture can show.
-    pub is_tcp: bool,
 }
 
 impl ReceiverView {
@@ -153,10 +156,10 @@ impl ReceiverView {
 }
 
 impl Ends {
-    /// The ends of a flow that does not speak TCP.
+    /// The ends of a flow.
     #[must_use]
     pub fn new(sender: impl SendingEnd + 'static, receiver: impl ReceivingEnd + 'static) -> Self {
-        Ends { sender: Box::new(sender), receiver: Box::new(receiver), is_tcp: false }
+        Ends { sender: Box::new(sender), receiver: Box::new(receiver) }
     }
 }
 

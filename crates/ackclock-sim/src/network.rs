@@ -18,24 +18,6 @@ pub enum Hop {
     Deliver,
 }
 
-/// Packets that one end sent, for the conservation check.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Sent.
-    pub sent: u64,
-    /// Handed to the other end.
-    pub delivered: u64,
-    /// Lost at random or dropped.
-    pub dropped: u64,
-}
-
-impl Tally {
-    /// Whether nothing is under way.
-    pub const fn is_through(&self) -> bool {
-        self.sent == self.delivered + self.dropped
-    }
-}
-
 /// Kinds of occurrences in the digest.
 #[derive(Clone, Copy)]
 #[repr(u8)]
@@ -74,8 +56,11 @@ pub struct Network {
     pub payloads: Slab<Payload>,
     /// Where flows are in the tables of their ends.
     pub places: Places,
-    /// Packets of the two ends of the flow at each place.
-    pub tallies: Vec<[Tally; 2]>,
+    /// Packets under way that the sender, and the receiver, of the flow at each place has sent. A flow has eight bytes here,
+    /// because each event may meet another flow.
+    pub under_way: Vec<[u32; 2]>,
+    /// Data packets of the flow at each place that were lost at random or dropped.
+    pub dropped: Vec<u64>,
     /// The place of the flow that acts.
     pub acting: u32,
     /// The fingerprint of the run.
@@ -156,7 +141,7 @@ impl Network {
         self.acting = place;
         if delivered {
             // The other end has sent it.
-            self.tallies[place as usize][usize::from(end.is_sender())].delivered += 1;
+            self.under_way[place as usize][usize::from(end.is_sender())] -= 1;
         }
     }
 
@@ -164,7 +149,7 @@ impl Network {
     #[inline(always)]
     pub fn send(&mut self, now: Time, end: EndId, packet: &mut Packet, schedule: &mut Schedule) {
         debug_assert_eq!(packet.sent_by(), end);
-        self.tallies[self.acting as usize][usize::from(!end.is_sender())].sent += 1;
+        self.under_way[self.acting as usize][usize::from(!end.is_sender())] += 1;
         self.note(now, self.number_of(end), Occurrence::Sent, packet);
         let hop = self.hops[packet.hop() as usize];
         debug_assert_ne!(hop, Hop::Deliver, "a route begins with a link");
@@ -199,8 +184,10 @@ impl Network {
     fn note_all_dropped(&mut self, now: Time, id: u32) {
         while let Some(lost) = self.links[id as usize].take_dropped() {
             self.payloads.remove(lost.handle());
-            let place = self.places.of(lost.flow());
-            self.tallies[place as usize][usize::from(!lost.sent_by().is_sender())].dropped += 1;
+            let place = self.places.of(lost.flow()) as usize;
+            let is_data = lost.sent_by().is_sender();
+            self.under_way[place][usize::from(!is_data)] -= 1;
+            self.dropped[place] += u64::from(is_data);
             self.note(now, id, Occurrence::Lost, &lost);
         }
     }
@@ -276,7 +263,7 @@ impl Network {
             let _ = self.links[id as usize].counters(now);
             self.note_dropped(now, id);
         }
-        let mut under_way = vec![[0_u64; 2]; self.tallies.len()];
+        let mut under_way = vec![[0_u32; 2]; self.under_way.len()];
         for (id, link) in self.links.iter_mut().enumerate() {
             let mut inside = 0;
             link.visit(&mut |packet| {
@@ -297,14 +284,8 @@ impl Network {
                 assert!(u128::from(counters.bits) <= most, "link {id} has sent more than its rate allows");
             }
         }
-        for (place, (tallies, under_way)) in self.tallies.iter().zip(under_way).enumerate() {
-            for (tally, under_way) in tallies.iter().zip(under_way) {
-                assert_eq!(
-                    tally.sent,
-                    tally.delivered + tally.dropped + under_way,
-                    "packets of the flow at place {place} are unaccounted for"
-                );
-            }
+        for (place, (counted, inside)) in self.under_way.iter().zip(&under_way).enumerate() {
+            assert_eq!(counted, inside, "packets of the flow at place {place} are unaccounted for");
         }
     }
 }

@@ -192,7 +192,7 @@ pub fn mark(now: Time, place: u32, network: &Network, ends: &[Ends]) -> FlowMark
     let Ends { sender, receiver, .. } = &ends[place as usize];
     let sender = sender.view();
     let ReceiverView { arrived, delivered, .. } = receiver.view();
-    let dropped_packets = network.tallies[place as usize][0].dropped;
+    let dropped_packets = network.dropped[place as usize];
     FlowMark {
         counters: Counters { dropped_packets, ..sender.meter.counters },
         arrived,

@@ -146,7 +146,7 @@ impl Simulation {
         let places = &self.stage.network.places;
         let packet_bytes = |flow: u32| {
             let is_tcp = match places.stay(flow) {
-                Stay::At(place) => self.ends[place as usize].is_tcp,
+                Stay::At(place) => self.ends[place as usize].sender.is_tcp(),
                 // Others do not begin during a run.
                 Stay::Waits | Stay::Ended(_) => true,
             };

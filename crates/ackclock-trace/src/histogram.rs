@@ -6,7 +6,7 @@ use ackclock_units::Span;
 const PARTS_LOG2: u32 = 7;
 
 /// Bins that are made at a time.
-const ROOM: usize = 32;
+const ROOM: u32 = 32;
 
 /// Counts spans in bins of at most 0.8 % width, so that a percentile is off by at most 0.4 %. Memory is
 /// what the range between the smallest and the largest span needs: about 256 B per doubling, as there may be one of these
@@ -22,13 +22,13 @@ pub struct Histogram {
     /// Spans of the run.
     run: u64,
     /// Bin number of the last span.
-    bin: usize,
+    bin: u32,
     /// Bin number of `counts[0]`.
-    first: usize,
+    first: u32,
     /// The lowest 16 bits of each count.
-    counts: Vec<u16>,
+    counts: Box<[u16]>,
     /// The higher bits; empty while all are zero.
-    carries: Vec<u32>,
+    carries: Box<[u32]>,
 }
 
 impl Histogram {
@@ -45,7 +45,7 @@ impl Histogram {
     /// The count that the next span is probably added to.
     #[must_use]
     pub fn next_count(&self) -> Option<&u16> {
-        self.counts.get(self.bin.wrapping_sub(self.first))
+        self.counts.get(self.place(self.bin))
     }
 
     /// Counts a span that is not of the run, which ends.
@@ -60,7 +60,8 @@ impl Histogram {
             (self.low, self.width) = bounds(bin);
         }
         self.bin = bin;
-        if let Some(count) = self.counts.get_mut(bin.wrapping_sub(self.first))
+        let place = self.place(bin);
+        if let Some(count) = self.counts.get_mut(place)
             && *count < u16::MAX
         {
             *count += 1;
@@ -71,7 +72,7 @@ impl Histogram {
 
     /// The run ends with a span of `bin`.
     #[inline(never)]
-    fn end_run(&mut self, bin: usize) {
+    fn end_run(&mut self, bin: u32) {
         self.add(self.bin, self.run);
         (self.width, self.run) = (0, 0);
         self.bin = bin;
@@ -79,8 +80,9 @@ impl Histogram {
     }
 
     #[inline(never)]
-    fn add(&mut self, bin: usize, spans: u64) {
-        let count = match self.counts.get_mut(bin.wrapping_sub(self.first)) {
+    fn add(&mut self, bin: u32, spans: u64) {
+        let place = self.place(bin);
+        let count = match self.counts.get_mut(place) {
             Some(count) => count,
             None => self.make_room(bin),
         };
@@ -92,27 +94,37 @@ impl Histogram {
     }
 
     #[cold]
-    fn carry(&mut self, bin: usize, carry: u64) {
-        self.carries.resize(self.counts.len(), 0);
-        self.carries[bin - self.first] += carry as u32;
+    fn carry(&mut self, bin: u32, carry: u64) {
+        if self.carries.is_empty() {
+            self.carries = moved(&[], 0, self.counts.len());
+        }
+        let place = self.place(bin);
+        self.carries[place] += carry as u32;
     }
 
     /// Makes room for a bin and returns it.
     #[cold]
-    fn make_room(&mut self, bin: usize) -> &mut u16 {
+    fn make_room(&mut self, bin: u32) -> &mut u16 {
         let (first, end) = (bin / ROOM * ROOM, (bin / ROOM + 1) * ROOM);
         let (first, end) = if self.counts.is_empty() {
             (first, end)
         } else {
-            (first.min(self.first), end.max(self.first + self.counts.len()))
+            (first.min(self.first), end.max(self.first + self.counts.len() as u32))
         };
-        let before = self.first.saturating_sub(first);
-        self.counts = moved(&self.counts, before, end - first);
+        let (before, length) = (self.first.saturating_sub(first) as usize, (end - first) as usize);
+        self.counts = moved(&self.counts, before, length);
         if !self.carries.is_empty() {
-            self.carries = moved(&self.carries, before, end - first);
+            self.carries = moved(&self.carries, before, length);
         }
         self.first = first;
-        &mut self.counts[bin - first]
+        let place = self.place(bin);
+        &mut self.counts[place]
+    }
+
+    /// The place of a bin among the counts; beyond them where it has none.
+    #[inline]
+    fn place(&self, bin: u32) -> usize {
+        bin.wrapping_sub(self.first) as usize
     }
 
     /// How many spans were counted.
@@ -155,28 +167,27 @@ impl Histogram {
 }
 
 /// `counts` behind `before` new ones, in exactly `length` places.
-fn moved<T: Copy + Default>(counts: &[T], before: usize, length: usize) -> Vec<T> {
-    let mut moved = vec![T::default(); length];
+fn moved<T: Copy + Default>(counts: &[T], before: usize, length: usize) -> Box<[T]> {
+    let mut moved = vec![T::default(); length].into_boxed_slice();
     moved[before..before + counts.len()].copy_from_slice(counts);
     moved
 }
 
 /// The bin of a number of picoseconds: exact below 128, then 128 bins per doubling.
-fn bin(picoseconds: u64) -> usize {
+fn bin(picoseconds: u64) -> u32 {
     // The bit that is set changes nothing above it, and stands for all that is below.
     let doublings = (64 - PARTS_LOG2 - 1) - (picoseconds | 1 << PARTS_LOG2).leading_zeros();
-    (u64::from(doublings) << PARTS_LOG2) as usize + (picoseconds >> doublings) as usize
+    (doublings << PARTS_LOG2) + (picoseconds >> doublings) as u32
 }
 
 /// The smallest number in a bin, and how many there are.
-fn bounds(bin: usize) -> (u64, u64) {
-    let parts = 1_usize << PARTS_LOG2;
+fn bounds(bin: u32) -> (u64, u64) {
     let doublings = (bin >> PARTS_LOG2).saturating_sub(1);
-    (((bin - doublings * parts) as u64) << doublings, 1 << doublings)
+    (u64::from(bin - (doublings << PARTS_LOG2)) << doublings, 1 << doublings)
 }
 
 /// The middle of a bin.
-fn middle(bin: usize) -> Span {
+fn middle(bin: u32) -> Span {
     let (low, width) = bounds(bin);
     Span(low + width / 2)
 }

@@ -134,7 +134,7 @@ pub fn make_ends(
     })
     .with_requests(requests);
     let sender = make_sender(flow, placement, (control, linux_2_6), application);
-    Ok(Ends { sender, receiver: Box::new(receiver), is_tcp: true })
+    Ok(Ends { sender, receiver: Box::new(receiver) })
 }
 
 /// The source of a TCP sender's data, and the log of its requests if it has any.
@@ -238,6 +238,11 @@ fn codepoint(wanted: ackclock_cc::Ecn, is_set: bool) -> EcnField {
     }
 }
 
+/// No sender has more packets than this in flight or in a burst.
+fn saturated(packets: u64) -> u32 {
+    u32::try_from(packets).unwrap_or(u32::MAX)
+}
+
 fn make_sender(
     flow: &Flow,
     placement: &Placement,
@@ -249,8 +254,8 @@ fn make_sender(
         flow: placement.id,
         route: placement.data_route,
         packet_bytes: tcp.packet.0 as u16,
-        receive_window: tcp.receive_window.map_or(u64::MAX, |packets| packets.0),
-        max_burst: tcp.max_burst.map_or(u64::MAX, |packets| packets.0),
+        receive_window: tcp.receive_window.map_or(u32::MAX, |packets| saturated(packets.0)),
+        max_burst: tcp.max_burst.map_or(u32::MAX, |packets| saturated(packets.0)),
         growth_per_packet: tcp.growth == Growth::PerPacket,
         counts_bytes: linux_2_6.counts_bytes,
         ecn: codepoint(control.wants().ecn, tcp.ecn),

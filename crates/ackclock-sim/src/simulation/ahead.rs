@@ -83,7 +83,7 @@ impl Simulation {
         // A flow that arrives during the run is not where its number says.
         if end.flow() < network.places.fixed() {
             prefetch(&self.ends[end.flow() as usize]);
-            prefetch(&network.tallies[end.flow() as usize]);
+            prefetch(&network.under_way[end.flow() as usize]);
             self.stage.schedule.expect(network.slot(end.flow(), end.is_sender()));
         }
     }

@@ -5,7 +5,6 @@ use ackclock_units::Time;
 use super::Simulation;
 use crate::endpoint::Ends;
 use crate::memory::{Grow as _, unwind_if_short};
-use crate::network::Tally;
 use crate::numbers::{Numbers, Record};
 use crate::packet::{EndId, Packet};
 use crate::places::Stay;
@@ -22,7 +21,7 @@ impl Simulation {
             Stay::Ended(_) => unreachable!("nothing of it was under way"),
         };
         self.act_at(place, self.stage.network.slot(place, end.is_sender()), end, packet);
-        let is_through = self.stage.network.tallies[place as usize].iter().all(Tally::is_through);
+        let is_through = self.stage.network.under_way[place as usize] == [0, 0];
         if place >= self.observer.early() && is_through {
             let Ends { sender, receiver, .. } = &self.ends[place as usize];
             if sender.is_over() && receiver.is_over() {
@@ -39,11 +38,12 @@ impl Simulation {
         let (place, is_new) = network.places.take(flow);
         if is_new {
             self.ends.add(ends);
-            network.tallies.add(<_>::default());
+            network.under_way.add([0, 0]);
+            network.dropped.add(0);
             schedule.extend(network.slot(place + 1, true) as usize);
         } else {
             self.ends[place as usize] = ends;
-            network.tallies[place as usize] = <_>::default();
+            network.dropped[place as usize] = 0;
         }
         self.observer.begin(place, *now, Time::ZERO + self.scenario.run.duration);
         self.await_next();

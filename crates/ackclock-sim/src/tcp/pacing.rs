@@ -7,9 +7,9 @@ use ackclock_units::{Bytes, PICOSECONDS_PER_SECOND, Rate, Span, Time};
 pub struct Pacer {
     next: Time,
     remainder: u64,
-    holds: bool,
     /// Packets that may still go with the last one.
-    burst: u64,
+    burst: u32,
+    holds: bool,
 }
 
 impl Pacer {
@@ -22,7 +22,7 @@ impl Pacer {
 
     /// An admitted packet of `size` goes at `now` under `rate`: the next one waits for as long as it takes, unless it belongs
     /// to the same burst of `quantum` packets.
-    pub fn pass(&mut self, now: Time, size: Bytes, rate: Rate, quantum: u64) {
+    pub fn pass(&mut self, now: Time, size: Bytes, rate: Rate, quantum: u32) {
         self.burst = if now >= self.next { quantum } else { self.burst } - 1;
         let rate = rate.0.max(1);
         let narrow = size.0.checked_mul(8 * PICOSECONDS_PER_SECOND);
@@ -60,7 +60,7 @@ mod tests {
     }
 
     /// Whether a packet of 1000 bytes may go; then it goes.
-    fn goes(pacer: &mut Pacer, now: Time, rate: Rate, quantum: u64) -> bool {
+    fn goes(pacer: &mut Pacer, now: Time, rate: Rate, quantum: u32) -> bool {
         let goes = pacer.admits(now);
         if goes {
             pacer.pass(now, Bytes(1000), rate, quantum);

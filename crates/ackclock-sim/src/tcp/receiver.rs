@@ -229,7 +229,7 @@ impl TcpReceiver {
 
 impl Endpoint for TcpReceiver {
     const NEEDED: (usize, usize) = (
-        offset_of!(TcpReceiver, early),
+        offset_of!(TcpReceiver, early) + SequenceSet::NEEDED_FROM,
         offset_of!(TcpReceiver, settings) + offset_of!(ReceiverSettings, lies),
     );
 

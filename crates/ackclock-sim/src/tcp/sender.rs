@@ -5,7 +5,7 @@ use std::mem::offset_of;
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::{Ack, Decision, Signal};
-use ackclock_units::{Bytes, PacketRate, Packets, Rate, Span, Time};
+use ackclock_units::{Bytes, PICOSECONDS_PER_SECOND, PacketRate, Packets, Rate, Span, Time};
 
 use super::control::Control;
 use super::gate::Gate;
@@ -23,7 +23,7 @@ use crate::random::Stream;
 
 /// No sender has more packets than this in flight, whatever its window: 16 GB of 1000-byte packets. Without it the
 /// slow start of a control like Hybla, which multiplies its window by 2^rho per round trip, would fill the memory.
-const MOST_IN_FLIGHT: u64 = 1 << 24;
+const MOST_IN_FLIGHT: u32 = 1 << 24;
 
 /// Sends one flow, with recovery `R`.
 ///
@@ -37,6 +37,8 @@ pub struct TcpSender<R> {
     phase: Phase,
     /// The window, not the application or the receiver, ended the last sending.
     window_limited: bool,
+    /// Packets sent since the last event.
+    burst: u32,
     settings: PacketSettings,
     application: Application,
     measuring: Measuring,
@@ -48,7 +50,6 @@ pub struct TcpSender<R> {
     /// No mark counts before this packet is acknowledged: one reaction per window.
     marked_until: u64,
     last_sent: Time,
-    burst: u64,
     /// When the flow starts or stops next, or the application wants to be woken, whichever comes first.
     plans: Time,
     meter: Meter,
@@ -98,6 +99,7 @@ impl<R: Recovery> TcpSender<R> {
             flight: Flight::default(),
             phase: Phase::NotStarted,
             window_limited: true,
+            burst: 0,
             settings: PacketSettings {
                 receive_window: packets.receive_window.min(MOST_IN_FLIGHT),
                 ..packets
@@ -109,7 +111,6 @@ impl<R: Recovery> TcpSender<R> {
             timed_out: NO_PACKET,
             marked_until: 0,
             last_sent: start,
-            burst: 0,
             plans: start,
             meter,
             rare: Rare {
@@ -193,7 +194,7 @@ impl<R: Recovery> TcpSender<R> {
             self.timed_out = NO_PACKET;
             self.measuring.on_advance(ack.sequence, self.flight.next);
         }
-        if self.measuring.follows_losses() && !self.recovery.newly_lost().packets().is_empty() {
+        if self.measuring.follows_losses() && self.recovery.newly_lost().are_there() {
             self.tell_losses(context.now);
         }
         if !R::TIMESTAMPS {
@@ -301,14 +302,13 @@ impl<R: Recovery> TcpSender<R> {
     /// Signals newly lost packets to the control.
     #[inline(never)]
     fn tell_losses(&mut self, now: Time) {
-        let mut packets = std::mem::take(self.recovery.newly_lost().packets());
+        let Some(mut packets) = self.recovery.newly_lost().take() else { return };
         for sequence in packets.drain(..) {
             if let Some(lost) = self.measuring.lose(sequence) {
                 self.tell(now, Signal::Lost(lost));
             }
         }
-        // The vector is used again.
-        *self.recovery.newly_lost().packets() = packets;
+        self.recovery.newly_lost().give_back(packets);
     }
 
     /// Whether the window may grow on an acknowledgement that arrives now.
@@ -410,21 +410,23 @@ impl<R: Recovery> TcpSender<R> {
             return Some(rate.on_wire(packet));
         }
         let (slow_start_gain, gain) = self.settings.pacing_gains?;
-        let smoothed = self.timer.smoothed()?.as_seconds();
+        // The same as `as_seconds`, but signed, as spans of a run may be: that is one instruction, and unsigned it is seven.
+        let smoothed = self.timer.smoothed()?.0 as i64 as f64 / PICOSECONDS_PER_SECOND as f64;
         let slow_start = decision.window < decision.ssthresh;
         let gain = if slow_start { slow_start_gain } else { gain };
         Some(PacketRate(gain * decision.window.0 / smoothed).on_wire(packet))
     }
 
     /// Packets that may go at once when pacing.
-    fn quantum(&self) -> u64 {
-        self.control.decision().quantum.map_or(1, |quantum| quantum.0)
+    fn quantum(&self) -> u32 {
+        // A window is below 2^32 packets.
+        self.control.decision().quantum.map_or(1, |quantum| quantum.0.min(u64::from(u32::MAX)) as u32)
     }
 
     /// The packet that the window allows now, before pacing and the random delay.
     fn candidate(&mut self) -> Option<(u64, bool)> {
         let has_data = self.has_new_data();
-        let admitted = self.flight.outstanding() < self.settings.receive_window;
+        let admitted = self.flight.outstanding() < u64::from(self.settings.receive_window);
         match self.recovery.next(self.flight, self.control.whole_window(), has_data && admitted) {
             NextPacket::Again(sequence) => Some((sequence, true)),
             NextPacket::New => Some((self.flight.next, false)),
@@ -564,6 +566,10 @@ impl<R: Recovery> SendingEnd for TcpSender<R> {
             round: self.measuring.round(),
             control: Some(self.control.internals()),
         }
+    }
+
+    fn is_tcp(&self) -> bool {
+        true
     }
 
     fn is_over(&self) -> bool {

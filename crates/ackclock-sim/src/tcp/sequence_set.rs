@@ -6,6 +6,8 @@
 //! missing. Nothing is scanned, and memory is allocated only to double the ring. As there are two rings per flow, slots
 //! are half as wide while they can be.
 
+use std::mem::offset_of;
+
 use crate::memory::slots;
 
 /// A set of sequence numbers at or above a base that moves up.
@@ -126,6 +128,9 @@ fn moved<D: Distance, E: Distance>(ring: &[Slot<D>], base: u64, count: usize) ->
 }
 
 impl SequenceSet {
+    /// From this byte on it is needed while it is empty, too.
+    pub const NEEDED_FROM: usize = offset_of!(SequenceSet, base);
+
     /// Numbers in the set.
     #[must_use]
     pub const fn len(&self) -> u64 {

@@ -31,9 +31,9 @@ pub struct PacketSettings {
     /// Size of a data packet on the wire.
     pub packet_bytes: u16,
     /// Packets in flight that the receiver allows.
-    pub receive_window: u64,
+    pub receive_window: u32,
     /// Packets sent at once at most.
-    pub max_burst: u64,
+    pub max_burst: u32,
     /// Growth per packet delivered instead of per acknowledgement.
     pub growth_per_packet: bool,
     /// Congestion avoidance counts bytes: it grows even where the recovery style asks for a full window.

@@ -10,16 +10,16 @@ use super::variance::LinuxVariance;
 /// The backoff multiplies the timeout by this at most (RFC 6298, section 5.5, as ns-2 bounds it).
 const LARGEST_BACKOFF: u64 = 64;
 
-/// The samples from which the timeout is estimated.
-// In boxes: few senders have the others, and thousands of the first stand in memory one after the other.
+/// No smoothed round-trip time.
+const NO_SAMPLE: Span = Span(u64::MAX);
+
+/// Another estimate of the timeout than that of RFC 6298.
 #[derive(Clone, Debug)]
 enum Estimator {
-    /// Mean and variation of all samples (RFC 6298).
-    Standard,
     /// The variance as Linux has it.
-    Linux(Box<LinuxVariance>),
+    Linux(LinuxVariance),
     /// One packet timed at a time, and the clock that it is timed by.
-    OnePacket(Box<(TimedPacket, Ticks)>),
+    OnePacket(TimedPacket, Ticks),
 }
 
 /// Estimates the retransmission timeout and says when it expires.
@@ -28,12 +28,13 @@ pub struct Timer {
     minimum: Span,
     maximum: Span,
     clock: Span,
-    estimate: Estimator,
-    smoothed: Option<Span>,
+    /// None where mean and variation of all samples are estimated (RFC 6298). In a box, because few senders have another.
+    estimate: Option<Box<Estimator>>,
+    /// [`NO_SAMPLE`] before the first sample.
+    smoothed: Span,
     variation: Span,
-    /// Without backoff, and with it.
+    /// Without backoff.
     plain_timeout: Span,
-    timeout: Span,
     backoff: u64,
     deadline: Deadline,
 }
@@ -48,11 +49,10 @@ impl Timer {
             minimum,
             maximum,
             clock,
-            estimate: Estimator::Standard,
-            smoothed: None,
+            estimate: None,
+            smoothed: NO_SAMPLE,
             variation: Span::ZERO,
             plain_timeout: timeout,
-            timeout,
             backoff: 1,
             deadline: Deadline::default(),
         }
@@ -65,22 +65,22 @@ impl Timer {
     pub fn one_per_window(self, phase: Span) -> Self {
         let ticks = Ticks::new(self.clock, phase);
         let minimum = self.minimum.max(ticks.least_timeout());
-        let timeout = self.plain_timeout.max(minimum);
-        let estimate = Estimator::OnePacket(Box::new((TimedPacket::default(), ticks)));
-        Timer { estimate, minimum, plain_timeout: timeout, timeout: timeout.min(self.maximum), ..self }
+        let plain_timeout = self.plain_timeout.max(minimum).min(self.maximum);
+        let estimate = Some(Box::new(Estimator::OnePacket(TimedPacket::default(), ticks)));
+        Timer { estimate, minimum, plain_timeout, ..self }
     }
 
     /// The same timer with the estimate of Linux: the minimum bounds four deviations, not the timeout, and a backoff has no
     /// bound but the largest timeout.
     #[must_use]
     pub fn of_linux(self) -> Self {
-        Timer { estimate: Estimator::Linux(Box::new(LinuxVariance::new(self.minimum))), ..self }
+        Timer { estimate: Some(Box::new(Estimator::Linux(LinuxVariance::new(self.minimum)))), ..self }
     }
 
     /// Packet `sequence` is sent at `now`, for the first time or `again`.
     #[inline]
     pub fn on_sent(&mut self, now: Time, sequence: u64, again: bool) {
-        if !matches!(self.estimate, Estimator::Standard) {
+        if self.estimate.is_some() {
             self.note_sent(now, sequence, again);
         }
     }
@@ -88,11 +88,11 @@ impl Timer {
     /// A separate function for the reason that [`Timer::other_timeout`] is one.
     #[inline(never)]
     fn note_sent(&mut self, now: Time, sequence: u64, again: bool) {
-        match &mut self.estimate {
-            Estimator::Standard => {}
-            Estimator::Linux(variance) => variance.on_sent(sequence),
-            Estimator::OnePacket(estimate) if again => estimate.0.abandon(),
-            Estimator::OnePacket(estimate) => estimate.0.on_new(now, sequence),
+        match self.estimate.as_deref_mut() {
+            None => {}
+            Some(Estimator::Linux(variance)) => variance.on_sent(sequence),
+            Some(Estimator::OnePacket(timed, _)) if again => timed.abandon(),
+            Some(Estimator::OnePacket(timed, _)) => timed.on_new(now, sequence),
         }
     }
 
@@ -100,13 +100,13 @@ impl Timer {
     /// measures anything.
     #[inline]
     pub fn on_ack(&mut self, now: Time, cumulative: u64, rtt: Option<Span>) {
-        let timeout = match &self.estimate {
-            Estimator::Standard => rtt.map(|rtt| self.sample(rtt)),
-            _ => self.other_timeout(now, cumulative, rtt),
+        let timeout = if self.estimate.is_none() {
+            rtt.map(|rtt| self.sample(rtt))
+        } else {
+            self.other_timeout(now, cumulative, rtt)
         };
         if let Some(timeout) = timeout {
             self.plain_timeout = timeout.max(self.minimum).min(self.maximum);
-            self.timeout = self.plain_timeout;
             self.backoff = 1;
         }
     }
@@ -115,16 +115,14 @@ impl Timer {
     /// few senders need it, and it would make the others slower.
     #[inline(never)]
     fn other_timeout(&mut self, now: Time, cumulative: u64, rtt: Option<Span>) -> Option<Span> {
-        match &mut self.estimate {
-            Estimator::Standard => None,
+        match self.estimate.as_deref_mut()? {
             Estimator::Linux(variance) => rtt.map(|rtt| {
-                let before = self.smoothed.unwrap_or(rtt);
+                let before = if self.smoothed == NO_SAMPLE { rtt } else { self.smoothed };
                 let smoothed = Span(before.0 - before.0 / 8 + rtt.0 / 8);
-                self.smoothed = Some(smoothed);
+                self.smoothed = smoothed;
                 smoothed + variance.sample(rtt, before, cumulative)
             }),
-            Estimator::OnePacket(estimate) => {
-                let (timed, ticks) = &mut **estimate;
+            Estimator::OnePacket(timed, ticks) => {
                 timed.on_ack(cumulative).map(|sent| ticks.sample(sent, now))
             }
         }
@@ -133,35 +131,34 @@ impl Timer {
     /// Takes in an RTT sample (RFC 6298, section 2) and returns the timeout.
     #[inline]
     fn sample(&mut self, rtt: Span) -> Span {
-        let smoothed = match self.smoothed {
-            None => {
-                self.variation = Span(rtt.0 / 2);
-                rtt
-            }
-            Some(smoothed) => {
-                let error = smoothed.0.abs_diff(rtt.0);
-                self.variation = Span(self.variation.0 - self.variation.0 / 4 + error / 4);
-                Span(smoothed.0 - smoothed.0 / 8 + rtt.0 / 8)
-            }
+        let before = self.smoothed;
+        (self.smoothed, self.variation) = if before == NO_SAMPLE {
+            (rtt, Span(rtt.0 / 2))
+        } else {
+            let error = before.0.abs_diff(rtt.0);
+            let variation = Span(self.variation.0 - self.variation.0 / 4 + error / 4);
+            (Span(before.0 - before.0 / 8 + rtt.0 / 8), variation)
         };
-        self.smoothed = Some(smoothed);
-        smoothed + self.clock.max(self.variation.saturating_mul(4))
+        self.smoothed + self.clock.max(self.variation.saturating_mul(4))
     }
 
     /// The smoothed round-trip time.
     #[must_use]
     pub fn smoothed(&self) -> Option<Span> {
-        if let Estimator::OnePacket(estimate) = &self.estimate {
-            estimate.1.smoothed()
-        } else {
-            self.smoothed
+        match self.estimate.as_deref() {
+            Some(Estimator::OnePacket(_, ticks)) => ticks.smoothed(),
+            _ => (self.smoothed != NO_SAMPLE).then_some(self.smoothed),
         }
     }
 
     /// The timeout with its backoff.
+    #[inline]
     #[must_use]
     pub fn timeout(&self) -> Span {
-        self.timeout
+        if self.backoff == 1 {
+            return self.plain_timeout;
+        }
+        self.plain_timeout.saturating_mul(self.backoff).min(self.maximum)
     }
 
     /// Restarts the timer at `now`.
@@ -185,12 +182,10 @@ impl Timer {
 
     /// Doubles the timeout (RFC 6298, section 5.5), as what timed out is to be sent again.
     pub fn back_off(&mut self) {
-        let is_linux = matches!(self.estimate, Estimator::Linux(_));
+        let is_linux = matches!(self.estimate.as_deref(), Some(Estimator::Linux(_)));
         let largest = if is_linux { u64::from(u32::MAX) } else { LARGEST_BACKOFF };
         self.backoff = (self.backoff * 2).min(largest);
-        self.timeout = self.plain_timeout.saturating_mul(self.backoff).min(self.maximum);
-        if let Estimator::OnePacket(estimate) = &mut self.estimate {
-            let (timed, ticks) = &mut **estimate;
+        if let Some(Estimator::OnePacket(timed, ticks)) = self.estimate.as_deref_mut() {
             timed.abandon();
             ticks.on_backoff(self.backoff);
         }

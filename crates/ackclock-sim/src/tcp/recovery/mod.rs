@@ -62,28 +62,37 @@ pub struct Outcome {
 
 /// Packets newly considered lost, kept only for a sender that asks for them.
 #[derive(Clone, Debug, Default)]
-pub struct NewlyLost {
-    wanted: bool,
-    packets: Vec<u64>,
-}
+pub struct NewlyLost(Option<Vec<u64>>);
 
 impl NewlyLost {
     /// Keeps them from now on.
     pub fn want(&mut self) {
-        self.wanted = true;
+        self.0 = Some(Vec::new());
     }
 
     /// `sequence` is considered lost.
     #[inline]
     pub fn note(&mut self, sequence: u64) {
-        if self.wanted {
-            self.packets.push(sequence);
+        if let Some(packets) = &mut self.0 {
+            packets.push(sequence);
         }
     }
 
-    /// Those that were not taken out yet.
-    pub fn packets(&mut self) -> &mut Vec<u64> {
-        &mut self.packets
+    /// Whether there are any.
+    #[inline]
+    #[must_use]
+    pub fn are_there(&self) -> bool {
+        self.0.as_ref().is_some_and(|packets| !packets.is_empty())
+    }
+
+    /// Takes them out, if there are any; their list is to be given back.
+    pub fn take(&mut self) -> Option<Vec<u64>> {
+        self.0.take_if(|packets| !packets.is_empty())
+    }
+
+    /// Gives back the list, which is empty now and is used again.
+    pub fn give_back(&mut self, packets: Vec<u64>) {
+        self.0 = Some(packets);
     }
 }
 

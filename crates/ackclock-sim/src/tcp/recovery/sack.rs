@@ -147,7 +147,7 @@ impl Sack {
 }
 
 impl Recovery for Sack {
-    const NEEDED_FROM: usize = offset_of!(Sack, reported);
+    const NEEDED_FROM: usize = offset_of!(Sack, reported) + SequenceSet::NEEDED_FROM;
 
     #[inline]
     fn on_ack(&mut self, _: Time, cumulative: u64, blocks: Option<SackBlocks>, flight: Flight) -> Outcome {
