@@ -1,5 +1,7 @@
 //! Measurements that every sender takes of itself, by the same rules for all.
 
+use std::mem::offset_of;
+
 use ackclock_trace::{Counters, Histogram};
 use ackclock_units::{Span, Time};
 
@@ -12,7 +14,7 @@ const PICOSECONDS_PER_MILLISECOND: f64 = 1e9;
 ///
 /// An RTT counts when its acknowledgement arrives within the measured time, both ends included: what happens at the last
 /// instant belongs to the counters at that instant, too.
-// In the order of memory: what not every packet needs is last.
+// In the order of memory: what few packets need is last.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Meter {
@@ -31,6 +33,10 @@ pub struct Meter {
 }
 
 impl Meter {
+    /// Up to this byte it is needed for every packet.
+    pub const NEEDED_UNTIL: usize =
+        offset_of!(Meter, counters) + offset_of!(Counters, sent_packets) + size_of::<u64>();
+
     /// The meter of a sender that starts at `start` and whose RTTs are measured from the first to the second of
     /// `measured`.
     #[must_use]

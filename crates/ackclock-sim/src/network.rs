@@ -56,11 +56,13 @@ pub struct Network {
     pub payloads: Slab<Payload>,
     /// Where flows are in the tables of their ends.
     pub places: Places,
-    /// Packets under way that the sender, and the receiver, of the flow at each place has sent. A flow has eight bytes here,
+    /// Packets under way that the sender and the receiver of the flow at each place have sent. A flow has eight bytes here,
     /// because each event may meet another flow.
     pub under_way: Vec<[u32; 2]>,
     /// Data packets of the flow at each place that were lost at random or dropped.
     pub dropped: Vec<u64>,
+    /// All packets of all flows that were.
+    pub all_dropped: u64,
     /// The place of the flow that acts.
     pub acting: u32,
     /// The fingerprint of the run.
@@ -188,6 +190,7 @@ impl Network {
             let is_data = lost.sent_by().is_sender();
             self.under_way[place][usize::from(!is_data)] -= 1;
             self.dropped[place] += u64::from(is_data);
+            self.all_dropped += 1;
             self.note(now, id, Occurrence::Lost, &lost);
         }
     }
@@ -252,8 +255,9 @@ impl Network {
         self.arrive(now, id, packet, schedule);
     }
 
-    /// Checks that every packet is accounted for: for every end, sent = delivered + dropped + under
-    /// way, and the same for every link; and that no link has sent more than its rate allows by `now`.
+    /// Checks that every packet is accounted for: as many of every end are inside links as have neither arrived nor been
+    /// dropped; every link has passed on, dropped or inside what arrived there; and links have dropped as many as are
+    /// counted here. Also that no link has sent more than its rate allows by `now`.
     ///
     /// # Panics
     /// When that does not hold.
@@ -264,6 +268,7 @@ impl Network {
             self.note_dropped(now, id);
         }
         let mut under_way = vec![[0_u32; 2]; self.under_way.len()];
+        let mut all_dropped = 0;
         for (id, link) in self.links.iter_mut().enumerate() {
             let mut inside = 0;
             link.visit(&mut |packet| {
@@ -277,6 +282,7 @@ impl Network {
                 counters.delivered + counters.random_losses + counters.queue_drops + inside,
                 "packets of link {id} are unaccounted for"
             );
+            all_dropped += counters.random_losses + counters.queue_drops;
             if link.is_limited() {
                 // A packet in transmission when the rate fell keeps its finish time.
                 let grace = 8 * u128::from(u16::MAX) * u128::from(self.changes);
@@ -284,6 +290,7 @@ impl Network {
                 assert!(u128::from(counters.bits) <= most, "link {id} has sent more than its rate allows");
             }
         }
+        assert_eq!(self.all_dropped, all_dropped, "dropped packets are unaccounted for");
         for (place, (counted, inside)) in self.under_way.iter().zip(&under_way).enumerate() {
             assert_eq!(counted, inside, "packets of the flow at place {place} are unaccounted for");
         }

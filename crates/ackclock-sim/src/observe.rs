@@ -189,7 +189,7 @@ impl Observer {
 
 /// The flow at `place` as it is at `now`.
 pub fn mark(now: Time, place: u32, network: &Network, ends: &[Ends]) -> FlowMark {
-    let Ends { sender, receiver, .. } = &ends[place as usize];
+    let Ends { sender, receiver } = &ends[place as usize];
     let sender = sender.view();
     let ReceiverView { arrived, delivered, .. } = receiver.view();
     let dropped_packets = network.dropped[place as usize];
@@ -289,7 +289,7 @@ impl Samples {
     }
 
     fn take_flow(&mut self, now: Time, flow: u32, ends: &[Ends]) {
-        let Ends { sender, receiver, .. } = &ends[flow as usize];
+        let Ends { sender, receiver } = &ends[flow as usize];
         let view = sender.view();
         let ReceiverView { delivered, arrived, .. } = receiver.view();
         let now_at = Last { sent: view.meter.counters.sent_packets, arrived, delivered, round: view.round };

@@ -16,7 +16,7 @@ pub fn prefetch_part<T: ?Sized>(value: &T, part: (usize, usize)) {
         /// Bytes of a cache line.
         const LINE: usize = 64;
         let start = std::ptr::from_ref(value).cast::<i8>();
-        for offset in (part.0..part.1.min(size_of_val(value))).step_by(LINE) {
+        for offset in (part.0 / LINE * LINE..part.1.min(size_of_val(value))).step_by(LINE) {
             // SAFETY: the address is within `value`, and a prefetch neither reads nor writes.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(start.add(offset)) };
         }

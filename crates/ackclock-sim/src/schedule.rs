@@ -65,9 +65,9 @@ const fn node(time: Time, component: u32, other: u32) -> u128 {
 /// No component.
 const FREE: u128 = node(Time::NEVER, u32::MAX, u32::MAX);
 
-/// Where the component at a place among the others is written down, or a free entry.
+/// The entry of `early` that holds this component; of [`FREE`], a free entry.
 #[inline]
-fn place(early: &[u128; EARLY], other: u128) -> Option<usize> {
+fn early_entry(early: &[u128; EARLY], other: u128) -> Option<usize> {
     early.iter().position(|early| *early as u32 == other as u32)
 }
 
@@ -212,7 +212,7 @@ impl Schedule {
         self.others[set as u32 as usize].time = Time((set >> 64) as u64);
         // It is not among the early ones, and it may have been the next.
         if set < self.root
-            && let Some(free) = place(&self.early, FREE)
+            && let Some(free) = early_entry(&self.early, FREE)
         {
             self.early[free] = set;
             self.find_next();
@@ -224,12 +224,12 @@ impl Schedule {
     // Whatever it calls is called last, so that it needs no registers of its caller: most times need no walk.
     fn set_other(&mut self, set: u128, now: Time) {
         let is_early = set < self.root;
-        if let Some(own) = place(&self.early, set) {
+        if let Some(own) = early_entry(&self.early, set) {
             self.early[own] = if is_early { set } else { FREE };
             if is_early {
                 return self.find_next();
             }
-        } else if is_early && let Some(free) = place(&self.early, FREE) {
+        } else if is_early && let Some(free) = early_entry(&self.early, FREE) {
             self.early[free] = set;
             // Nothing became later, so that only this one may be earlier than what was next.
             self.next_other = self.next_other.min(set);

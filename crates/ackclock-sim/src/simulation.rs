@@ -46,6 +46,8 @@ pub struct Simulation {
     moves_observer: bool,
     /// Whether the ends do not fit into the cache of a core, so that the memory of those that act next is asked for.
     looks_ahead: bool,
+    /// Whether what leads to the ends does not fit, either.
+    looks_far: bool,
     /// The component whose timer is next, and whose memory has been asked for.
     looked_at: u32,
 }
@@ -88,7 +90,7 @@ impl Simulation {
         schedule.set_at(Time::ZERO, network.director_slot(), network.director(), director.wakeup());
         for flow in 0..count as u32 {
             let Stay::At(place) = network.places.stay(flow) else { continue };
-            let Ends { sender, receiver, .. } = &ends[place as usize];
+            let Ends { sender, receiver } = &ends[place as usize];
             for (end, wakeup) in [
                 (EndId::sender_of(flow), sender.first_wakeup()),
                 (EndId::receiver_of(flow), receiver.first_wakeup()),
@@ -128,11 +130,13 @@ impl Simulation {
             counts_round_trips,
             moves_observer: counts_round_trips || early < count,
             looks_ahead: false,
+            looks_far: false,
             looked_at: u32::MAX,
         };
         let paces = simulation.scenario.flows.iter().any(|flow| flow.tcp.pacing);
         let few = if paces { FEW_PACED_FLOWS } else { FEW_FLOWS };
         simulation.looks_ahead = simulation.stage.network.places.fixed() > few;
+        simulation.looks_far = simulation.stage.network.places.fixed() > FEW_FLOWS;
         simulation.await_next();
         Ok(simulation)
     }

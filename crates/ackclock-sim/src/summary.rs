@@ -337,7 +337,7 @@ pub fn requests(scenario: &Scenario, arrivals: &Arrivals, ends: &[Ends]) -> Tabl
         sizes.push(bytes.0);
         completions.push(completed.map_or(f64::NAN, |completed| completed.since(start).as_seconds()));
     };
-    for (id, Ends { sender, receiver, .. }) in (0..).zip(ends) {
+    for (id, Ends { sender, receiver }) in (0..).zip(ends) {
         for request in receiver.requests() {
             row(id, request.start, request.bytes, request.completed);
         }

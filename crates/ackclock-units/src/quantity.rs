@@ -35,9 +35,9 @@ impl PacketRate {
     /// The rate on a wire for packets of size `packet`, rounded down to whole bits per second.
     #[must_use]
     pub const fn on_wire(self, packet: Bytes) -> Rate {
-        // Signed: a processor converts such numbers in one instruction, and unsigned ones in seven.
-        let bits = (self.0 * packet.0 as i64 as f64 * 8.0) as i64;
-        Rate(if bits > 0 { bits as u64 } else { 0 })
+        // A processor converts signed numbers in one instruction, and unsigned ones in seven.
+        let bits = self.0 * packet.0 as i64 as f64 * 8.0;
+        Rate(if bits > 0.0 && bits < i64::MAX as f64 { bits as i64 as u64 } else { bits as u64 })
     }
 }
 

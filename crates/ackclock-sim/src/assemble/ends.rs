@@ -238,9 +238,9 @@ fn codepoint(wanted: ackclock_cc::Ecn, is_set: bool) -> EcnField {
     }
 }
 
-/// No sender has more packets than this in flight or in a burst.
-fn saturated(packets: u64) -> u32 {
-    u32::try_from(packets).unwrap_or(u32::MAX)
+/// A limit in 32 bits: no sender has 2^32 packets in flight or in a burst.
+fn narrow(limit: u64) -> u32 {
+    u32::try_from(limit).unwrap_or(u32::MAX)
 }
 
 fn make_sender(
@@ -254,8 +254,8 @@ fn make_sender(
         flow: placement.id,
         route: placement.data_route,
         packet_bytes: tcp.packet.0 as u16,
-        receive_window: tcp.receive_window.map_or(u32::MAX, |packets| saturated(packets.0)),
-        max_burst: tcp.max_burst.map_or(u32::MAX, |packets| saturated(packets.0)),
+        receive_window: tcp.receive_window.map_or(u32::MAX, |packets| narrow(packets.0)),
+        max_burst: tcp.max_burst.map_or(u32::MAX, |packets| narrow(packets.0)),
         growth_per_packet: tcp.growth == Growth::PerPacket,
         counts_bytes: linux_2_6.counts_bytes,
         ecn: codepoint(control.wants().ecn, tcp.ecn),

@@ -94,6 +94,7 @@ pub fn assemble(
         places,
         under_way: slots(ends.len()),
         dropped: slots(ends.len()),
+        all_dropped: 0,
         acting: 0,
         digest: Digest::default(),
         changes: 0,

@@ -1,7 +1,7 @@
 //! Looking ahead: what the ends of many flows need does not fit into the cache of a core, so that it is asked for before they
 //! act. It changes nothing but the time that things take.
 
-use super::{FEW_FLOWS, Simulation};
+use super::Simulation;
 use crate::endpoint::Actor;
 use crate::network::Component;
 use crate::packet::EndId;
@@ -18,15 +18,15 @@ impl Simulation {
     /// From now on it looks ahead, or does not, however many flows there are. It changes nothing in the run but its speed:
     /// tests hold the two against each other.
     pub fn set_looks_ahead(&mut self, looks_ahead: bool) {
-        self.looks_ahead = looks_ahead;
+        (self.looks_ahead, self.looks_far) = (looks_ahead, looks_ahead);
     }
 
-    /// Asks for what the next packets of a link need.
+    /// Asks for what the next packets of a link need: far ahead for what leads to an end, then for the end.
     // Within the loop it would cost the runs that do not look ahead registers.
     #[inline(never)]
     pub(super) fn expect_from(&self, link: u32) {
-        if self.is_far() {
-            self.expect_way_from(link);
+        if self.looks_far {
+            self.expect_entries_from(link);
         }
         let network = &self.stage.network;
         if let [Some(packet)] = network.expected(link, [AHEAD_END]) {
@@ -37,10 +37,10 @@ impl Simulation {
         }
     }
 
-    /// Asks for what leads to the ends, and what the next end has elsewhere. With few flows a core's own cache has all of
-    /// this.
+    /// Asks for what leads to the ends, in the order in which each tells where the next is: the packet and the entry of its
+    /// flow; and for what the next end has elsewhere.
     #[inline(never)]
-    fn expect_way_from(&self, link: u32) {
+    fn expect_entries_from(&self, link: u32) {
         let network = &self.stage.network;
         network.links[link as usize].expect(AHEAD);
         let [next, of_entry] = network.expected(link, [0, AHEAD_ENTRY]);
@@ -50,11 +50,6 @@ impl Simulation {
         if let Some(packet) = next {
             self.with_end(packet.sent_to(), |end| end.expect_parts());
         }
-    }
-
-    #[inline]
-    fn is_far(&self) -> bool {
-        self.stage.network.places.fixed() > FEW_FLOWS
     }
 
     /// Expects the end whose timer is next, once: its memory arrives during the events of links before it.
@@ -70,7 +65,7 @@ impl Simulation {
     #[inline(never)]
     fn expect_timer(&self, number: u32) {
         if let Component::End(next) = self.stage.network.component(number) {
-            if self.is_far() {
+            if self.looks_far {
                 self.expect_entry(next);
             }
             self.expect(next);

@@ -23,7 +23,7 @@ impl Simulation {
         self.act_at(place, self.stage.network.slot(place, end.is_sender()), end, packet);
         let is_through = self.stage.network.under_way[place as usize] == [0, 0];
         if place >= self.observer.early() && is_through {
-            let Ends { sender, receiver, .. } = &self.ends[place as usize];
+            let Ends { sender, receiver } = &self.ends[place as usize];
             if sender.is_over() && receiver.is_over() {
                 self.retire(end.flow(), place);
             }
@@ -43,6 +43,7 @@ impl Simulation {
             schedule.extend(network.slot(place + 1, true) as usize);
         } else {
             self.ends[place as usize] = ends;
+            debug_assert_eq!(network.under_way[place as usize], [0, 0], "the flow before has ended");
             network.dropped[place as usize] = 0;
         }
         self.observer.begin(place, *now, Time::ZERO + self.scenario.run.duration);

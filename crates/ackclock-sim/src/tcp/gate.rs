@@ -9,7 +9,7 @@ pub const TIE_BREAK: Span = Span(1000);
 
 /// One delay at a time; everything that the window allows goes out after it.
 ///
-/// Whether it is open, shut or about to open is as good as random, so that its functions calculate rather than branch.
+/// A processor cannot predict whether it is open, so its functions calculate rather than branch.
 #[derive(Debug)]
 pub struct Gate {
     /// When the delay that is running ends; [`Time::NEVER`] when none is.

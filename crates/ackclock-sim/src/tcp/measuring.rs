@@ -18,11 +18,11 @@ pub struct Measuring {
     round_begin: u64,
     /// The round trip in which the window was full last.
     full_round: u64,
-    /// In a box, because most controls ask for none of them.
+    /// What else the control asks for; in a box, because most ask for nothing else.
     asked: Option<Box<Asked>>,
 }
 
-/// What few controls ask for.
+/// Measurements for the controls that ask for them.
 #[derive(Clone, Debug)]
 struct Asked {
     rate: Option<DeliveryRate>,

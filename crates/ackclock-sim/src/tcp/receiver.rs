@@ -18,7 +18,7 @@ const MOST_UNTOLD_MARKS: u64 = 2;
 
 /// Receives one flow.
 ///
-/// Its fields are in the order of memory, as the sender's: what few packets need comes first.
+/// As with the sender, its fields are in the order of memory: here what few packets need comes first.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct TcpReceiver {
@@ -33,7 +33,7 @@ pub struct TcpReceiver {
     /// Acknowledged so far, and parts of the next acknowledgement that have gone out, where those are split.
     told: u64,
     parts: u64,
-    /// The packet that came twice, if one did.
+    /// The packet that came twice, where `has_duplicate`.
     duplicate: u64,
     /// Packets that arrived out of order.
     early: SequenceSet,
@@ -54,8 +54,9 @@ pub struct TcpReceiver {
     answers: bool,
     /// A packet came twice and is to be reported.
     has_duplicate: bool,
-    /// The newest packet was sent before, which the next acknowledgement returns, too; and it was marked.
+    /// The newest packet was sent before, which the next acknowledgement returns, too.
     newest_again: bool,
+    /// The newest packet was marked.
     newest_marked: bool,
     settings: ReceiverSettings,
 }
@@ -230,7 +231,7 @@ impl TcpReceiver {
 impl Endpoint for TcpReceiver {
     const NEEDED: (usize, usize) = (
         offset_of!(TcpReceiver, early) + SequenceSet::NEEDED_FROM,
-        offset_of!(TcpReceiver, settings) + offset_of!(ReceiverSettings, lies),
+        offset_of!(TcpReceiver, settings) + offset_of!(ReceiverSettings, lies) + size_of::<Lies>(),
     );
 
     #[inline]

@@ -28,7 +28,7 @@ const MOST_IN_FLIGHT: u32 = 1 << 24;
 /// Sends one flow, with recovery `R`.
 ///
 /// Where a thousand flows pace, each event finds its sender in a cache farther away, line by line. So the order of the
-/// fields is that of memory, what every packet needs stands together, and the rest is behind it.
+/// fields is that of memory: what every packet needs stands together, and the rest is before and behind it.
 #[repr(C, align(64))]
 pub struct TcpSender<R> {
     recovery: R,
@@ -64,7 +64,7 @@ struct Rare {
     /// When the flow starts, and when it stops sending.
     start: Time,
     stop: Time,
-    /// The next of the two; never after the last.
+    /// The next of the two; [`Time::NEVER`] after the last.
     phase_ends: Time,
     noise: Stream,
     /// The control as it was at the start, where the application begins new connections.
@@ -93,7 +93,7 @@ impl<R: Recovery> TcpSender<R> {
         if control.wants().losses {
             recovery.newly_lost().want();
         }
-        let Settings { packets, overhead: longest, ace_bits, min_window, start, stop } = settings;
+        let Settings { packets, overhead: longest_delay, ace_bits, min_window, start, stop } = settings;
         TcpSender {
             recovery,
             flight: Flight::default(),
@@ -106,7 +106,7 @@ impl<R: Recovery> TcpSender<R> {
             },
             measuring: Measuring::new(&*control, ace_bits),
             timer,
-            gate: Gate::new(longest, overhead),
+            gate: Gate::new(longest_delay, overhead),
             pacer: Pacer::default(),
             timed_out: NO_PACKET,
             marked_until: 0,
@@ -194,7 +194,7 @@ impl<R: Recovery> TcpSender<R> {
             self.timed_out = NO_PACKET;
             self.measuring.on_advance(ack.sequence, self.flight.next);
         }
-        if self.measuring.follows_losses() && self.recovery.newly_lost().are_there() {
+        if self.measuring.follows_losses() && !self.recovery.newly_lost().is_empty() {
             self.tell_losses(context.now);
         }
         if !R::TIMESTAMPS {
@@ -410,7 +410,7 @@ impl<R: Recovery> TcpSender<R> {
             return Some(rate.on_wire(packet));
         }
         let (slow_start_gain, gain) = self.settings.pacing_gains?;
-        // The same as `as_seconds`, but signed, as spans of a run may be: that is one instruction, and unsigned it is seven.
+        // Signed, because that conversion takes one instruction instead of seven. No round trip lasts 2^63 ps, 106 days.
         let smoothed = self.timer.smoothed()?.0 as i64 as f64 / PICOSECONDS_PER_SECOND as f64;
         let slow_start = decision.window < decision.ssthresh;
         let gain = if slow_start { slow_start_gain } else { gain };
@@ -419,7 +419,7 @@ impl<R: Recovery> TcpSender<R> {
 
     /// Packets that may go at once when pacing.
     fn quantum(&self) -> u32 {
-        // A window is below 2^32 packets.
+        // No burst has 2^32 packets: fewer are ever in flight.
         self.control.decision().quantum.map_or(1, |quantum| quantum.0.min(u64::from(u32::MAX)) as u32)
     }
 
@@ -487,7 +487,7 @@ impl<R: Recovery> TcpSender<R> {
 }
 
 impl<R: Recovery> Endpoint for TcpSender<R> {
-    const NEEDED: (usize, usize) = (R::NEEDED_FROM, offset_of!(Self, meter) + offset_of!(Meter, counters));
+    const NEEDED: (usize, usize) = (R::NEEDED_FROM, offset_of!(Self, meter) + Meter::NEEDED_UNTIL);
 
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
         self.on_ack(packet, context);

@@ -78,11 +78,11 @@ impl NewlyLost {
         }
     }
 
-    /// Whether there are any.
+    /// Whether there are none.
     #[inline]
     #[must_use]
-    pub fn are_there(&self) -> bool {
-        self.0.as_ref().is_some_and(|packets| !packets.is_empty())
+    pub fn is_empty(&self) -> bool {
+        self.0.as_ref().is_none_or(Vec::is_empty)
     }
 
     /// Takes them out, if there are any; their list is to be given back.
