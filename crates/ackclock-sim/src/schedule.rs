@@ -154,7 +154,6 @@ impl Schedule {
         let place = slot.wrapping_sub(self.first) as usize;
         if let Some(entry) = self.others.get(place) {
             prefetch(entry);
-            prefetch(&self.nodes[self.leaves + place]);
         }
     }
 
@@ -242,7 +241,7 @@ impl Schedule {
     /// Sees to it that the tournament has a bound of a time, and the truth at its root.
     #[inline]
     fn set_bound(&mut self, set: u128, now: Time) {
-        if set < self.nodes[self.leaves + set as u32 as usize] {
+        if Time((set >> 64) as u64) < self.others[set as u32 as usize].bound {
             self.lower(set, now);
         } else if self.root as u32 == set as u32 {
             self.settle();
@@ -285,6 +284,7 @@ impl Schedule {
     /// Puts the true time of the component at the root into the tournament, up to the root: its bound was there everywhere.
     #[inline]
     fn raise(&mut self, other: usize, mut winner: u128) {
+        self.others[other].bound = Time((winner >> 64) as u64);
         let mut index = self.leaves + other;
         let nodes = &mut self.nodes[..];
         while index > 1 {
@@ -298,6 +298,7 @@ impl Schedule {
     /// Puts `winner` into the tournament.
     #[inline]
     fn walk(&mut self, other: usize, mut winner: u128) {
+        self.others[other].bound = Time((winner >> 64) as u64);
         let mut index = self.leaves + other;
         let nodes = &mut self.nodes[..];
         while index > 1 {

@@ -27,6 +27,8 @@ const END: u32 = u32::MAX - 1;
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     pub time: Time,
+    /// The time of its leaf in the tournament, here so that most changes need not look there.
+    pub bound: Time,
     component: u32,
     /// The next place in its bucket, [`END`] or [`OUT`].
     after: u32,
@@ -34,7 +36,7 @@ pub struct Entry {
 
 impl Entry {
     /// No event.
-    pub const NONE: Entry = Entry { time: Time::NEVER, component: u32::MAX, after: OUT };
+    pub const NONE: Entry = Entry { time: Time::NEVER, bound: Time::NEVER, component: u32::MAX, after: OUT };
 
     /// Whether it is in a bucket.
     #[inline]
@@ -153,7 +155,7 @@ impl Wheel {
         let mut earliest = FREE;
         let mut place = self.buckets[number].first;
         while place != END {
-            let Entry { time, component, after } = entries[place as usize];
+            let Entry { time, component, after, .. } = entries[place as usize];
             earliest = earliest.min(node(time, component, place));
             place = after;
         }
