@@ -37,8 +37,15 @@ impl PacketRate {
     pub const fn on_wire(self, packet: Bytes) -> Rate {
         // A processor converts signed numbers in one instruction, and unsigned ones in seven.
         let bits = self.0 * packet.0 as i64 as f64 * 8.0;
-        Rate(if bits > 0.0 && bits < i64::MAX as f64 { bits as i64 as u64 } else { bits as u64 })
+        if bits > 0.0 && bits < i64::MAX as f64 { Rate(bits as i64 as u64) } else { unsigned(bits) }
     }
+}
+
+/// The rate of `bits` bits per second. Apart, since otherwise each packet would pay for both conversions.
+#[cold]
+#[inline(never)]
+const fn unsigned(bits: f64) -> Rate {
+    Rate(bits as u64)
 }
 
 impl Window {

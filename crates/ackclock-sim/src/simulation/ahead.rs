@@ -2,7 +2,7 @@
 //! act. It changes nothing but the time that things take.
 
 use super::Simulation;
-use crate::endpoint::Actor;
+use crate::endpoint::Ends;
 use crate::network::Component;
 use crate::packet::EndId;
 use crate::prefetch::prefetch;
@@ -12,7 +12,7 @@ const AHEAD: u64 = 8;
 /// The same for the entry of the packet's flow, which only the packet names.
 const AHEAD_ENTRY: u64 = 4;
 /// The same for the end that takes the packet in, which only the entry names.
-const AHEAD_END: u64 = 2;
+const AHEAD_END: u64 = 1;
 
 impl Simulation {
     /// From now on it looks ahead, or does not, however many flows there are. It changes nothing in the run but its speed:
@@ -21,7 +21,8 @@ impl Simulation {
         (self.looks_ahead, self.looks_far) = (looks_ahead, looks_ahead);
     }
 
-    /// Asks for what the next packets of a link need: far ahead for what leads to an end, then for the end.
+    /// Asks for what the next packets of a link need: far ahead for the packet, then for the end and the payload that it
+    /// brings there.
     // Within the loop it would cost the runs that do not look ahead registers.
     #[inline(never)]
     pub(super) fn expect_from(&self, link: u32) {
@@ -29,26 +30,32 @@ impl Simulation {
             self.expect_entries_from(link);
         }
         let network = &self.stage.network;
-        if let [Some(packet)] = network.expected(link, [AHEAD_END]) {
-            self.expect(packet.sent_to());
+        network.links[link as usize].expect(AHEAD);
+        let [Some(packet)] = network.expected(link, [AHEAD_END]) else { return };
+        let Some(ends) = self.fixed_ends(packet.flow()) else { return };
+        // Each kind of end has its own call, whose target a processor foresees.
+        if packet.sent_to().is_sender() {
+            ends.sender.expect();
             if let Some(payload) = network.payloads.get(packet.handle()) {
                 prefetch(payload);
             }
+        } else {
+            ends.receiver.expect();
         }
     }
 
-    /// Asks for what leads to the ends, in the order in which each tells where the next is: the packet and the entry of its
-    /// flow; and for what the next end has elsewhere.
+    /// Asks for what leads to the end of a later packet, and for what the sender that takes the next one in has elsewhere.
     #[inline(never)]
     fn expect_entries_from(&self, link: u32) {
-        let network = &self.stage.network;
-        network.links[link as usize].expect(AHEAD);
-        let [next, of_entry] = network.expected(link, [0, AHEAD_ENTRY]);
+        let [next, of_entry] = self.stage.network.expected(link, [0, AHEAD_ENTRY]);
         if let Some(packet) = of_entry {
             self.expect_entry(packet.sent_to());
         }
-        if let Some(packet) = next {
-            self.with_end(packet.sent_to(), |end| end.expect_parts());
+        if let Some(packet) = next
+            && packet.sent_to().is_sender()
+            && let Some(ends) = self.fixed_ends(packet.flow())
+        {
+            ends.sender.expect_parts();
         }
     }
 
@@ -68,31 +75,25 @@ impl Simulation {
             if self.looks_far {
                 self.expect_entry(next);
             }
-            self.expect(next);
+            if let Some(ends) = self.fixed_ends(next.flow()) {
+                if next.is_sender() { ends.sender.expect() } else { ends.receiver.expect() }
+            }
         }
     }
 
     #[inline]
     fn expect_entry(&self, end: EndId) {
-        let network = &self.stage.network;
-        // A flow that arrives during the run is not where its number says.
-        if end.flow() < network.places.fixed() {
-            prefetch(&self.ends[end.flow() as usize]);
+        if let Some(ends) = self.fixed_ends(end.flow()) {
+            let network = &self.stage.network;
+            prefetch(ends);
             prefetch(&network.under_way[end.flow() as usize]);
             self.stage.schedule.expect(network.slot(end.flow(), end.is_sender()));
         }
     }
 
+    /// The ends of a flow; `None` for one that arrives during the run, which is not where its number says.
     #[inline]
-    fn expect(&self, end: EndId) {
-        self.with_end(end, |end| end.expect());
-    }
-
-    #[inline]
-    fn with_end(&self, end: EndId, does: impl Fn(&dyn Actor)) {
-        if end.flow() < self.stage.network.places.fixed() {
-            let ends = &self.ends[end.flow() as usize];
-            if end.is_sender() { does(&*ends.sender) } else { does(&*ends.receiver) }
-        }
+    fn fixed_ends(&self, flow: u32) -> Option<&Ends> {
+        (flow < self.stage.network.places.fixed()).then(|| &self.ends[flow as usize])
     }
 }

@@ -30,12 +30,19 @@ impl Pacer {
             self.remainder = dividend % rate;
             dividend / rate
         } else {
-            let bits = u128::from(size.0) * 8 * u128::from(PICOSECONDS_PER_SECOND);
-            let dividend = bits + u128::from(self.remainder);
-            self.remainder = (dividend % u128::from(rate)) as u64;
-            u64::try_from(dividend / u128::from(rate)).unwrap_or(u64::MAX)
+            self.wide_interval(size, rate)
         };
         self.next = self.next.max(now) + Span(interval);
+    }
+
+    /// The interval after a packet so large that its bits times the picoseconds of a second do not fit into 64 bits.
+    #[cold]
+    #[inline(never)]
+    fn wide_interval(&mut self, size: Bytes, rate: u64) -> u64 {
+        let bits = u128::from(size.0) * 8 * u128::from(PICOSECONDS_PER_SECOND);
+        let dividend = bits + u128::from(self.remainder);
+        self.remainder = (dividend % u128::from(rate)) as u64;
+        u64::try_from(dividend / u128::from(rate)).unwrap_or(u64::MAX)
     }
 
     /// No packet is waiting any more.
@@ -82,6 +89,18 @@ mod tests {
         assert_eq!(pacer.wakeup(), at(8));
         pacer.release();
         assert_eq!(pacer.wakeup(), Time::NEVER);
+    }
+
+    /// The picoseconds of 10 MB, 8e7 bits times 1e12, are more than 2^64. At 3 Mbit/s each takes 80/3 s: three take 80 s.
+    #[test]
+    fn a_rate_is_kept_exactly_for_large_packets() {
+        let mut pacer = Pacer::default();
+        for _ in 0..3 {
+            let next = pacer.next;
+            assert!(pacer.admits(next));
+            pacer.pass(next, Bytes(10_000_000), Rate(3_000_000), 1);
+        }
+        assert_eq!(pacer.next, at(80_000));
     }
 
     /// 1000 bytes at 1 Mbit/s take 8 ms. Bursts of three go every 24 ms.
