@@ -52,10 +52,12 @@ pub struct Simulation {
     looked_at: u32,
 }
 
-/// More flows than this are looked ahead for: what fewer need stays in the cache of the core, and asking costs 4 %.
-const FEW_FLOWS: u32 = 4000;
+/// More flows than this are looked ahead for: what fewer need stays in the cache of the core, and asking costs up to 8 %.
+const FEW_FLOWS: u32 = 1000;
 /// The same where flows pace: each event meets another flow, whose memory a core's own cache does not have.
-const FEW_PACED_FLOWS: u32 = 500;
+const FEW_PACED_FLOWS: u32 = 300;
+/// For more flows than this, what leads to the ends does not fit into that cache, either.
+const MANY_FLOWS: u32 = 4000;
 
 impl Simulation {
     /// Run number `run` of `scenario`, at time 0. With `record`, tables are kept in addition to the summary.
@@ -136,7 +138,7 @@ impl Simulation {
         let paces = simulation.scenario.flows.iter().any(|flow| flow.tcp.pacing);
         let few = if paces { FEW_PACED_FLOWS } else { FEW_FLOWS };
         simulation.looks_ahead = simulation.stage.network.places.fixed() > few;
-        simulation.looks_far = simulation.stage.network.places.fixed() > FEW_FLOWS;
+        simulation.looks_far = simulation.stage.network.places.fixed() > MANY_FLOWS;
         simulation.await_next();
         Ok(simulation)
     }
