@@ -1,8 +1,8 @@
 """The budget of a packet: what the instructions of `reno` are spent on, for docs/performance.md.
 
-Each instruction belongs to the innermost function of ours that it was inlined from, so that what the standard library
-compares or indexes counts where it was called. Callgrind counts, for the shorter and the longer simulated time, by
-address, and addr2line names the functions inlined there.
+Each instruction belongs to the innermost function of ours that it was inlined from, so that what the
+standard library compares or indexes counts where it was called. Callgrind counts by address, for the
+shorter and the longer simulated time, and addr2line names the functions inlined there.
 """
 
 from __future__ import annotations
@@ -23,27 +23,29 @@ from ackclock.draw import markdown
 
 BEFORE = ROOT / "benches" / "data" / "budget.csv"
 HEAD = ["part", "instructions_per_packet"]
+LINKS = r"sim/(link|link/line|link/transmitter|queue/\w+|ring|wire|loss|pace)"
 PARTS = {
-    "links: queue, transmission, propagation": r"sim/src/(link|link/(line|transmitter)|queue/\w+|ring|wire|loss|pace)\.rs",
-    "length of queues over time": r"sim/src/(link/)?level\.rs",
-    "the sender: acknowledgement, window, next packet": r"sim/src/tcp/(sender|gate|pacing|application|measuring)\.rs",
-    "loss recovery (RFC 6675)": r"sim/src/tcp/(recovery/\w+|sequence_set)\.rs",
-    "retransmission timer (RFC 6298)": r"sim/src/tcp/(timer|deadline)\.rs",
-    "the receiver": r"sim/src/tcp/receiver\.rs",
-    "the control: Reno, and its decision": r"(cc/src/.*|sim/src/tcp/control)\.rs",
-    "run loop and schedule": r"sim/src/(simulation|schedule|observe)(/\w+)?\.rs",
-    "round-trip times and queueing delays: sums, histograms": r"(sim/src/meter|trace/src/histogram)\.rs",
-    "the fingerprint of the run": r"trace/src/digest\.rs",
-    "arithmetic of times": r"units/src/\w+\.rs",
-    "routes, counts of packets, calls between parts": r"sim/src/.*\.rs",
+    "links: queue, transmission, propagation": LINKS,
+    "length of queues over time": r"sim/link/level",
+    "the sender: acknowledgement, window, next packet": r"sim/tcp/(sender|gate|pacing|application|measuring)",
+    "loss recovery (RFC 6675)": r"sim/tcp/(recovery/\w+|sequence_set)",
+    "retransmission timer (RFC 6298)": r"sim/tcp/(timer|deadline)",
+    "the receiver": r"sim/tcp/receiver",
+    "the control: Reno, and its decision": r"cc/.*|sim/tcp/control",
+    "run loop and schedule": r"sim/(simulation|schedule|observe)(/\w+)?",
+    "round-trip times and queueing delays: sums, histograms": r"sim/meter|trace/histogram",
+    "the fingerprint of the run": r"trace/digest",
+    "arithmetic of times": r"units/\w+",
+    "routes, counts of packets, calls between parts": r"sim/.*",
 }
-"""Files by part, as a pattern behind `crates/ackclock-`: the first that matches counts."""
+"""Patterns of crates and files by part: the first that matches a file counts."""
 
 
 def by_address(profile: Path, extension: Path) -> Counter[int]:
     """Return the instructions of a profile by their addresses in the extension."""
     counts: Counter[int] = Counter()
-    address, is_ours, is_call, names = 0, False, False, {}
+    names: dict[str, str] = {}
+    address, is_ours, is_call = 0, False, False
     for line in profile.read_text(encoding="utf-8").splitlines():
         if match := re.match(r"ob=(\(\d+\))(?: (.*))?$", line):
             names.setdefault(match[1], match[2])
@@ -68,8 +70,9 @@ def parts_of(counts: Counter[int], extension: Path) -> Counter[str]:
     named = subprocess.run(command, input=lines, capture_output=True, text=True, check=True).stdout
     parts: Counter[str] = Counter()
     for block in re.split(r"^(?=0x)", named, flags=re.MULTILINE)[1:]:
-        if match := re.search(r"crates/ackclock-([\w/-]+\.rs):", block):
-            part = next((part for part, files in PARTS.items() if re.fullmatch(files, match[1])), None)
+        if match := re.search(r"crates/ackclock-(\w+)/src/([\w/]+)\.rs:", block):
+            file = "/".join(match.groups())
+            part = next((part for part, files in PARTS.items() if re.fullmatch(files, file)), None)
             if part is not None:
                 parts[part] += counts[int(block.split()[0], 16)]
     return parts
@@ -96,7 +99,7 @@ def budget(extension: Path) -> dict[str, int]:
 
 
 def main() -> None:
-    """Count, and put the table next to that of the engine before into docs/performance.md, or keep it as that."""
+    """Count, and put the table into docs/performance.md, or keep the counts."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--extension", type=Path, help="default: that of this checkout")
     parser.add_argument("--keep", action="store_true", help="keep the counts as those to compare with")

@@ -1,6 +1,7 @@
-"""The check of instruction counts: its comparison and its messages."""
+"""The check of instruction counts: its comparison and its messages, and the budget of a packet."""
 
 import importlib
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -43,3 +44,27 @@ def test_a_load_without_a_count_fails(instructions: ModuleType) -> None:
     worse, better = instructions.compare({"new": 2000}, {"other": 2000})
     assert worse == ["new: 2000 instructions per data packet, and nothing to compare with"]
     assert better == []
+
+
+def test_the_budget_adds_up_to_the_count(instructions: ModuleType) -> None:
+    page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
+    table = page.split("<!-- budget")[1].split("<!-- end")[0]
+    *parts, total = [int(now) for now in re.findall(r"\| (\d+) \|$", table, re.MULTILINE)]
+    assert sum(parts) == total
+    assert total == pytest.approx(instructions.read()["reno"], rel=instructions.TOLERANCE)
+
+
+@pytest.mark.usefixtures("instructions")
+def test_instructions_are_counted_by_address(tmp_path: Path) -> None:
+    budget = importlib.import_module("budget")
+    profile = tmp_path / "profile"
+    # The extension has 5 at 0x10, 7 at 0x14, and 3 there again, behind a call whose 90 are not its own.
+    profile.write_text(
+        "positions: instr line\nevents: Ir\n"
+        "ob=(1) /lib/libc.so\nfn=(1) other\n0x8 1 100\n"
+        "ob=(2) /engine.so\nfn=(2) act\n0x10 20 5\n+4 +1 7\n"
+        "cob=(1)\ncfn=(1)\ncalls=1 0x8 1\n* * 90\n* * 3\n"
+        "ob=(1)\nfn=(1)\n-4 1 11\n",
+        encoding="utf-8",
+    )
+    assert budget.by_address(profile, Path("/engine.so")) == {0x10: 5, 0x14: 10}
