@@ -120,6 +120,7 @@ def test_a_claim_about_the_worst_of_several_is_only_refuted_without_one_of_them(
         return {"cov": coefficients[scenario.controls[0]] + 0.001 * run}
 
     monkeypatch.setattr(claims.Laboratory, "measure", measure)
+    monkeypatch.setattr(bridge, "version", lambda: "2.35")
     paper = PAPERS["transient"]
     artefact = next(artefact for artefact in paper.artefacts if artefact.name == "figure-12")
     laboratory = claims.Laboratory(paper, FULL.at(paper.setting))
