@@ -23,8 +23,9 @@ const OUT: u32 = u32::MAX;
 /// The last of its bucket.
 const END: u32 = u32::MAX - 1;
 
-/// The time of a component, and where it stands in a bucket.
+/// The time of a component, and where it stands in a bucket. Aligned, so that all of it is in one line of a cache.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 pub struct Entry {
     pub time: Time,
     /// The time of its leaf in the tournament, here so that most changes need not look there.
