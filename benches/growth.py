@@ -88,7 +88,7 @@ def drawn(panels: Mapping[str, Mapping[str, Mapping[float, int]]]) -> Group:
             for colour, (kind, values) in enumerate(kinds.items())
         ]
         largest = max(max(values.values()) for values in kinds.values())
-        cost = Axis("instructions", "1000", range=(0, None if largest > 5000 else 5))
+        cost = Axis("instructions", "1000", range=(0, largest / 950 if largest > 5000 else 5))
         charts.append(Chart(panel, panel.capitalize(), LOADS[panel][0], cost, series, height=2))
     return Group(charts, linked=False, columns=2)
 
