@@ -2,7 +2,8 @@
 
 Each instruction belongs to the innermost function of ours that it was inlined from, so that what the
 standard library compares or indexes counts where it was called. Callgrind counts by address, for the
-shorter and the longer simulated time, and addr2line names the functions inlined there.
+shorter and the longer simulated time, and addr2line names the functions inlined there. What it is compared
+with is the engine of commit e3c878ae, whose count of `reno` is 1438.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import csv
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -85,7 +87,7 @@ def budget(extension: Path) -> dict[str, int]:
         parts, packets = [], []
         for seconds in (LOADS["reno"].from_s, LOADS["reno"].to_s):
             profile = folder / f"{seconds}.callgrind"
-            callgrind = ["valgrind", "--tool=callgrind", "--dump-instr=yes", "--combine-dumps=yes"]
+            callgrind = ["valgrind", "--tool=callgrind", "--dump-instr=yes"]
             python = [sys.executable, "-S", "-c", RUN, str(extension)]
             file = write(LOADS["reno"], seconds, folder)
             command = [*callgrind, f"--callgrind-out-file={profile}.%p", *python, str(file)]
@@ -107,6 +109,9 @@ def main() -> None:
     extension = arguments.extension or next((ROOT / "python" / "ackclock").glob("_native*.so"), None)
     if extension is None:
         sys.exit("the extension is missing: make setup")
+    for program, package in (("valgrind", "valgrind"), ("addr2line", "binutils")):
+        if shutil.which(program) is None:
+            sys.exit(f"{program} is missing: apt-get install {package}")
     now = budget(extension.resolve())
     if arguments.keep:
         with BEFORE.open("w", encoding="utf-8", newline="") as file:
