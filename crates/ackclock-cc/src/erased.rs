@@ -12,6 +12,12 @@ pub trait ErasedController: Send + Sync {
     /// [`Controller::decision`].
     fn on(&mut self, now: Time, signal: Signal) -> Decision;
 
+    /// As [`ErasedController::on`], with what to do now written into `decision`. A driver that keeps the decision does
+    /// not copy it then: a processor that reads what several writes have just left waits for all of them.
+    fn decide(&mut self, now: Time, signal: Signal, decision: &mut Decision) {
+        *decision = self.on(now, signal);
+    }
+
     /// See [`Controller::decision`].
     fn decision(&self) -> Decision;
 
@@ -36,6 +42,11 @@ impl<C: Controller> ErasedController for C {
     fn on(&mut self, now: Time, signal: Signal) -> Decision {
         Controller::on(self, now, signal);
         Controller::decision(self)
+    }
+
+    fn decide(&mut self, now: Time, signal: Signal, decision: &mut Decision) {
+        Controller::on(self, now, signal);
+        *decision = Controller::decision(self);
     }
 
     fn decision(&self) -> Decision {

@@ -182,13 +182,14 @@ pub enum HyStart {
 
 /// What a control asks of its driver.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
 pub struct Decision {
     /// The congestion window, without any inflation by the sender's recovery. At least 1 and finite.
     pub window: Window,
-    /// The slow-start threshold; infinite before the first loss.
-    pub ssthresh: Window,
     /// A rate to pace at; `None` leaves pacing to the driver.
     pub pacing_rate: Option<PacketRate>,
+    /// The slow-start threshold; infinite before the first loss.
+    pub ssthresh: Window,
     /// Packets that may be sent back to back when pacing; `None` is one.
     pub quantum: Option<Packets>,
 }

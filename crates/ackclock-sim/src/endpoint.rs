@@ -81,9 +81,7 @@ impl<E: Endpoint> Actor for E {
         };
         stage.note(end, what, sequence, self.window_bits());
         loop {
-            // The packet stays where the end put it: a copy would wait for the writes of single fields.
-            let mut next = self.next_packet(&mut stage.context());
-            let Some(packet) = &mut next else { break };
+            let Some(packet) = self.next_packet(&mut stage.context()) else { break };
             stage.send(end, packet);
         }
         self.wakeup()

@@ -125,7 +125,7 @@ impl Link {
 
     /// A packet arrives at the near end. Returns when the next one reaches the far end.
     #[inline(always)]
-    pub fn arrive(&mut self, now: Time, packet: &Packet) -> Time {
+    pub fn arrive(&mut self, now: Time, packet: Packet) -> Time {
         self.counters.arrived += 1;
         match &mut self.way {
             Way::Planned(line) => {
@@ -133,7 +133,7 @@ impl Link {
                 if lost || !line.arrive(now, packet) {
                     self.counters.random_losses += u64::from(lost);
                     self.counters.queue_drops += u64::from(!lost);
-                    self.dropped.push(*packet);
+                    self.dropped.push(packet);
                 }
                 line.next()
             }
@@ -142,22 +142,22 @@ impl Link {
     }
 
     #[inline(never)]
-    fn arrive_unplanned(&mut self, now: Time, packet: &Packet) -> Time {
+    fn arrive_unplanned(&mut self, now: Time, packet: Packet) -> Time {
         // First of all: drops until now are recorded at this event, whether or not an observer has caught up before.
         self.catch_up(now);
         if self.loss.loses(packet.flow()) {
             self.counters.random_losses += 1;
-            self.dropped.push(*packet);
+            self.dropped.push(packet);
         } else if self.policer.as_mut().is_some_and(|policer| !policer.passes(now, packet.bytes())) {
             self.counters.queue_drops += 1;
-            self.dropped.push(*packet);
+            self.dropped.push(packet);
         } else {
             match &mut self.way {
-                Way::Unlimited(wire) => wire.push(now, *packet),
+                Way::Unlimited(wire) => wire.push(now, packet),
                 Way::Planned(_) => unreachable!("its packets arrive elsewhere"),
                 Way::Transmitted(transmitter) => {
                     let drops = Drops { packets: &mut self.dropped, counters: &mut self.counters };
-                    transmitter.arrive(now, packet, drops);
+                    transmitter.arrive(now, &packet, drops);
                 }
             }
         }

@@ -215,13 +215,13 @@ impl Simulation {
                     if !network.leave(time, link, &mut packet, schedule) {
                         continue;
                     }
-                    let Some(end) = network.pass_on(time, &mut packet, schedule) else { continue };
+                    let Some(end) = network.pass_on(time, &packet, schedule) else { continue };
                     delivered = true;
                     if LOOKS_AHEAD {
                         self.expect_from(link);
                     }
                     if end.is_sender() {
-                        self.stage.show(&packet);
+                        self.stage.show(packet);
                     }
                     end
                 }

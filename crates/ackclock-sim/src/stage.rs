@@ -45,7 +45,7 @@ impl Stage {
     /// Sends a packet of `end`, which acts. Senders send data, and receivers acknowledgements.
     // Inlined: 20 of 1600 instructions per packet.
     #[inline(always)]
-    pub fn send(&mut self, end: EndId, packet: &mut Packet) {
+    pub fn send(&mut self, end: EndId, packet: Packet) {
         if end.is_sender() {
             self.packets += 1;
             self.show(packet);
@@ -60,7 +60,7 @@ impl Stage {
 
     /// Writes a packet that its sender's host sends or receives now, if packets are captured.
     #[inline]
-    pub fn show(&mut self, packet: &Packet) {
+    pub fn show(&mut self, packet: Packet) {
         if let Some(capture) = &mut self.capture {
             capture.write(self.now, packet, &self.network);
         }
@@ -86,7 +86,7 @@ impl PacketCapture {
     /// Writes `packet`, which its sender's host sends or receives at `time`.
     #[cold]
     #[inline(never)]
-    fn write(&mut self, time: Time, packet: &Packet, network: &Network) {
+    fn write(&mut self, time: Time, packet: Packet, network: &Network) {
         let flow = packet.flow();
         let packet_bytes = self.packet_bytes[flow as usize];
         if packet_bytes == 0 {

@@ -82,7 +82,7 @@ impl Line {
 
     /// A packet arrives at `now`. Returns whether it fits.
     #[inline(always)]
-    pub fn arrive(&mut self, now: Time, packet: &Packet) -> bool {
+    pub fn arrive(&mut self, now: Time, packet: Packet) -> bool {
         self.catch_up(now);
         let taken_bytes = self.taken_bytes + u64::from(packet.bytes());
         if self.level.packets() >= self.limit.0 || taken_bytes - self.sent_bytes > self.limit.1 {
@@ -98,7 +98,7 @@ impl Line {
         if self.packets.is_empty() {
             self.next = self.last_finish + self.delay;
         }
-        self.packets.push(Planned { packet: *packet, since: now, sent: self.last_finish });
+        self.packets.push(Planned { packet, since: now, sent: self.last_finish });
         self.level.enter(now);
         true
     }

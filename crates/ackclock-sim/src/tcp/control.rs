@@ -66,25 +66,26 @@ impl Control {
     #[inline]
     pub fn tell(&mut self, now: Time, signal: Signal, meter: &mut Meter) {
         meter.hold_window(now, self.decision.window.0);
-        let decision = self.control.on(now, signal);
-        self.adopt(decision, meter);
+        self.control.decide(now, signal, &mut self.decision);
+        self.adopt(meter);
     }
 
     /// A new connection begins, with the control as it was at the start: `fresh`.
     pub fn begin_again(&mut self, fresh: &dyn ErasedController, meter: &mut Meter) {
         self.control = fresh.duplicate();
-        self.adopt(self.control.decision(), meter);
+        self.decision = self.control.decision();
+        self.adopt(meter);
     }
 
+    /// Takes in the window of a new decision.
     #[inline]
-    fn adopt(&mut self, decision: Decision, meter: &mut Meter) {
-        let window = decision.window.0;
+    fn adopt(&mut self, meter: &mut Meter) {
+        let window = self.decision.window.0;
         assert!((1.0..f64::INFINITY).contains(&window), "a control broke its contract: window {window}");
-        self.decision = decision;
         // Mostly the whole window stays as it is, and rounding takes 15 instructions.
         let beyond = window - self.whole_window as i64 as f64;
         if !(0.0..1.0).contains(&beyond) {
-            self.whole_window = whole(decision.window, self.least);
+            self.whole_window = whole(self.decision.window, self.least);
             meter.note_window(window);
         }
     }

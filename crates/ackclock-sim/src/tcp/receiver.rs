@@ -8,7 +8,7 @@ use ackclock_units::{Span, Time};
 use super::SequenceSet;
 use crate::context::Context;
 use crate::endpoint::{Endpoint, ReceiverView, ReceivingEnd};
-use crate::packet::{EcnField, Kind, Packet, Slab};
+use crate::packet::{EcnField, Handle, Kind, Packet, Slab};
 use crate::payload::{Payload, SackBlocks};
 use crate::request_log::{Request, RequestLog};
 
@@ -197,17 +197,16 @@ impl TcpReceiver {
         first || self.settings.has_short_count && self.marks >= self.marks_told + MOST_UNTOLD_MARKS
     }
 
-    /// The next part of an acknowledgement that is split, if it is not the last of them.
+    /// What rides on the next part of an acknowledgement that is split, if it is not the last of them.
+    // Not the packet itself: all would be written to memory, and copied, for the sake of this one.
     #[cold]
-    fn part(&mut self, payloads: &mut Slab<Payload>) -> Option<Packet> {
-        let ReceiverSettings { flow, route, ack_bytes, lies, .. } = self.settings;
-        if self.next == self.told || self.parts + 1 >= lies.split {
+    fn part(&mut self, payloads: &mut Slab<Payload>) -> Option<Handle> {
+        if self.next == self.told || self.parts + 1 >= self.settings.lies.split {
             (self.told, self.parts) = (self.next, 0);
             return None;
         }
         self.parts += 1;
-        let part = Packet::new(Kind::Ack, flow, route, self.told, self.newest_sent, ack_bytes);
-        Some(part.with_handle(payloads.insert(Payload::Part)))
+        Some(payloads.insert(Payload::Part))
     }
 
     /// A report of a packet that came twice, if there is one, then what arrived early.
@@ -262,15 +261,16 @@ impl Endpoint for TcpReceiver {
         if !self.answers {
             return None;
         }
+        let ReceiverSettings { flow, route, ack_bytes, sack, .. } = self.settings;
         if self.settings.lies.split > 1
-            && let Some(part) = self.part(context.payloads)
+            && let Some(handle) = self.part(context.payloads)
         {
-            return Some(part);
+            let part = Packet::new(Kind::Ack, flow, route, self.told, self.newest_sent, ack_bytes);
+            return Some(part.with_handle(handle));
         }
         self.answers = false;
         self.held_back = 0;
         self.deadline = Time::NEVER;
-        let ReceiverSettings { flow, route, ack_bytes, sack, .. } = self.settings;
         let ack = Packet::new(Kind::Ack, flow, route, self.next, self.newest_sent, ack_bytes)
             .with_retransmission(self.newest_again)
             .with_echo(self.marks > self.marks_told)
