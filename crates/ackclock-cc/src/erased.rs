@@ -12,8 +12,8 @@ pub trait ErasedController: Send + Sync {
     /// [`Controller::decision`].
     fn on(&mut self, now: Time, signal: Signal) -> Decision;
 
-    /// As [`ErasedController::on`], with what to do now written into `decision`. A driver that keeps the decision does
-    /// not copy it then: a processor that reads what several writes have just left waits for all of them.
+    /// As [`ErasedController::on`], with what to do now written into `decision`, for a driver that keeps it: a copy of what
+    /// has just been written word by word would wait for these writes.
     fn decide(&mut self, now: Time, signal: Signal, decision: &mut Decision) {
         *decision = self.on(now, signal);
     }

@@ -182,6 +182,8 @@ pub enum HyStart {
 
 /// What a control asks of its driver.
 #[derive(Clone, Copy, Debug, PartialEq)]
+// Window and threshold are not neighbours: a control mostly changes the window alone, and a processor would wait for that
+// before it could copy both at once.
 #[repr(C)]
 pub struct Decision {
     /// The congestion window, without any inflation by the sender's recovery. At least 1 and finite.

@@ -165,6 +165,7 @@ proptest! {
     ) {
         let Some(mut control) = build(&entry, start, &draws) else { return Ok(()) };
         let mut twin = build(&entry, start, &draws).unwrap();
+        let mut written = control.decision();
         let half = signals.len() / 2;
         for (index, (now, signal)) in signals.into_iter().enumerate() {
             if index == half {
@@ -173,7 +174,8 @@ proptest! {
             let before = control.decision();
             let decision = control.on(now, signal);
             prop_assert_eq!(violation(before, signal, decision, control.wants().window_is_a_cap), None, "{:?} after {:?}", decision, signal);
-            prop_assert_eq!(decision, twin.on(now, signal), "the same signals give the same decisions");
+            twin.decide(now, signal, &mut written);
+            prop_assert_eq!(decision, written, "the same signals give the same decisions, returned or written");
             prop_assert_eq!(decision, control.decision());
             control.internals(&mut |name, _| assert!(!name.is_empty()));
         }

@@ -150,7 +150,7 @@ impl Emulator {
         let bytes = u16::try_from(content.len()).unwrap_or(u16::MAX);
         let mut packet = Packet::new(Kind::Data, 0, 0, place as u64, now, bytes);
         packet.set_ecn(ecn_of(content));
-        self.ways[direction].link.arrive(now, &packet);
+        self.ways[direction].link.arrive(now, packet);
         self.forget_dropped(direction);
     }
 

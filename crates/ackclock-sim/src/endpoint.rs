@@ -81,7 +81,9 @@ impl<E: Endpoint> Actor for E {
         };
         stage.note(end, what, sequence, self.window_bits());
         loop {
-            let Some(packet) = self.next_packet(&mut stage.context()) else { break };
+            // In two steps: the context would live as long as the packet.
+            let next = self.next_packet(&mut stage.context());
+            let Some(packet) = next else { break };
             stage.send(end, packet);
         }
         self.wakeup()

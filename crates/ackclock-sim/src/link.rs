@@ -6,7 +6,7 @@ use ackclock_units::{Rate, Span, Time};
 
 use crate::loss::LossModel;
 use crate::pace::Pace;
-use crate::packet::Packet;
+use crate::packet::{Heading, Packet};
 use crate::policer::Policer;
 use crate::queue::{Discipline, Queue};
 use crate::wire::{NoiseModel, Wire};
@@ -137,7 +137,7 @@ impl Link {
                 }
                 line.next()
             }
-            _ => self.arrive_unplanned(now, packet),
+            _ => self.arrive_unplanned(now, packet.in_memory()),
         }
     }
 
@@ -174,13 +174,11 @@ impl Link {
 
     /// As [`Link::deliver_into`], for a link that plans; `None` where nothing is planned.
     #[inline]
-    pub fn deliver_planned(&mut self, now: Time, packet: &mut Packet) -> Option<Time> {
+    pub fn deliver_planned(&mut self, now: Time, packet: &mut Packet) -> Option<(Heading, Time)> {
         let Way::Planned(line) = &mut self.way else { return None };
-        if !line.deliver(now, packet) {
-            return None;
-        }
+        let heading = line.deliver(now, packet)?;
         self.counters.delivered += 1;
-        Some(line.next())
+        Some((heading, line.next()))
     }
 
     /// As [`Link::deliver`], into a place that the caller has: a packet that is handed back is copied several times, and
@@ -188,7 +186,7 @@ impl Link {
     #[inline]
     pub fn deliver_into(&mut self, now: Time, packet: &mut Packet) -> (bool, Time) {
         let (delivered, next) = match &mut self.way {
-            Way::Planned(line) => (line.deliver(now, packet), line.next()),
+            Way::Planned(line) => (line.deliver(now, packet).is_some(), line.next()),
             _ => self.deliver_unplanned(now, packet),
         };
         self.counters.delivered += u64::from(delivered);
@@ -411,7 +409,7 @@ mod tests {
     #[test]
     fn a_packet_waits_is_sent_and_travels() {
         let mut link = link(2);
-        (0..3).for_each(|sequence| _ = link.arrive(Time::ZERO, &packet(sequence)));
+        (0..3).for_each(|sequence| _ = link.arrive(Time::ZERO, packet(sequence)));
         assert_eq!((link.take_dropped(), link.take_dropped()), (Some(packet(2)), None));
         assert_eq!(link.next_event(), microseconds(50_080));
         assert_eq!(link.counters(microseconds(80)).bits, 8000, "one is sent");
@@ -431,9 +429,9 @@ mod tests {
     #[test]
     fn changes_apply_to_what_begins_after_them() {
         let mut link = link(10);
-        link.arrive(Time::ZERO, &packet(0));
-        link.arrive(Time::ZERO, &packet(1));
-        link.arrive(Time::ZERO, &packet(2));
+        link.arrive(Time::ZERO, packet(0));
+        link.arrive(Time::ZERO, packet(1));
+        link.arrive(Time::ZERO, packet(2));
         link.change(microseconds(40), LinkChange::Rate(Rate(50_000_000)));
         link.change(microseconds(100), LinkChange::Delay(Span::from_millis(10)));
         assert_eq!(link.next_event(), microseconds(50_080));
@@ -450,7 +448,7 @@ mod tests {
     #[test]
     fn a_new_queue_takes_over() {
         let mut link = link(10);
-        (0..5).for_each(|sequence| _ = link.arrive(Time::ZERO, &packet(sequence)));
+        (0..5).for_each(|sequence| _ = link.arrive(Time::ZERO, packet(sequence)));
         let small = Discipline::Droptail(Droptail::new(3, u64::MAX));
         link.change(microseconds(10), LinkChange::Queue(small));
         assert_eq!(link.counters(microseconds(10)).queue_drops, 2);
@@ -468,7 +466,7 @@ mod tests {
             let kind = if sequence == 3 { Kind::Data } else { Kind::Ack };
             let flow = 1 + sequence as u32 % 2;
             let packet = Packet::new(kind, flow, 0, sequence, Time::ZERO, 40);
-            link.arrive(microseconds(1000 * sequence), &packet);
+            link.arrive(microseconds(1000 * sequence), packet);
         }
         let mut arrived = Vec::new();
         while link.next_event() < Time::NEVER {
@@ -491,7 +489,7 @@ mod tests {
         let mut link = link(100).with_policer(Some(policer));
         let mut arrived = Vec::new();
         for sequence in 0..8 {
-            link.arrive(microseconds(1000 * sequence), &packet(sequence));
+            link.arrive(microseconds(1000 * sequence), packet(sequence));
         }
         while link.next_event() < Time::NEVER {
             let now = link.next_event();

@@ -4,7 +4,7 @@ use ackclock_trace::Digest;
 use ackclock_units::Time;
 
 use crate::link::{Link, LinkChange};
-use crate::packet::{EndId, Packet, Slab};
+use crate::packet::{EndId, Heading, Packet, Slab};
 use crate::payload::Payload;
 use crate::places::Places;
 use crate::schedule::{FIRST_SHARED, Schedule};
@@ -32,17 +32,6 @@ pub enum Occurrence {
     Woken,
     /// Links change.
     Changed,
-}
-
-/// The component that acts when an event is due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Component {
-    /// The far end of a link.
-    Link(u32),
-    /// An end of a flow.
-    End(EndId),
-    /// The director of the scenario's events.
-    Director,
 }
 
 /// Links and routes.
@@ -74,19 +63,12 @@ pub struct Network {
 /// Components are numbered: the far ends of all links, then the ends of all flows, whether they have begun or not, then the
 /// director. In the schedule the ends of flows that come and go share slots behind the others.
 impl Network {
-    /// The component with this number.
+    /// The end that is the component with this number; `None` for a link and for the director.
     #[inline]
     #[must_use]
-    pub fn component(&self, number: u32) -> Component {
-        if (number as usize) < self.links.len() {
-            return Component::Link(number);
-        }
-        let end = number - self.links.len() as u32;
-        if end < 2 * self.places.flows() {
-            Component::End(EndId::with_number(end))
-        } else {
-            Component::Director
-        }
+    pub fn end(&self, number: u32) -> Option<EndId> {
+        let end = number.checked_sub(self.links.len() as u32)?;
+        (end < 2 * self.places.flows()).then(|| EndId::with_number(end))
     }
 
     /// The number of an end as a component.
@@ -204,15 +186,22 @@ impl Network {
         self.note_dropped(now, id);
     }
 
-    /// Puts what reaches the far end of `link` at the time of its event into `packet`. Returns whether anything does.
+    /// Puts what reaches the far end of `link` at the time of its event into `packet`. Returns its heading, if anything
+    /// does.
     #[inline(always)]
-    pub fn leave(&mut self, now: Time, link: u32, packet: &mut Packet, schedule: &mut Schedule) -> bool {
+    pub fn leave(
+        &mut self,
+        now: Time,
+        link: u32,
+        packet: &mut Packet,
+        schedule: &mut Schedule,
+    ) -> Option<Heading> {
         match self.links[link as usize].deliver_planned(now, packet) {
-            Some(next) => {
+            Some((heading, next)) => {
                 schedule.set(link, next);
-                true
+                Some(heading)
             }
-            None => self.leave_unplanned(now, link, packet, schedule),
+            None => self.leave_unplanned(now, link, packet, schedule).then(|| packet.heading()),
         }
     }
 
@@ -240,9 +229,15 @@ impl Network {
 
     /// Takes a packet that has left a link on to the next. Where there is none, returns the end that it has come to.
     #[inline(always)]
-    pub fn pass_on(&mut self, now: Time, packet: &Packet, schedule: &mut Schedule) -> Option<EndId> {
-        match self.hops[packet.hop() as usize] {
-            Hop::Deliver => Some(packet.sent_to()),
+    pub fn pass_on(
+        &mut self,
+        now: Time,
+        heading: Heading,
+        packet: &Packet,
+        schedule: &mut Schedule,
+    ) -> Option<EndId> {
+        match self.hops[heading.hop as usize] {
+            Hop::Deliver => Some(heading.end),
             Hop::Link(next) => {
                 self.arrive_next(now, next, *packet, schedule);
                 None

@@ -67,6 +67,14 @@ impl Packet {
         Packet { sequence, sent, place, load: Handle::NONE.0 as u64 | (bytes as u64) << SIZE_SHIFT | ack }
     }
 
+    /// The same packet, for a call that is not inlined and takes it by its address: memory of its own for that call alone.
+    /// Otherwise the packet would be in memory, and read back from there, on all other ways, too.
+    #[inline]
+    #[must_use]
+    pub fn in_memory(self) -> Self {
+        std::hint::black_box(self)
+    }
+
     /// Its flow.
     #[inline]
     #[must_use]
@@ -85,6 +93,13 @@ impl Packet {
     #[inline]
     pub const fn next_hop(&mut self) {
         self.place += 1 << 32;
+    }
+
+    /// Where it goes.
+    #[inline]
+    #[must_use]
+    pub const fn heading(&self) -> Heading {
+        Heading { hop: self.hop(), end: self.sent_to() }
     }
 
     /// Its size on the wire, all headers included.
@@ -192,6 +207,15 @@ impl Packet {
     pub const fn set_ecn(&mut self, ecn: EcnField) {
         self.load = self.load & !ECN | (ecn as u64) << ECN_SHIFT;
     }
+}
+
+/// Where a packet goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Heading {
+    /// Its position in the table of routes.
+    pub hop: u32,
+    /// The end that it is for.
+    pub end: EndId,
 }
 
 /// A place in a [`Slab`], or none.

@@ -12,7 +12,7 @@ use crate::assemble::{Makers, Parts, assemble};
 use crate::director::Director;
 use crate::endpoint::{Ends, SenderView};
 use crate::memory::{look_for, or_unwind};
-use crate::network::{Component, Occurrence};
+use crate::network::Occurrence;
 use crate::numbers::Record;
 use crate::observe::{Observer, Samples};
 use crate::packet::{EndId, Packet, Slab};
@@ -22,7 +22,10 @@ use crate::stage::{PacketCapture, Stage};
 use crate::summary::{Over, requests};
 
 mod ahead;
+mod guess;
 mod turnover;
+
+use self::guess::Guesses;
 
 /// About what a flow takes before a run begins, bytes.
 const BYTES_PER_FLOW: usize = 16_000;
@@ -195,8 +198,10 @@ impl Simulation {
     fn advance_by<const LOOKS_AHEAD: bool>(&mut self, events: u64) -> bool {
         let mut packet = Packet::default();
         let mut uneventful = self.observer.next().min(self.end);
+        let mut guesses = Guesses::default();
         for _ in 0..events {
             let (time, number) = self.stage.schedule.next();
+            let number = if LOOKS_AHEAD { number } else { guesses.take(number) };
             if time > uneventful {
                 if time > self.end {
                     self.stage.now = self.end;
@@ -209,27 +214,23 @@ impl Simulation {
             assert!(time >= self.stage.now, "time runs back at component {number}");
             self.stage.now = time;
             let mut delivered = false;
-            let end = match self.stage.network.component(number) {
-                Component::Link(link) => {
-                    let Stage { network, schedule, .. } = &mut self.stage;
-                    if !network.leave(time, link, &mut packet, schedule) {
-                        continue;
-                    }
-                    let Some(end) = network.pass_on(time, &packet, schedule) else { continue };
-                    delivered = true;
-                    if LOOKS_AHEAD {
-                        self.expect_from(link);
-                    }
-                    if end.is_sender() {
-                        self.stage.show(packet);
-                    }
-                    end
+            let end = if (number as usize) < self.stage.network.links.len() {
+                let Stage { network, schedule, .. } = &mut self.stage;
+                let Some(heading) = network.leave(time, number, &mut packet, schedule) else { continue };
+                let Some(end) = network.pass_on(time, heading, &packet, schedule) else { continue };
+                delivered = true;
+                if LOOKS_AHEAD {
+                    self.expect_from(number);
                 }
-                Component::End(end) => end,
-                Component::Director => {
-                    self.direct(number);
-                    continue;
+                if end.is_sender() {
+                    self.stage.show(packet);
                 }
+                end
+            } else if let Some(end) = self.stage.network.end(number) {
+                end
+            } else {
+                self.direct(number);
+                continue;
             };
             self.act(end, delivered.then_some(&packet));
             if LOOKS_AHEAD {

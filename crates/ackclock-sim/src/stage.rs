@@ -62,7 +62,7 @@ impl Stage {
     #[inline]
     pub fn show(&mut self, packet: Packet) {
         if let Some(capture) = &mut self.capture {
-            capture.write(self.now, packet, &self.network);
+            capture.write(self.now, packet.in_memory(), &self.network);
         }
     }
 }

@@ -212,7 +212,7 @@ fn delays_beside_classic(scheduler: &str) -> Vec<f64> {
         }
         let mut packet = Packet::new(Kind::Data, 0, 0, sequence, now, 1500);
         packet.set_ecn(ecn);
-        link.arrive(now, &packet);
+        link.arrive(now, packet);
         if ecn == EcnField::Ect1 {
             low_latency += Span::from_seconds_f64(3e-3 * stream.exponential());
         } else {

@@ -13,7 +13,7 @@ use ackclock_units::{Span, Time};
 use super::level::Level;
 use super::transmitter::{Service, Transmitter};
 use crate::pace::Pace;
-use crate::packet::Packet;
+use crate::packet::{Heading, Packet};
 use crate::prefetch::prefetch;
 use crate::queue::{Discipline, Droptail, InService, Queued};
 use crate::ring::Ring;
@@ -141,19 +141,21 @@ impl Line {
         }
     }
 
-    /// Puts the packet that reaches the far end at `now`, which [`Line::next`] has named, into `packet`. Returns whether
-    /// there is one.
+    /// Puts the packet that reaches the far end at `now`, which [`Line::next`] has named, into `packet`. Returns its
+    /// heading, if there is one.
     #[inline]
-    pub fn deliver(&mut self, now: Time, packet: &mut Packet) -> bool {
+    pub fn deliver(&mut self, now: Time, packet: &mut Packet) -> Option<Heading> {
         debug_assert!(self.next <= now);
         if self.sent == self.packets.first() {
             self.settle(now);
         }
-        let Some(first) = self.packets.front() else { return false };
+        let first = self.packets.front()?;
+        // Read here, because what has been copied would have to be read back.
+        let heading = first.packet.heading();
         *packet = first.packet;
         self.packets.pop();
         self.next = self.packets.front().map_or(Time::NEVER, |planned| planned.sent + self.delay);
-        true
+        Some(heading)
     }
 
     /// The packets that reach the far end after so many others.

@@ -3,7 +3,6 @@
 
 use super::Simulation;
 use crate::endpoint::Ends;
-use crate::network::Component;
 use crate::packet::EndId;
 use crate::prefetch::prefetch;
 
@@ -71,7 +70,7 @@ impl Simulation {
 
     #[inline(never)]
     fn expect_timer(&self, number: u32) {
-        if let Component::End(next) = self.stage.network.component(number) {
+        if let Some(next) = self.stage.network.end(number) {
             if self.looks_far {
                 self.expect_entry(next);
             }
