@@ -148,6 +148,13 @@ impl Schedule {
         (self.next_other >> 32) as u32
     }
 
+    /// Likely the slot of the component after that one: it is a guess, and may be any slot behind the links.
+    #[inline]
+    #[must_use]
+    pub const fn later_behind_links(&self) -> u32 {
+        self.first + self.wheel.later()
+    }
+
     /// Asks for the memory that the time of a slot behind the links is in.
     #[inline]
     pub fn expect(&self, slot: u32) {

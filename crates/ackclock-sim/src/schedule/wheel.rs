@@ -7,6 +7,7 @@ use ackclock_units::Time;
 
 use super::{FREE, node};
 use crate::memory::{collected, slots};
+use crate::prefetch::prefetch;
 
 /// All buckets cover two to this power picoseconds, 17 ms: most paced senders wait less for their next packet.
 const TURN: u32 = 34;
@@ -66,6 +67,8 @@ pub struct Wheel {
     width: u32,
     /// The earliest entry, or [`FREE`].
     next: u128,
+    /// The place of an entry behind it, where one is known.
+    later: u32,
 }
 
 impl Wheel {
@@ -75,12 +78,19 @@ impl Wheel {
         groups: Vec::new(),
         width: TURN - FEWEST,
         next: FREE,
+        later: 0,
     };
 
     /// The earliest entry, or [`FREE`].
     #[inline]
     pub const fn next(&self) -> u128 {
         self.next
+    }
+
+    /// The place of an entry behind the earliest, where one is known; any place where not.
+    #[inline]
+    pub const fn later(&self) -> u32 {
+        self.later
     }
 
     /// Puts an entry, which is in no bucket, into that of its time. Returns false when that is full, or too far from `now`,
@@ -151,7 +161,7 @@ impl Wheel {
     }
 
     /// The earliest entry, when none is before this bucket: all are less than a turn of the ring from there.
-    fn earliest_from(&self, number: usize, entries: &[Entry]) -> u128 {
+    fn earliest_from(&mut self, number: usize, entries: &[Entry]) -> u128 {
         let Some(number) = self.filled_from(number) else { return FREE };
         let mut earliest = FREE;
         let mut place = self.buckets[number].first;
@@ -160,7 +170,18 @@ impl Wheel {
             earliest = earliest.min(node(time, component, place));
             place = after;
         }
+        self.expect_after(number, entries);
         earliest
+    }
+
+    /// Asks for the memory of an entry in the bucket after this one: it is soon read, when the earliest has been taken out.
+    #[inline]
+    fn expect_after(&mut self, number: usize, entries: &[Entry]) {
+        let rest = self.words[number / 64] & (!1 << (number % 64));
+        if rest != 0 {
+            self.later = self.buckets[number / 64 * 64 + rest.trailing_zeros() as usize].first;
+            prefetch(&entries[self.later as usize]);
+        }
     }
 
     /// The first bucket, from this one on around the ring, that is not empty.

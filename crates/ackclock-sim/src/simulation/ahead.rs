@@ -58,7 +58,8 @@ impl Simulation {
         }
     }
 
-    /// Expects the end whose timer is next, once: its memory arrives during the events of links before it.
+    /// Expects the end whose timer is next, once: its memory arrives during the events of links before it. What leads to an
+    /// end behind it is asked for, too.
     #[inline]
     pub(super) fn look_ahead(&mut self) {
         let number = self.stage.schedule.next_behind_links();
@@ -70,13 +71,16 @@ impl Simulation {
 
     #[inline(never)]
     fn expect_timer(&self, number: u32) {
-        if let Some(next) = self.stage.network.end(number) {
-            if self.looks_far {
-                self.expect_entry(next);
-            }
-            if let Some(ends) = self.fixed_ends(next.flow()) {
-                if next.is_sender() { ends.sender.expect() } else { ends.receiver.expect() }
-            }
+        // What stays has the number of its slot, and nothing else is expected.
+        if self.looks_far
+            && let Some(later) = self.stage.network.end(self.stage.schedule.later_behind_links())
+        {
+            self.expect_entry(later);
+        }
+        if let Some(next) = self.stage.network.end(number)
+            && let Some(ends) = self.fixed_ends(next.flow())
+        {
+            if next.is_sender() { ends.sender.expect() } else { ends.receiver.expect() }
         }
     }
 
