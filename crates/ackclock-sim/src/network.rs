@@ -236,18 +236,18 @@ impl Network {
         packet: &Packet,
         schedule: &mut Schedule,
     ) -> Option<EndId> {
-        match self.hops[heading.hop as usize] {
-            Hop::Deliver => Some(heading.end),
+        match self.hops[heading.hop() as usize] {
+            Hop::Deliver => Some(heading.end()),
             Hop::Link(next) => {
-                self.arrive_next(now, next, *packet, schedule);
+                self.arrive_next(now, next, packet, schedule);
                 None
             }
         }
     }
 
     #[inline(never)]
-    fn arrive_next(&mut self, now: Time, id: u32, packet: Packet, schedule: &mut Schedule) {
-        self.arrive(now, id, packet, schedule);
+    fn arrive_next(&mut self, now: Time, id: u32, packet: &Packet, schedule: &mut Schedule) {
+        self.arrive(now, id, *packet, schedule);
     }
 
     /// Checks that every packet is accounted for: as many of every end are inside links as have neither arrived nor been

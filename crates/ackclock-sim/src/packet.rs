@@ -86,7 +86,7 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn hop(&self) -> u32 {
-        (self.place >> 32) as u32
+        self.heading().hop()
     }
 
     /// Moves it one position on.
@@ -99,7 +99,7 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn heading(&self) -> Heading {
-        Heading { hop: self.hop(), end: self.sent_to() }
+        Heading { place: self.place, load: self.load }
     }
 
     /// Its size on the wire, all headers included.
@@ -127,7 +127,7 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn sent_to(&self) -> EndId {
-        EndId(2 * self.flow() + (self.load & ACK == 0) as u32)
+        self.heading().end()
     }
 
     /// The handle of its payload.
@@ -212,10 +212,24 @@ impl Packet {
 /// Where a packet goes.
 #[derive(Clone, Copy, Debug)]
 pub struct Heading {
+    place: u64,
+    load: u64,
+}
+
+impl Heading {
     /// Its position in the table of routes.
-    pub hop: u32,
+    #[inline]
+    #[must_use]
+    pub const fn hop(&self) -> u32 {
+        (self.place >> 32) as u32
+    }
+
     /// The end that it is for.
-    pub end: EndId,
+    #[inline]
+    #[must_use]
+    pub const fn end(&self) -> EndId {
+        EndId(2 * self.place as u32 + (self.load & ACK == 0) as u32)
+    }
 }
 
 /// A place in a [`Slab`], or none.
