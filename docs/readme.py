@@ -7,6 +7,7 @@ looked up in what it prints now.
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -16,6 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 import ackclock
@@ -192,8 +194,8 @@ def text() -> str:
     return whole
 
 
-def draw() -> None:
-    """Draw the first two charts of the figure from what is published of its paper."""
+def answer() -> Group:
+    """Return the first two charts of the figure, from what is published of its paper."""
     paper, name = PAPERS[ANSWER[0]], ANSWER[1]
     known = published.read(published.places([paper])[paper.name])[name]
     with tempfile.TemporaryDirectory() as folder:
@@ -201,8 +203,27 @@ def draw() -> None:
         figure = page.figure(Path(folder) / name, page.stated_for(paper, paper[name]))
     if not isinstance(figure, Group):
         raise TypeError(f"{paper.name}/{name} has no charts")
+    return Group(figure.charts[:2], columns=2)
+
+
+def points(figure: Group) -> dict[str, list[list[float]]]:
+    """Return the points of a figure by chart and series, with six digits: the picture says what it shows."""
+    return {
+        f"{chart.key}, {series.name}": [
+            [float(f"{x:.6g}"), float(f"{y:.6g}")]
+            for x, y in zip(np.atleast_1d(series.x), np.atleast_1d(series.y), strict=True)
+        ]
+        for chart in figure.charts
+        for series in chart.series
+    }
+
+
+def draw() -> None:
+    """Draw the answer, with its points in the file."""
+    figure = answer()
+    description = json.dumps(points(figure))
     with plots.in_style():
-        printed.draw(Group(figure.charts[:2], columns=2)).savefig(PICTURE, dpi=130)
+        printed.draw(figure).savefig(PICTURE, dpi=130, metadata={"Description": description})
 
 
 def blocks(language: str, whole: str) -> Iterator[tuple[str, str]]:

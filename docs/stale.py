@@ -77,7 +77,7 @@ GENERATED = (
         "docs/make.py readme",
         "test_readme.py",
     ),
-    Generated("docs/images/answer.png", ("papers/fit/published",), "docs/make.py readme"),
+    Generated("docs/images/answer.png", ("papers/fit/published",), "docs/make.py readme", "test_readme.py"),
     Generated("docs/images/growth.png", ("benches/growth.py", "crates/ackclock-sim/src"), "make bench"),
     Generated("docs/images/kernel-windows.png", ("benches/kernel.py",), "make bench-kernel"),
     Generated("docs/images/l4s-shares.png", ("benches/l4s.py",), "make bench-l4s"),

@@ -1,10 +1,12 @@
 """The README: short, made from results where it has numbers, and quoting what commands print."""
 
+import json
 import re
 import runpy
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 import ackclock
 from ackclock.cli.main import VERBS
@@ -50,6 +52,12 @@ def test_no_line_lists_controls():
 def test_the_parts_from_results_are_what_is_made():
     # `docs/make.py readme` writes them again.
     assert MADE["text"]() == TEXT
+
+
+def test_the_picture_shows_what_is_published():
+    # `docs/make.py readme` draws it again.
+    with Image.open(MADE["PICTURE"]) as picture:
+        assert json.loads(picture.text["Description"]) == MADE["points"](MADE["answer"]())
 
 
 def test_no_number_stands_where_no_test_looks():
