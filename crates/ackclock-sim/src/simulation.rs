@@ -194,7 +194,8 @@ impl Simulation {
         if self.looks_ahead { self.advance_by::<true>(events) } else { self.advance_by::<false>(events) }
     }
 
-    /// The loop exists twice, because looking ahead would cost the runs that do not 13 instructions per packet.
+    /// The loop exists twice, because looking ahead would cost the runs that do not 13 instructions per packet. The others
+    /// guess instead: with many flows that pace, what acts next does not repeat itself.
     fn advance_by<const LOOKS_AHEAD: bool>(&mut self, events: u64) -> bool {
         let mut packet = Packet::default();
         let mut uneventful = self.observer.next().min(self.end);
