@@ -43,8 +43,10 @@ GENERATED = (
     Generated("docs/controllers/bbr-linux.md", ("benches/stock.py",), "make bench-stock"),
     Generated("docs/controllers/prague.md", ("benches/l4s.py",), "make bench-l4s"),
     Generated("benches/instructions.csv", ("crates/ackclock-sim/src",), "make instructions"),
-    Generated("lab/src/data/papers.json", ("python/ackclock_papers",), "make lab-data"),
-    Generated("lab/src/data/paths.json", ("lab/paths.toml",), "make lab-data"),
+    Generated(
+        "lab/src/data/papers.json", ("python/ackclock_papers", "papers"), "make lab-data", "test_lab.py"
+    ),
+    Generated("lab/src/data/paths.json", ("lab/paths.toml",), "make lab-data", "test_lab.py"),
     Generated("lab/src/data/predictions.json", ("python/ackclock/models",), "make lab-data"),
     Generated(
         "tests/verdicts.txt",

@@ -92,12 +92,17 @@ def predictions() -> dict[str, Any]:
     return {"loss": [float(f"{p:.6g}") for p in LOSS], "packets": curves}
 
 
+def text(content: Any) -> str:
+    """Return the text of a file with a line per artefact, so that differences can be read."""
+    return (
+        json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace('{"name"', '\n{"name"') + "\n"
+    )
+
+
 def main() -> None:
     """Write the files."""
     for name, content in (("papers", papers()), ("paths", paths()), ("predictions", predictions())):
-        text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
-        # A line per artefact, so that differences can be read.
-        (LAB / "src/data" / f"{name}.json").write_text(text.replace('{"name"', '\n{"name"') + "\n", "utf-8")
+        (LAB / "src/data" / f"{name}.json").write_text(text(content), "utf-8")
 
 
 if __name__ == "__main__":

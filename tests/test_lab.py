@@ -2,6 +2,7 @@
 
 import base64
 import json
+import runpy
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -86,6 +87,13 @@ def test_the_verb_opens_an_artefact_of_a_paper(tmp_path: Path, capsys: pytest.Ca
         verb.main(["illinois/figure-1"], standalone_mode=False)
     with pytest.raises(click.ClickException, match='illinois/figure-16: did you mean "figure-1", "figure-6"'):
         verb.main(["illinois/figure-16"], standalone_mode=False)
+
+
+@pytest.mark.parametrize("name", ["papers", "paths"])
+def test_the_verdicts_and_scenarios_of_the_page_are_those_of_today(name: str) -> None:
+    # `make lab-data` writes them again.
+    made = runpy.run_path(str(ROOT / "lab" / "data.py"))
+    assert (ROOT / "lab" / "src" / "data" / f"{name}.json").read_text("utf-8") == made["text"](made[name]())
 
 
 def test_the_page_that_leads_there_quotes_its_address() -> None:
