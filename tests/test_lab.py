@@ -92,8 +92,8 @@ def test_the_verb_opens_an_artefact_of_a_paper(tmp_path: Path, capsys: pytest.Ca
 @pytest.mark.parametrize("name", ["papers", "paths"])
 def test_the_verdicts_and_scenarios_of_the_page_are_those_of_today(name: str) -> None:
     # `make lab-data` writes them again.
-    made = runpy.run_path(str(ROOT / "lab" / "data.py"))
-    assert (ROOT / "lab" / "src" / "data" / f"{name}.json").read_text("utf-8") == made["text"](made[name]())
+    data = runpy.run_path(str(ROOT / "lab" / "data.py"))
+    assert (ROOT / "lab" / "src" / "data" / f"{name}.json").read_text("utf-8") == data["text"](data[name]())
 
 
 def test_the_page_that_leads_there_quotes_its_address() -> None:

@@ -30,8 +30,8 @@ pub enum EcnField {
 
 /// A packet on the wire: 32 bytes. Links and queues read flow, size and marks; the rest belongs to the endpoints.
 ///
-/// The small fields share two words, because packets are copied at every hop: a copy of four whole words
-/// follows a write of four whole words without waiting, a copy after writes of single bytes does not.
+/// The small fields share two words, because packets are copied at every hop: four words fit into registers. A copy through
+/// memory would wait for the writes before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
     /// Number of the packet in its flow; of an acknowledgement, the next number that is expected.
