@@ -104,6 +104,7 @@ MANY = {"count": 1000, "overhead": "10 us", "initial_ssthresh": 24, "start": {"u
 LOADS = {
     "reno": Load("one Reno flow with SACK"),
     "1000-flows": Load("1000 Reno flows at 2.5 Gbit/s, overhead 10 us", MANY, {}, 2500, 0.9, 1.3),
+    "1000-paced": Load("1000 paced Reno flows, likewise", MANY | {"pacing": True}, {}, 2500, 0.9, 1.3),
     "1000-bbr3": Load(
         "1000 BBRv3 flows with RACK, likewise",
         MANY | {"controller": "bbr3", "recovery": "rack"},

@@ -247,7 +247,7 @@ impl Emulator {
     }
 
     fn forget_dropped(&mut self, direction: usize) {
-        while let Some(packet) = self.ways[direction].link.take_dropped() {
+        while let Some((packet, _)) = self.ways[direction].link.take_dropped() {
             self.store.free.push(packet.sequence as usize);
         }
     }

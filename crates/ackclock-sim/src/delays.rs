@@ -3,7 +3,7 @@
 use ackclock_trace::Histogram;
 use ackclock_units::{Span, Time};
 
-/// The delays of what arrives within the measured time, both ends included.
+/// The delays of what arrives within the measured time, from its first instant on and before its last.
 #[derive(Clone, Debug)]
 pub struct Delays {
     measured: (Time, Time),
@@ -26,7 +26,7 @@ impl Delays {
     pub fn record(&mut self, now: Time, sent: Time) {
         let delay = now.since(sent);
         self.latest = Some(delay);
-        if now >= self.measured.0 && now <= self.measured.1 {
+        if now >= self.measured.0 && now < self.measured.1 {
             self.histogram.record(delay);
             self.arrived += 1;
             self.late += u64::from(self.deadline.is_some_and(|deadline| delay > deadline));

@@ -152,7 +152,7 @@ impl ReceiverView {
     /// A receiver that hands over what arrives, as it arrives.
     #[must_use]
     pub const fn unordered(delivered: u64, completed: Option<Time>) -> Self {
-        ReceiverView { delivered, arrived: delivered, completed }
+        ReceiverView { delivered, arrived: delivered, duplicates: 0, completed }
     }
 }
 
@@ -171,6 +171,8 @@ pub struct ReceiverView {
     pub delivered: u64,
     /// Packets that arrived, in whatever order, each once.
     pub arrived: u64,
+    /// Packets that arrived although they had arrived before.
+    pub duplicates: u64,
     /// When the last packet of a finite transfer was.
     pub completed: Option<Time>,
 }

@@ -47,7 +47,7 @@ pub struct LinkCounters {
     pub random_losses: u64,
     /// Packets dropped by the queue, the policer or an outage, and acknowledgements that were thinned out.
     pub queue_drops: u64,
-    /// Bits transmitted.
+    /// Bits transmitted, those of the packet in transmission as far as they are.
     pub bits: u64,
     /// Packets marked by the queue.
     pub marks: u64,
@@ -69,6 +69,8 @@ pub struct Link {
     way: Way,
     counters: LinkCounters,
     dropped: Vec<Packet>,
+    /// The first of them have been counted for their flows.
+    counted: usize,
 }
 
 /// How packets get to the far end.
@@ -100,6 +102,7 @@ impl Link {
             way,
             counters: LinkCounters::default(),
             dropped: Vec::new(),
+            counted: 0,
         }
     }
 
@@ -227,10 +230,25 @@ impl Link {
         !self.dropped.is_empty()
     }
 
-    /// One of the packets that were lost at random or dropped since this was last asked.
+    /// One of the packets that were lost at random or dropped since this was last asked, and whether
+    /// [`Link::uncounted`] has named it.
     #[inline]
-    pub fn take_dropped(&mut self) -> Option<Packet> {
-        self.dropped.pop()
+    pub fn take_dropped(&mut self) -> Option<(Packet, bool)> {
+        let packet = self.dropped.pop()?;
+        let is_counted = self.counted > self.dropped.len();
+        self.counted -= usize::from(is_counted);
+        Some((packet, is_counted))
+    }
+
+    /// The packets that were dropped before `now` and wait for [`Link::take_dropped`], each once.
+    pub fn uncounted(&mut self, now: Time) -> &[Packet] {
+        self.catch_up(just_before(now));
+        &self.dropped[std::mem::replace(&mut self.counted, self.dropped.len())..]
+    }
+
+    /// The packets that [`Link::uncounted`] has named and that wait for [`Link::take_dropped`].
+    pub fn counted(&self) -> &[Packet] {
+        &self.dropped[..self.counted]
     }
 
     /// Something about the link changes at `now`. A new queue takes over the waiting packets.
@@ -243,7 +261,9 @@ impl Link {
         self.give_up_plan(now);
         let drops = Drops { packets: &mut self.dropped, counters: &mut self.counters };
         match (change, &mut self.way) {
-            (LinkChange::Rate(rate), Way::Transmitted(transmitter)) => transmitter.pace.change(now, rate),
+            (LinkChange::Rate(rate), Way::Transmitted(transmitter)) => {
+                transmitter.pace.change(now, rate, transmitter.finish);
+            }
             (LinkChange::Queue(queue), Way::Transmitted(transmitter)) => {
                 self.counters.marks += transmitter.change_queue(now, queue, drops);
             }
@@ -297,24 +317,25 @@ impl Link {
         }
     }
 
-    /// Counters at `now`, which is not before the last event.
+    /// Counters just before `now`, which is not before the last event. What ends at `now` has not ended, but all of its
+    /// bits are sent.
     #[must_use]
     pub fn counters(&mut self, now: Time) -> LinkCounters {
-        self.catch_up(now);
+        self.catch_up(just_before(now));
         match &mut self.way {
             Way::Unlimited(_) => self.counters,
             Way::Planned(line) => {
-                line.settle(now);
+                line.settle(just_before(now));
                 LinkCounters {
                     queue_integral: line.level.integral(now),
-                    bits: line.bits(),
+                    bits: line.bits(now),
                     capacity: line.pace.capacity(now),
                     ..self.counters
                 }
             }
             Way::Transmitted(transmitter) => LinkCounters {
                 queue_integral: transmitter.level.integral(now),
-                bits: transmitter.bits,
+                bits: transmitter.bits(now),
                 marks: self.counters.marks + transmitter.queue.marks(),
                 capacity: transmitter.pace.capacity(now),
                 ..self.counters
@@ -333,6 +354,13 @@ impl Link {
         if let Some((level, _, measured)) = self.measures() {
             level.start_measuring();
             *measured = true;
+        }
+    }
+
+    /// From now on the queueing delays are not measured any more.
+    pub fn stop_measuring(&mut self) {
+        if let Some((.., measured)) = self.measures() {
+            *measured = false;
         }
     }
 
@@ -377,6 +405,11 @@ impl Link {
     }
 }
 
+/// The last instant before `now`.
+fn just_before(now: Time) -> Time {
+    Time(now.0.saturating_sub(1))
+}
+
 fn change_wire(wire: &mut Wire, change: LinkChange) {
     match change {
         LinkChange::Delay(delay) => wire.delay = delay,
@@ -410,10 +443,11 @@ mod tests {
     fn a_packet_waits_is_sent_and_travels() {
         let mut link = link(2);
         (0..3).for_each(|sequence| _ = link.arrive(Time::ZERO, packet(sequence)));
-        assert_eq!((link.take_dropped(), link.take_dropped()), (Some(packet(2)), None));
+        assert_eq!((link.take_dropped(), link.take_dropped()), (Some((packet(2), false)), None));
         assert_eq!(link.next_event(), microseconds(50_080));
         assert_eq!(link.counters(microseconds(80)).bits, 8000, "one is sent");
-        assert_eq!(link.counters(microseconds(159)).bits, 8000);
+        // Of the second packet 79 of 80 us: 7900 bits.
+        assert_eq!(link.counters(microseconds(159)).bits, 15_900);
         assert_eq!(link.deliver(microseconds(50_080)).0, Some(packet(0)));
         assert_eq!(link.next_event(), microseconds(50_160));
         assert_eq!(link.deliver(microseconds(50_160)).0, Some(packet(1)));
@@ -452,7 +486,10 @@ mod tests {
         let small = Discipline::Droptail(Droptail::new(3, u64::MAX));
         link.change(microseconds(10), LinkChange::Queue(small));
         assert_eq!(link.counters(microseconds(10)).queue_drops, 2);
-        assert_eq!((link.take_dropped(), link.take_dropped()), (Some(packet(4)), Some(packet(3))));
+        assert_eq!(
+            (link.take_dropped(), link.take_dropped()),
+            (Some((packet(4), false)), Some((packet(3), false)))
+        );
     }
 
     /// ACKs of flows 1 and 2 in turns and one packet of data, 1 ms apart, of which groups of ten arrive: the last ACK of

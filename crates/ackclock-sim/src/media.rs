@@ -148,7 +148,7 @@ impl MediaSink {
     pub fn new(frames: Frames, measured: (Time, Time), stop: Time) -> Self {
         let deadline = frames.media.deadline;
         let (from, to) = measured;
-        let last = Time(to.min(stop).0.min((to.0 + 1).saturating_sub(deadline.unwrap_or_default().0)));
+        let last = Time(to.min(stop).0.min(to.0.saturating_sub(deadline.unwrap_or_default().0)));
         let judged = (frames.before(from), frames.before(last));
         let (delays, incomplete) = (Delays::new(measured, None), BTreeMap::new());
         MediaSink { frames, delivered: 0, incomplete, delays, deadline, judged, in_time: 0 }

@@ -12,8 +12,7 @@ const PICOSECONDS_PER_MILLISECOND: f64 = 1e9;
 
 /// Counters, round-trip times, and the window over time.
 ///
-/// An RTT counts when its acknowledgement arrives within the measured time, both ends included: what happens at the last
-/// instant belongs to the counters at that instant, too.
+/// An RTT counts when its acknowledgement arrives within the measured time, which does not include its last instant.
 // In the order of memory: what few packets need is last.
 #[derive(Clone, Debug)]
 #[repr(C)]
@@ -26,10 +25,57 @@ pub struct Meter {
     window_integral: f64,
     window_since: Time,
     rtts: Histogram,
-    /// Counters from time 0, without `dropped_packets`, which only the network knows.
-    pub counters: Counters,
     largest_window: f64,
+    /// What holds the sender back, and for how long each did, picoseconds: the sum of the times at which it ceased, less those
+    /// at which it began. They wrap, and what holds it now ceases now.
+    holder: Holder,
+    held: [u64; 5],
+    /// Counters from time 0, without those of drops and duplicates, which only the network and the receiver know.
+    pub counters: Counters,
     start: Time,
+}
+
+/// What keeps a sender from sending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Holder {
+    /// Its congestion window.
+    Window,
+    /// The receive window.
+    Receiver,
+    /// Its application, which has nothing to send.
+    Application,
+    /// Pacing, or the rate of a control without a window.
+    Pacing,
+    /// The transfer is complete, so that nothing is held back.
+    Nothing,
+}
+
+/// Times in which each holder held a sender back, in the order of [`Holder`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held([Span; 4]);
+
+impl Held {
+    /// The times since `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Held) -> Held {
+        Held(std::array::from_fn(|holder| self.0[holder] - earlier.0[holder]))
+    }
+
+    /// The shares of their sum, ten-thousandths that add up to 10 000; `None` where the sum is zero.
+    #[must_use]
+    pub fn shares(&self) -> Option<[u16; 4]> {
+        let sum: u128 = self.0.iter().map(|time| u128::from(time.0)).sum();
+        let (mut so_far, mut before) = (0, 0);
+        (sum > 0).then(|| {
+            // Each border between two shares is rounded, so that the shares add up.
+            self.0.map(|time| {
+                so_far += u128::from(time.0);
+                let border = ((so_far * 10_000 + sum / 2) / sum) as u16;
+                border - std::mem::replace(&mut before, border)
+            })
+        })
+    }
 }
 
 impl Meter {
@@ -37,10 +83,12 @@ impl Meter {
     pub const NEEDED_UNTIL: usize =
         offset_of!(Meter, counters) + offset_of!(Counters, sent_packets) + size_of::<u64>();
 
-    /// The meter of a sender that starts at `start` and whose RTTs are measured from the first to the second of
-    /// `measured`.
+    /// The meter of a sender that starts at `start`, until then held back by its application, and whose RTTs are measured
+    /// from the first of `measured` on and before the second.
     #[must_use]
     pub fn new(start: Time, measured: (Time, Time)) -> Self {
+        let mut held = [0; 5];
+        held[Holder::Application as usize] = start.0.wrapping_neg();
         Meter {
             start,
             measured,
@@ -50,7 +98,9 @@ impl Meter {
             rtts: Histogram::default(),
             window_integral: 0.0,
             window_since: start,
-            largest_window: f64::NAN,
+            largest_window: 0.0,
+            holder: Holder::Application,
+            held,
         }
     }
 
@@ -70,7 +120,7 @@ impl Meter {
     #[inline]
     pub fn record_rtt(&mut self, now: Time, rtt: Span) {
         self.last_rtt = Some(rtt);
-        if now >= self.measured.0 && now <= self.measured.1 {
+        if now >= self.measured.0 && now < self.measured.1 {
             self.rtt_sum += u128::from(rtt.0);
             self.rtts.record(rtt);
         }
@@ -82,18 +132,37 @@ impl Meter {
         // Signed numbers become floating-point ones in one instruction, unsigned ones in seven; no span needs the sign.
         self.window_integral += window * now.since(self.window_since).0 as i64 as f64;
         self.window_since = now;
+        // Rarely: a branch costs less than a maximum, which is always written.
+        if window > self.largest_window {
+            self.largest_window = window;
+        }
     }
 
-    /// The window is now `window` packets. To be called at least whenever another whole number of packets fits.
-    #[inline]
-    pub fn note_window(&mut self, window: f64) {
-        self.largest_window = self.largest_window.max(window);
-    }
-
-    /// The largest window of the whole run, packets; `None` where there is none.
+    /// The largest window from the start to `now`, packets, when it is `window` packets now; `None` before the start, and
+    /// where there is no window.
     #[must_use]
-    pub fn largest_window(&self) -> Option<f64> {
-        Some(self.largest_window).filter(|window| !window.is_nan())
+    pub fn largest_window(&self, now: Time, window: f64) -> Option<f64> {
+        (now > self.start && !window.is_nan()).then(|| self.largest_window.max(window))
+    }
+
+    /// From `now` on the sender is held back by `holder`.
+    #[inline]
+    pub fn hold(&mut self, now: Time, holder: Holder) {
+        if holder != self.holder {
+            let [before, after] = [self.holder, holder].map(|holder| holder as usize);
+            self.held[before] = self.held[before].wrapping_add(now.0);
+            self.held[after] = self.held[after].wrapping_sub(now.0);
+            self.holder = holder;
+        }
+    }
+
+    /// The times in which each holder held the sender back, from the start to `now`.
+    #[must_use]
+    pub fn held(&self, now: Time) -> Held {
+        let mut held = self.held;
+        held[self.holder as usize] = held[self.holder as usize].wrapping_add(now.max(self.start).0);
+        let [window, receiver, application, pacing, _] = held;
+        Held([window, receiver, application, pacing].map(Span))
     }
 
     /// The integral of the window from the start to `now`, packets times seconds, when it is `window` packets now.
@@ -136,14 +205,32 @@ mod tests {
         Time::ZERO + Span::from_seconds(seconds)
     }
 
-    /// Samples of 1 to 5 ms at 1 to 5 s, measured from 2 s to 4 s: 2, 3 and 4 ms, whose mean is 3 ms.
+    /// Samples of 1 to 5 ms at 1 to 5 s, measured from 2 s on and before 5 s: 2, 3 and 4 ms, whose mean is 3 ms.
     #[test]
-    fn both_ends_of_the_measured_time_count() {
-        let mut meter = Meter::new(Time::ZERO, (second(2), second(4)));
+    fn the_measured_time_has_its_first_instant_and_not_its_last() {
+        let mut meter = Meter::new(Time::ZERO, (second(2), second(5)));
         assert_eq!((meter.mean_rtt_ms(), meter.rtt_percentiles_ms([0.5])), (None, [None]));
         (1..=5).for_each(|number| meter.record_rtt(second(number), Span::from_millis(number)));
         assert_eq!(meter.mean_rtt_ms(), Some(3.0));
         assert_eq!(meter.last_rtt(), Some(Span::from_millis(5)));
+    }
+
+    /// From 1 s on held by its application for 1 s, by the window for 2 s, and by pacing for 3 s. Then the transfer is
+    /// complete. 2, 0, 1 and 3 of 6 s have their borders at 3333.3, 3333.3 and 5000 ten-thousandths.
+    #[test]
+    fn what_holds_a_sender_back_is_timed() {
+        let mut meter = Meter::new(second(1), (Time::ZERO, Time::NEVER));
+        assert_eq!(meter.held(second(1)).shares(), None);
+        let early = meter.held(second(2));
+        assert_eq!(early.shares(), Some([0, 0, 10_000, 0]));
+        meter.hold(second(2), Holder::Window);
+        meter.hold(second(3), Holder::Window);
+        meter.hold(second(4), Holder::Pacing);
+        assert_eq!(meter.held(second(5)).shares(), Some([5000, 0, 2500, 2500]));
+        meter.hold(second(7), Holder::Nothing);
+        assert_eq!(meter.held(second(99)).shares(), Some([3333, 0, 1667, 5000]));
+        // From 2 s on: 2 s and 3 s.
+        assert_eq!(meter.held(second(99)).since(&early).shares(), Some([4000, 0, 0, 6000]));
     }
 
     /// From 1 s on: 10 packets for 2 s, 4 packets for 1 s, 6 packets for half a second: 20 + 4 + 3.
@@ -153,5 +240,10 @@ mod tests {
         meter.hold_window(second(3), 10.0);
         meter.hold_window(second(4), 4.0);
         assert_eq!(meter.window_integral(second(4) + Span::from_millis(500), 6.0), 27.0);
+        assert_eq!(meter.largest_window(second(4), 6.0), Some(10.0));
+        assert_eq!(
+            (meter.largest_window(second(4), 11.5), meter.largest_window(second(1), 11.5)),
+            (Some(11.5), None)
+        );
     }
 }

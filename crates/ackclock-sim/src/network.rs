@@ -4,6 +4,7 @@ use ackclock_trace::Digest;
 use ackclock_units::Time;
 
 use crate::link::{Link, LinkChange};
+use crate::memory::collected;
 use crate::packet::{EndId, Heading, Packet, Slab};
 use crate::payload::Payload;
 use crate::places::Places;
@@ -48,8 +49,8 @@ pub struct Network {
     /// Packets under way that the sender and the receiver of the flow at each place have sent. A flow has eight bytes here,
     /// because each event may meet another flow.
     pub under_way: Vec<[u32; 2]>,
-    /// Data packets of the flow at each place that were lost at random or dropped.
-    pub dropped: Vec<u64>,
+    /// Packets of the sender and of the receiver of the flow at each place that were lost at random or dropped.
+    pub dropped: Vec<[u64; 2]>,
     /// All packets of all flows that were.
     pub all_dropped: u64,
     /// The place of the flow that acts.
@@ -166,15 +167,37 @@ impl Network {
 
     #[cold]
     fn note_all_dropped(&mut self, now: Time, id: u32) {
-        while let Some(lost) = self.links[id as usize].take_dropped() {
+        while let Some((lost, is_counted)) = self.links[id as usize].take_dropped() {
             self.payloads.remove(lost.handle());
             let place = self.places.of(lost.flow()) as usize;
-            let is_data = lost.sent_by().is_sender();
-            self.under_way[place][usize::from(!is_data)] -= 1;
-            self.dropped[place] += u64::from(is_data);
+            let end = usize::from(!lost.sent_by().is_sender());
+            self.under_way[place][end] -= 1;
+            self.dropped[place][end] += u64::from(!is_counted);
             self.all_dropped += 1;
             self.note(now, id, Occurrence::Lost, &lost);
         }
+    }
+
+    /// Counts what links have dropped before `now` for its flows. Links say so themselves only at their next events, where
+    /// it becomes part of the digest, and flows are marked between events.
+    pub fn count_drops(&mut self, now: Time) {
+        for link in &mut self.links {
+            for lost in link.uncounted(now) {
+                let place = self.places.of(lost.flow()) as usize;
+                self.dropped[place][usize::from(!lost.sent_by().is_sender())] += 1;
+            }
+        }
+    }
+
+    /// Packets of the sender of the flow at each place that are under way, without those that
+    /// [`Network::count_drops`] has just counted.
+    #[must_use]
+    pub fn data_under_way(&self) -> Vec<u32> {
+        let mut under_way = collected(self.under_way.iter().map(|[data, _]| *data));
+        for lost in self.links.iter().flat_map(Link::counted) {
+            under_way[self.places.of(lost.flow()) as usize] -= u32::from(lost.sent_by().is_sender());
+        }
+        under_way
     }
 
     /// Changes a link.
@@ -279,9 +302,8 @@ impl Network {
             );
             all_dropped += counters.random_losses + counters.queue_drops;
             if link.is_limited() {
-                // A packet in transmission when the rate fell keeps its finish time.
-                let grace = 8 * u128::from(u16::MAX) * u128::from(self.changes);
-                let most = counters.capacity + grace;
+                // Times are whole picoseconds, in which no rate sends more than a bit; each change of a rate begins anew.
+                let most = counters.capacity + 1 + u128::from(self.changes);
                 assert!(u128::from(counters.bits) <= most, "link {id} has sent more than its rate allows");
             }
         }

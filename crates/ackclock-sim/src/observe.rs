@@ -9,9 +9,10 @@ use crate::context::JournalEntry;
 use crate::endpoint::{Ends, ReceiverView};
 use crate::link::LinkCounters;
 use crate::memory::{Grow as _, collected, slots};
+use crate::meter::Held;
 use crate::network::Network;
 
-/// A flow's counters at an instant.
+/// A flow just before an instant.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlowMark {
     /// Counters, drops included.
@@ -21,94 +22,116 @@ pub struct FlowMark {
     pub delivered: u64,
     /// Integral of the window over time, packets times seconds.
     pub window_integral: f64,
+    /// Times in which each [`crate::meter::Holder`] held the sender back.
+    pub held: Held,
+}
+
+/// A flow's measured time: its length, its marks at both ends, and its mark at the end of the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Measured {
+    pub span: Span,
+    pub from: FlowMark,
+    /// `None` where the end is that of the run.
+    pub to: Option<FlowMark>,
+    pub whole_run: FlowMark,
+    /// The largest window of the whole run, packets; `None` where there is none.
+    pub largest_window: Option<f64>,
+}
+
+/// A link just before an instant: its counters, and its longest queue since the end of the warm-up.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LinkMark {
+    pub counters: LinkCounters,
+    pub max_queue_packets: u64,
 }
 
 /// Takes marks at the ends of each flow's measured time, and samples.
+///
+/// Every interval is half-open, [a, b): what happens at an instant belongs to the interval that begins with it. So all that
+/// is observed at an instant is observed before the events of that instant.
 #[derive(Debug)]
 pub struct Observer {
     next: Time,
-    /// Ends of measured times of flows that are there before the run, in order, with the flow's place and whether it is the
-    /// beginning.
-    edges: Vec<(Time, u32, bool)>,
-    edges_done: usize,
-    /// By the place of the flow: measured time, mark at its beginning, mark at its end. Of those that begin during the run
-    /// the end is that of the run, and has no mark.
-    pub flows: Vec<(Span, FlowMark, FlowMark)>,
+    /// The measured times of flows that are there before the run and stop before its end: their ends, in order, with the
+    /// flow's place.
+    stops: Vec<(Time, u32)>,
+    stops_done: usize,
+    /// By the place of the flow. What begins to be measured when it starts has an empty mark there.
+    pub flows: Vec<Measured>,
     /// How many are there before the run.
     early: u32,
-    /// Places of flows that begin to be measured at [`Observer::next`].
-    beginning: Vec<u32>,
-    /// The end of the warm-up, and the same until it is there.
+    /// The end of the warm-up, and the same until it is there; the end of the run likewise.
     measured_from: Time,
     warmup: Option<Time>,
-    /// Links as they were at the end of the warm-up.
-    pub links: Vec<LinkCounters>,
+    end: Time,
+    pending_end: Option<Time>,
+    /// Links at the end of the warm-up and at the end of the run.
+    pub links: [Vec<LinkMark>; 2],
+    /// By the place of the flow, packets of its sender under way at the end of the run.
+    pub under_way: Vec<u32>,
     samples: Option<Samples>,
 }
 
 impl Observer {
     /// An observer of flows that are measured over the times `measured`, which may take samples too.
     pub fn new(scenario: &Scenario, measured: Vec<(Time, Time)>, samples: Option<Samples>) -> Self {
-        let mut edges: Vec<_> = (0_u32..)
+        let end = Time::ZERO + scenario.run.duration;
+        let mut stops: Vec<_> = (0_u32..)
             .zip(&measured)
-            .filter(|(_, (from, to))| from < to)
-            .flat_map(|(flow, (from, to))| [(*from, flow, true), (*to, flow, false)])
+            .filter(|(_, (from, to))| from < to && *to < end)
+            .map(|(place, (_, to))| (*to, place))
             .collect();
-        edges.sort_unstable();
+        stops.sort_unstable();
+        let measured_from = Time::ZERO + scenario.run.warmup;
         let mut observer = Observer {
             next: Time::ZERO,
-            edges,
-            edges_done: 0,
+            stops,
+            stops_done: 0,
             early: measured.len() as u32,
-            beginning: Vec::new(),
             flows: measured
                 .iter()
-                .map(|(from, to)| (to.since(*from), FlowMark::default(), FlowMark::default()))
+                .map(|(from, to)| Measured { span: to.since(*from), ..Measured::default() })
                 .collect(),
-            measured_from: Time::ZERO + scenario.run.warmup,
-            warmup: Some(Time::ZERO + scenario.run.warmup),
-            links: Vec::new(),
+            measured_from,
+            warmup: Some(measured_from),
+            end,
+            pending_end: Some(end),
+            links: [Vec::new(), Vec::new()],
+            under_way: Vec::new(),
             samples,
         };
         observer.set_next();
         observer
     }
 
-    /// [`Observer::observe`] must be called before any event after this time.
+    /// [`Observer::observe`] must be called before any event at this time.
     #[inline]
     pub fn next(&self) -> Time {
         self.next
     }
 
-    /// A flow begins at `start`, which is now, at `place`, and is measured until `end`.
-    pub fn begin(&mut self, place: u32, start: Time, end: Time) {
+    /// Whether the end of the run has been observed.
+    pub const fn has_ended(&self) -> bool {
+        self.pending_end.is_none()
+    }
+
+    /// A flow begins at `start`, which is now, at `place`, and is measured until the end of the run.
+    pub fn begin(&mut self, place: u32, start: Time) {
         if place as usize == self.flows.len() {
             self.flows.add(<_>::default());
         }
-        let from = start.max(self.measured_from);
-        self.flows[place as usize] = (end.since(from), FlowMark::default(), FlowMark::default());
-        // Others are marked at the end of the warm-up.
-        if start > self.measured_from {
-            self.beginning.add(place);
-            self.next = start;
-        }
+        let span = self.end.since(start.max(self.measured_from));
+        self.flows[place as usize] = Measured { span, ..Measured::default() };
     }
 
-    /// The measured time of the flow at `place`, which began during the run and is over, and its marks at the beginning and
-    /// the end `end` of that time, as it has them at `now` or will have had them.
-    pub fn measure(
-        &self,
-        place: u32,
-        now: Time,
-        end: Time,
-        network: &Network,
-        ends: &[Ends],
-    ) -> (Span, FlowMark, FlowMark) {
-        let (span, from, _) = self.flows[place as usize];
-        let will_be_marked = self.warmup.is_some() || self.beginning.contains(&place);
-        let from =
-            if will_be_marked { mark(now.max(self.measured_from), place, network, ends) } else { from };
-        (span, from, mark(end, place, network, ends))
+    /// What was measured of the flow at `place`, which began during the run and is over at `now`.
+    pub fn measure(&self, place: u32, now: Time, network: &Network, ends: &[Ends]) -> Measured {
+        let mut measured = self.flows[place as usize];
+        if self.warmup.is_some() {
+            measured.from = mark(now.max(self.measured_from), place, network, ends);
+        }
+        measured.end(self.end, place, network, ends);
+        measured
     }
 
     /// Places of flows that are there before the run.
@@ -117,39 +140,55 @@ impl Observer {
     }
 
     fn set_next(&mut self) {
-        let edge = self.edges.get(self.edges_done).map_or(Time::NEVER, |edge| edge.0);
+        let stop = self.stops.get(self.stops_done).map_or(Time::NEVER, |stop| stop.0);
         let sample = self.samples.as_ref().map_or(Time::NEVER, |samples| samples.next);
-        self.next = edge.min(sample).min(self.warmup.unwrap_or(Time::NEVER));
+        let ends = self.warmup.unwrap_or(Time::NEVER).min(self.pending_end.unwrap_or(Time::NEVER));
+        self.next = stop.min(sample).min(ends);
     }
 
-    /// Makes all observations that are due before `before`.
-    pub fn observe(&mut self, before: Time, network: &mut Network, ends: &[Ends]) {
-        while self.next < before {
+    /// Makes all observations that are due at `now` or before, of which no event has happened yet.
+    pub fn observe(&mut self, until: Time, network: &mut Network, ends: &[Ends]) {
+        while self.next <= until {
             let now = self.next;
             if self.warmup == Some(now) {
                 self.warmup = None;
-                self.links = network.links.iter_mut().map(|link| link.counters(now)).collect();
+                self.links[0] = mark_links(now, network);
                 network.links.iter_mut().for_each(crate::link::Link::start_measuring);
-                let live = network.places.taken().filter(|place| *place >= self.early);
-                self.beginning.extend(live);
+                network.count_drops(now);
+                for place in network.places.live() {
+                    self.flows[place as usize].from = mark(now, place, network, ends);
+                }
             }
-            for place in self.beginning.drain(..) {
-                self.flows[place as usize].1 = mark(now, place, network, ends);
+            if self.stops.get(self.stops_done).is_some_and(|stop| stop.0 == now) {
+                network.count_drops(now);
             }
-            while let Some((time, flow, begins)) = self.edges.get(self.edges_done).copied()
+            while let Some((time, place)) = self.stops.get(self.stops_done).copied()
                 && time == now
             {
-                let mark = mark(now, flow, network, ends);
-                let (_, from, to) = &mut self.flows[flow as usize];
-                *(if begins { from } else { to }) = mark;
-                self.edges_done += 1;
+                self.flows[place as usize].to = Some(mark(now, place, network, ends));
+                self.stops_done += 1;
             }
             if let Some(samples) = &mut self.samples
                 && samples.next == now
             {
                 samples.take(now, network, ends);
             }
+            if self.pending_end == Some(now) {
+                self.pending_end = None;
+                self.mark_end(now, network, ends);
+            }
             self.set_next();
+        }
+    }
+
+    /// The run ends now: what still happens at this instant belongs to no interval of it.
+    fn mark_end(&mut self, now: Time, network: &mut Network, ends: &[Ends]) {
+        self.links[1] = mark_links(now, network);
+        network.links.iter_mut().for_each(crate::link::Link::stop_measuring);
+        network.count_drops(now);
+        self.under_way = network.data_under_way();
+        for place in network.places.live() {
+            self.flows[place as usize].end(now, place, network, ends);
         }
     }
 
@@ -162,13 +201,15 @@ impl Observer {
     pub fn after_sender(&mut self, now: Time, flow: u32, ends: &[Ends]) {
         if let Some(samples) = &mut self.samples
             && samples.by_round_trip
+            && self.pending_end.is_some()
         {
             samples.after_sender(now, flow, ends);
         }
     }
 
     /// The tables by name, with what was recorded since the last call.
-    pub fn take_tables(&mut self, journal: Vec<JournalEntry>) -> Vec<(&'static str, Table)> {
+    pub fn take_tables(&mut self, mut journal: Vec<JournalEntry>) -> Vec<(&'static str, Table)> {
+        journal.retain(|entry| entry.time < self.end);
         let events = Table {
             columns: vec![
                 ("time_s", Column::Real(collected(journal.iter().map(|entry| entry.time.as_seconds())))),
@@ -187,17 +228,40 @@ impl Observer {
     }
 }
 
-/// The flow at `place` as it is at `now`.
-pub fn mark(now: Time, place: u32, network: &Network, ends: &[Ends]) -> FlowMark {
+impl Measured {
+    /// The run of the flow at `place` ends at `end`.
+    fn end(&mut self, end: Time, place: u32, network: &Network, ends: &[Ends]) {
+        self.whole_run = mark(end, place, network, ends);
+        let sender = ends[place as usize].sender.view();
+        self.largest_window = sender.meter.largest_window(end, sender.window);
+    }
+}
+
+fn mark_links(now: Time, network: &mut Network) -> Vec<LinkMark> {
+    let mark = |link: &mut crate::link::Link| {
+        let counters = link.counters(now);
+        LinkMark { counters, max_queue_packets: link.measured().0 }
+    };
+    network.links.iter_mut().map(mark).collect()
+}
+
+/// The flow at `place` as it is at `now`; after [`Network::count_drops`] of the same time.
+fn mark(now: Time, place: u32, network: &Network, ends: &[Ends]) -> FlowMark {
     let Ends { sender, receiver } = &ends[place as usize];
     let sender = sender.view();
-    let ReceiverView { arrived, delivered, .. } = receiver.view();
-    let dropped_packets = network.dropped[place as usize];
+    let ReceiverView { arrived, delivered, duplicates, .. } = receiver.view();
+    let [dropped_packets, dropped_acks] = network.dropped[place as usize];
     FlowMark {
-        counters: Counters { dropped_packets, ..sender.meter.counters },
+        counters: Counters {
+            dropped_packets,
+            duplicate_packets: duplicates,
+            dropped_acks,
+            ..sender.meter.counters
+        },
         arrived,
         delivered,
         window_integral: sender.meter.window_integral(now, sender.window),
+        held: sender.meter.held(now),
     }
 }
 

@@ -54,8 +54,10 @@ pub struct Pace {
     /// Bits times picoseconds per second that could be sent before `since`.
     capacity: u128,
     since: Time,
-    /// Nothing could be sent since then.
-    paused: bool,
+    /// A transmission that was under way at a change continues as it began, until this time.
+    before: Option<(Box<PaceKind>, Time)>,
+    /// Nothing can be sent from this time on.
+    paused: Option<Time>,
 }
 
 #[derive(Clone, Debug)]
@@ -72,7 +74,8 @@ impl Pace {
             kind: PaceKind::Rate(rate, Serialiser::new(rate)),
             capacity: 0,
             since: Time::ZERO,
-            paused: false,
+            before: None,
+            paused: None,
         }
     }
 
@@ -81,7 +84,13 @@ impl Pace {
     pub fn of_trace(trace: &RateTrace) -> Self {
         let opportunities =
             Opportunities { times: trace.milliseconds.clone(), cycle: 0, next: 0, left: None };
-        Pace { kind: PaceKind::Trace(opportunities), capacity: 0, since: Time::ZERO, paused: false }
+        Pace {
+            kind: PaceKind::Trace(opportunities),
+            capacity: 0,
+            since: Time::ZERO,
+            before: None,
+            paused: None,
+        }
     }
 
     /// When a packet of `bytes` bytes whose transmission begins at `now` is sent.
@@ -110,44 +119,79 @@ impl Pace {
         matches!(self.kind, PaceKind::Rate(..))
     }
 
-    /// The rate changes to `rate` at `now`.
-    pub fn change(&mut self, now: Time, rate: Rate) {
+    /// The rate changes to `rate` at `now`; the transmission that ends at `finish` continues as it began.
+    pub fn change(&mut self, now: Time, rate: Rate, finish: Time) {
         self.settle(now);
-        self.kind = PaceKind::Rate(rate, Serialiser::new(rate));
+        let old = std::mem::replace(&mut self.kind, PaceKind::Rate(rate, Serialiser::new(rate)));
+        if self.before.is_none()
+            && let Some(until) = old.busy_until(finish)
+        {
+            self.before = Some((Box::new(old), until));
+        }
     }
 
-    /// From `now` on nothing can be sent, or something can again; a packet that is being sent keeps its finish time.
-    pub fn pause(&mut self, now: Time, paused: bool) {
+    /// From `now` on nothing can be sent, or something can again; the transmission that ends at `finish` continues.
+    pub fn pause(&mut self, now: Time, paused: bool, finish: Time) {
         self.settle(now);
-        self.paused = paused;
+        self.paused = paused.then(|| self.kind.busy_until(finish).map_or(now, |until| until.max(now)));
     }
 
     fn settle(&mut self, now: Time) {
-        self.capacity += self.of_rate_since(now);
+        self.capacity += self.accrued(now);
         self.since = now;
+        self.before.take_if(|(_, until)| *until <= now);
     }
 
-    fn of_rate_since(&self, now: Time) -> u128 {
-        if self.paused {
-            return 0;
+    /// What could be sent from `since` on and before `now`, bits times picoseconds per second.
+    fn accrued(&self, now: Time) -> u128 {
+        let (mut sum, mut since) = (0, self.since);
+        if let Some((kind, until)) = &self.before {
+            let to = now.min(*until);
+            sum += kind.capacity(since, to);
+            since = since.max(to);
         }
-        match &self.kind {
-            PaceKind::Rate(rate, _) => u128::from(rate.0) * u128::from(now.0 - self.since.0),
-            PaceKind::Trace(opportunities) => {
-                let before = match self.since {
-                    Time::ZERO => 0,
-                    since => opportunities.before(since),
-                };
-                let bits = u128::from(opportunities.before(now) - before) * u128::from(OPPORTUNITY * 8);
-                bits * u128::from(PICOSECONDS_PER_SECOND)
-            }
-        }
+        sum + self.kind.capacity(since, self.paused.map_or(now, |paused| paused.min(now)))
     }
 
-    /// Bits that could be sent up to `now`.
+    /// Bits that could be sent before `now`.
     #[must_use]
     pub fn capacity(&self, now: Time) -> u128 {
-        (self.capacity + self.of_rate_since(now)) / u128::from(PICOSECONDS_PER_SECOND)
+        (self.capacity + self.accrued(now)) / u128::from(PICOSECONDS_PER_SECOND)
+    }
+
+    /// Of the `bits` bits of a packet whose transmission is under way and ends at `finish`, those sent before `now`.
+    #[must_use]
+    pub fn sent_bits(&self, now: Time, finish: Time, bits: u64) -> u64 {
+        let before = self.before.as_ref().filter(|(_, until)| finish <= *until);
+        let kind = before.map_or(&self.kind, |(kind, _)| kind);
+        let left = kind.busy_until(finish).map_or(0, |until| kind.capacity(now, until));
+        bits - left.div_ceil(u128::from(PICOSECONDS_PER_SECOND)).min(u128::from(bits)) as u64
+    }
+}
+
+impl PaceKind {
+    /// Until when a transmission that ends at `finish` uses capacity; `None` when there is none.
+    fn busy_until(&self, finish: Time) -> Option<Time> {
+        let last = match self {
+            PaceKind::Rate(..) => Span::ZERO,
+            // The opportunity at that time is used.
+            PaceKind::Trace(_) => Span(1),
+        };
+        (finish < Time::NEVER).then(|| finish + last)
+    }
+
+    /// What can be sent from `from` on and before `to`, bits times picoseconds per second.
+    fn capacity(&self, from: Time, to: Time) -> u128 {
+        if from >= to {
+            return 0;
+        }
+        match self {
+            PaceKind::Rate(rate, _) => u128::from(rate.0) * u128::from(to.0 - from.0),
+            PaceKind::Trace(opportunities) => {
+                let count = opportunities.before(to) - opportunities.before(from);
+                u128::from(count) * u128::from(OPPORTUNITY * 8) * u128::from(PICOSECONDS_PER_SECOND)
+            }
+        }
     }
 }
 
@@ -220,11 +264,12 @@ impl Opportunities {
         }
     }
 
-    /// Opportunities up to and including `now`.
+    /// Opportunities before `now`.
     fn before(&self, now: Time) -> u64 {
+        let Some(last) = now.0.checked_sub(1) else { return 0 };
         let period = self.period() * MILLISECOND;
-        let whole = now.0 / period;
-        let rest = (now.0 % period) / MILLISECOND;
+        let whole = last / period;
+        let rest = (last % period) / MILLISECOND;
         let partly = self.times.partition_point(|time| *time <= rest) as u64;
         // The first entry of a cycle may be at 0 ms, which is the end of the cycle before.
         whole * self.times.len() as u64 + partly
@@ -303,11 +348,39 @@ mod tests {
         // Idle until 13 ms: the next is at 15 ms, in the second cycle.
         assert_eq!(pace.finish(at(13), 1000), at(15));
         assert_eq!(pace.finish(at(21), 1500), at(22), "what was left at 15 ms is gone");
-        // 4 opportunities per 10 ms: 1 by 3 ms, 4 by 10, 5 by 12.
+        // 4 opportunities per 10 ms: 1 before 3 ms, 3 before 10, and 4 before 12.
         let bits = |opportunities: u128| opportunities * 12_000;
         assert_eq!(
-            (pace.capacity(at(3)), pace.capacity(at(10)), pace.capacity(at(12))),
-            (bits(1), bits(4), bits(5))
+            (pace.capacity(at(3)), pace.capacity(at(10)), pace.capacity(at(12)), pace.capacity(at(0))),
+            (bits(1), bits(3), bits(4), 0)
         );
+        // 9000 bytes from 5 ms on use the one at 10 ms and those at 12, 15, 15, 20 and 22 ms: by 15 ms two are used.
+        let finish = pace.finish(at(26), 9000);
+        assert_eq!(finish, at(42));
+        assert_eq!(pace.sent_bits(at(32), finish, 72_000), 12_000);
+        assert_eq!(pace.sent_bits(finish, finish, 72_000), 60_000);
+    }
+
+    /// 8 Mbit/s; a packet of 1000 bytes from 0 to 1 ms. At 0.25 ms the rate falls to 1 Mbit/s, and at 0.5 ms the link goes down
+    /// until 3 ms: 8000 bits of capacity until 1 ms, none until 3 ms, then 1000 bits per ms. Of the packet 6000 bits are sent
+    /// by 0.75 ms.
+    #[test]
+    fn a_transmission_keeps_its_capacity_through_changes() {
+        let mut pace = Pace::of_rate(Rate(8_000_000));
+        let finish = pace.finish(at(0), 1000);
+        assert_eq!(finish, at(1));
+        let quarters = |count: u64| Time(count * MILLISECOND / 4);
+        pace.change(quarters(1), Rate(1_000_000), finish);
+        pace.pause(quarters(2), true, finish);
+        assert_eq!((pace.capacity(quarters(3)), pace.sent_bits(quarters(3), finish, 8000)), (6000, 6000));
+        // The next packet goes at 1 Mbit/s.
+        assert_eq!(pace.sent_bits(at(4), at(5), 8000), 7000);
+        pace.pause(at(3), false, Time::NEVER);
+        assert_eq!((pace.capacity(at(3)), pace.capacity(at(5))), (8000, 10_000));
+        // Down and up again while a packet is sent: nothing is missing.
+        let finish = pace.finish(at(5), 1000);
+        pace.pause(at(6), true, finish);
+        pace.pause(at(7), false, finish);
+        assert_eq!((finish, pace.capacity(finish)), (at(13), 18_000));
     }
 }

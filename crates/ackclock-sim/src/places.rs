@@ -95,10 +95,10 @@ impl Places {
         self.free.add(place);
     }
 
-    /// The places of flows that come and go, as many as are taken now.
-    pub fn taken(&self) -> impl Iterator<Item = u32> {
+    /// The places of flows that stay, and those that others have taken now.
+    pub fn live(&self) -> impl Iterator<Item = u32> {
         let owners = (self.fixed..).zip(&self.owners);
-        owners.filter(|(_, owner)| **owner != FREE).map(|(place, _)| place)
+        (0..self.fixed).chain(owners.filter(|(_, owner)| **owner != FREE).map(|(place, _)| place))
     }
 }
 
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!((places.flows(), places.stay(1), places.stay(2)), (5, Stay::At(1), Stay::Waits));
         assert_eq!((places.take(2), places.take(3)), ((2, true), (3, true)));
         places.leave(2, 0);
-        assert_eq!(places.taken().collect::<Vec<_>>(), [3]);
+        assert_eq!(places.live().collect::<Vec<_>>(), [0, 1, 3]);
         assert_eq!(places.take(4), (2, false));
         assert_eq!([2, 3, 4].map(|flow| places.stay(flow)), [Stay::Ended(0), Stay::At(3), Stay::At(2)]);
     }

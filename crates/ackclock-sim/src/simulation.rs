@@ -5,7 +5,7 @@ use std::io;
 use ackclock_cc::registry::Catalogue;
 use ackclock_scenario::Scenario;
 use ackclock_trace::{FlowSummary, Summary, Table};
-use ackclock_units::{Span, Time};
+use ackclock_units::Time;
 
 use crate::arrivals::Arrivals;
 use crate::assemble::{Makers, Parts, assemble};
@@ -45,8 +45,6 @@ pub struct Simulation {
     observer: Observer,
     /// Whether events or samples wait for round trips of a flow.
     counts_round_trips: bool,
-    /// Whether what an end does may change when the observer acts next: it waits for round trips, or for flows to begin.
-    moves_observer: bool,
     /// Whether the ends do not fit into the cache of a core, so that the memory of those that act next is asked for.
     looks_ahead: bool,
     /// Whether what leads to the ends does not fit, either.
@@ -133,7 +131,6 @@ impl Simulation {
             director,
             observer,
             counts_round_trips,
-            moves_observer: counts_round_trips || early < count,
             looks_ahead: false,
             looks_far: false,
             looked_at: u32::MAX,
@@ -162,7 +159,7 @@ impl Simulation {
             if is_tcp { self.arrivals.like(&self.scenario, flow).tcp.packet.0 as u16 } else { 0 }
         };
         let packet_bytes = (0..places.flows()).map(packet_bytes).collect();
-        self.stage.capture = Some(Box::new(PacketCapture::new(output, packet_bytes)?));
+        self.stage.capture = Some(Box::new(PacketCapture::new(output, packet_bytes, self.end)?));
         Ok(())
     }
 
@@ -203,10 +200,10 @@ impl Simulation {
         for _ in 0..events {
             let (time, number) = self.stage.schedule.next();
             let number = if LOOKS_AHEAD { number } else { guesses.take(number) };
-            if time > uneventful {
+            if time >= uneventful {
                 if time > self.end {
                     self.stage.now = self.end;
-                    self.observe(self.end + Span(1));
+                    self.observe(self.end);
                     return true;
                 }
                 self.observe(time);
@@ -237,9 +234,6 @@ impl Simulation {
             if LOOKS_AHEAD {
                 self.look_ahead();
             }
-            if self.moves_observer {
-                uneventful = self.observer.next().min(self.end);
-            }
         }
         false
     }
@@ -267,8 +261,8 @@ impl Simulation {
         self.ends[self.stage.network.places.of(flow as u32) as usize].sender.view()
     }
 
-    fn observe(&mut self, before: Time) {
-        self.observer.observe(before, &mut self.stage.network, &self.ends);
+    fn observe(&mut self, until: Time) {
+        self.observer.observe(until, &mut self.stage.network, &self.ends);
     }
 
     /// An end takes in a packet, or the time that it wanted to be woken at.

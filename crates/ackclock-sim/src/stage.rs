@@ -72,15 +72,17 @@ pub struct PacketCapture {
     output: Capture,
     /// Bytes of a data packet; 0 for flows that do not speak TCP, which it cannot show.
     packet_bytes: Vec<u16>,
+    end: Time,
 }
 
 impl PacketCapture {
-    /// A capture in `output` of flows whose data packets have `packet_bytes` bytes, 0 for those not to be shown.
+    /// A capture in `output`, up to `end`, of flows whose data packets have `packet_bytes` bytes, 0 for those not to be
+    /// shown.
     ///
     /// # Errors
     /// When its header cannot be written.
-    pub fn new(output: Box<dyn io::Write + Send>, packet_bytes: Vec<u16>) -> io::Result<Self> {
-        Ok(PacketCapture { output: Capture::new(output)?, packet_bytes })
+    pub fn new(output: Box<dyn io::Write + Send>, packet_bytes: Vec<u16>, end: Time) -> io::Result<Self> {
+        Ok(PacketCapture { output: Capture::new(output)?, packet_bytes, end })
     }
 
     /// Writes `packet`, which its sender's host sends or receives at `time`.
@@ -89,7 +91,7 @@ impl PacketCapture {
     fn write(&mut self, time: Time, packet: Packet, network: &Network) {
         let flow = packet.flow();
         let packet_bytes = self.packet_bytes[flow as usize];
-        if packet_bytes == 0 {
+        if packet_bytes == 0 || time >= self.end {
             return;
         }
         let blocks = match network.payloads.get(packet.handle()) {

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use ackclock_cc::registry::{Catalogue, Kind};
 use ackclock_scenario::{Flow, Scenario, Traffic};
 use ackclock_trace::{
-    Column, DualPi2Summary, FlowKind, FlowSummary, Histogram, LinkSummary, SideSummary, Summary, Table, jain,
+    Column, DualPi2Summary, FlowKind, FlowSummary, Histogram, LimitedBy, LinkSummary, SideSummary, Summary,
+    Table, jain,
 };
 use ackclock_units::{Bytes, Span, Time};
 use serde_json::Value;
 
 use crate::arrivals::Arrivals;
 use crate::endpoint::Ends;
-use crate::link::Link;
 use crate::memory::{look_for, unwind_if_short};
 use crate::network::Network;
 use crate::numbers::{Numbers, Record};
-use crate::observe::{Observer, mark};
+use crate::observe::Observer;
 use crate::places::Stay;
 
 /// About what the summary of a flow takes with its text, bytes.
@@ -45,33 +45,18 @@ impl Over {
         self.network.places.flows()
     }
 
-    /// The summary of flow `id`; `catalogue` has the controls.
-    ///
-    /// # Panics
-    /// When there is no such flow.
-    pub fn flow(&mut self, id: u32, catalogue: &dyn Catalogue) -> FlowSummary {
-        self.summarise_flow(id, catalogue).0
-    }
-
     /// The summary of the run without its flows, of which each is summarised for `visit`; `catalogue` has the controls.
     pub fn summarise(&mut self, catalogue: &dyn Catalogue, visit: &mut dyn FnMut(FlowSummary)) -> Summary {
-        let end = Time::ZERO + self.scenario.run.duration;
         look_for(self.scenario.flows.len() * BYTES_PER_FLOW);
         let measured = self.scenario.run.duration - self.scenario.run.warmup;
-        let limits = self.limits();
         let mut warnings = Warnings::default();
         let mut goodputs = Vec::new();
         let mut packets_simulated = 0;
         for id in 0..self.flows() {
             unwind_if_short();
-            let (summary, span) = self.summarise_flow(id, catalogue);
+            let summary = self.flow(id, catalogue);
             let flow = self.arrivals.like(&self.scenario, id);
             warnings.of_window(&self.scenario, flow, &summary);
-            warnings.of_goodput(
-                flow,
-                &summary,
-                if span == measured { &limits.of_run } else { &limits.rates },
-            );
             goodputs.extend(summary.goodput_mbps);
             packets_simulated += summary.whole_run.sent_packets;
             visit(summary);
@@ -81,7 +66,7 @@ impl Over {
             .links
             .iter()
             .enumerate()
-            .map(|(id, link)| summarise_link(id, &link.name, end, measured, network, observer))
+            .map(|(id, link)| summarise_link(id, &link.name, measured, network, observer))
             .collect();
         Summary {
             version: env!("CARGO_PKG_VERSION"),
@@ -98,26 +83,23 @@ impl Over {
         }
     }
 
-    /// What each link could carry.
-    fn limits(&mut self) -> Limits {
-        let Over { scenario, network, observer, .. } = self;
-        let end = Time::ZERO + scenario.run.duration;
-        let measured = (scenario.run.duration - scenario.run.warmup).as_seconds();
-        // Rates may change: what a link could carry is known of the measured time as a whole.
-        let carried = |(id, link): (usize, &mut Link)| {
-            let before = observer.links.get(id).map_or(0, |before| before.capacity);
-            let capacity = link.counters(end).capacity - before;
-            (capacity > 0).then(|| capacity as f64 * 1e-6 / measured)
-        };
-        let links = network.links.iter_mut().take(scenario.links.len()).enumerate();
-        Limits {
-            of_run: links.map(carried).collect(),
-            rates: scenario.links.iter().map(|link| Some(link.rate.0 as f64 * 1e-6)).collect(),
+    /// Packets that the sender of flow `id` had sent when the run ended, and that had neither arrived nor been dropped.
+    ///
+    /// # Panics
+    /// When there is no such flow.
+    #[must_use]
+    pub fn under_way(&self, id: u32) -> u64 {
+        match self.network.places.stay(id) {
+            Stay::At(place) => self.observer.under_way.get(place as usize).map_or(0, |count| (*count).into()),
+            Stay::Waits | Stay::Ended(_) => 0,
         }
     }
 
-    /// The summary of flow `id`, and for how long it was measured.
-    fn summarise_flow(&mut self, id: u32, catalogue: &dyn Catalogue) -> (FlowSummary, Span) {
+    /// The summary of flow `id`; `catalogue` has the controls.
+    ///
+    /// # Panics
+    /// When there is no such flow.
+    pub fn flow(&mut self, id: u32, catalogue: &dyn Catalogue) -> FlowSummary {
         let flow = self.arrivals.like(&self.scenario, id);
         let is_same = |other: &Flow| std::ptr::eq(flow, other) || flow.has_settings_of(other);
         let known = self.last.take().filter(|(other, _)| is_same(self.arrivals.like(&self.scenario, *other)));
@@ -130,13 +112,8 @@ impl Over {
         let drawn = arrival.map_or(Time::ZERO, |(_, _, start, _)| start);
         let (place, numbers, span) = match network.places.stay(id) {
             Stay::At(place) => {
-                let whole_run = mark(end, place, network, &self.ends).counters;
-                let measured = if place < self.observer.early() {
-                    self.observer.flows[place as usize]
-                } else {
-                    self.observer.measure(place, end, end, network, &self.ends)
-                };
-                (Some(place), Numbers::of(&self.ends[place as usize], &measured, whole_run), measured.0)
+                let measured = &self.observer.flows[place as usize];
+                (Some(place), Numbers::of(&self.ends[place as usize], measured, Some(end)), measured.span)
             }
             Stay::Ended(record) => {
                 (None, self.records[record as usize].numbers(), end.since(drawn.max(warmup)))
@@ -151,7 +128,12 @@ impl Over {
             .unwrap_or_default()
             .iter()
             .filter(|request| request.start >= warmup)
-            .filter_map(|request| request.completed.map(|completed| completed.since(request.start)))
+            .filter_map(|request| {
+                request
+                    .completed
+                    .filter(|completed| *completed < end)
+                    .map(|completed| completed.since(request.start))
+            })
             .collect();
         waited.sort_unstable();
         let kind = kind_of(flow, catalogue);
@@ -161,15 +143,16 @@ impl Over {
         let packet_megabits = flow.tcp.packet.0 as f64 * 8e-6;
         let mbps = |packets: u64| seconds.map(|seconds| packets as f64 * packet_megabits / seconds);
         let [mean_rtt_ms, rtt_p50_ms, rtt_p95_ms, rtt_p99_ms] = numbers.rtt;
-        let summary = FlowSummary {
+        FlowSummary {
             id,
             name: arrival
                 .map_or_else(|| flow.name.clone(), |(_, number, ..)| format!("{}-{number}", flow.name)),
             controller: flow.label.to_string(),
             kind,
             rtt_ms: flow.rtt.as_millis(),
-            goodput_mbps: mbps(numbers.delivered),
-            arrived_mbps: mbps(numbers.arrived),
+            goodput_mbps: mbps(numbers.arrived),
+            in_order_mbps: mbps(numbers.delivered),
+            limited_by: numbers.held.map(limited_by),
             mean_window: numbers.mean_window,
             max_window: numbers.max_window,
             mean_rtt_ms,
@@ -190,15 +173,14 @@ impl Over {
             bytes: arrival.map_or(flow.bytes, |(.., bytes)| Some(bytes)).map(|bytes| bytes.0),
             whole_run: numbers.whole_run,
             settings,
-        };
-        (summary, span)
+        }
     }
 }
 
-/// What each link could carry, Mbit/s: on average over the measured time, and by its rate at the start.
-struct Limits {
-    of_run: Vec<Option<f64>>,
-    rates: Vec<Option<f64>>,
+/// The shares of [`crate::meter::Held::shares`] by name.
+fn limited_by(shares: [u16; 4]) -> LimitedBy {
+    let [window, receiver, application, pacing] = shares.map(|share| f64::from(share) / 10_000.0);
+    LimitedBy { window, receiver, application, pacing }
 }
 
 /// Bandwidth-delay products above which a window is none that a host would allow.
@@ -209,8 +191,6 @@ const MOST_PRODUCTS: f64 = 100.0;
 struct Warnings {
     /// That with the largest window: in products of the rate of its slowest link and its round trip; its name; in packets.
     window: Option<(f64, String, f64)>,
-    /// That whose goodput exceeds what it could be by the most: how many times; its name; goodput, what arrived, the limit.
-    goodput: Option<(f64, String, [f64; 3])>,
 }
 
 impl Warnings {
@@ -225,20 +205,6 @@ impl Warnings {
         }
     }
 
-    /// Notes `flow` if its goodput exceeds the rate of a link on its path, and by more than those before: data that had
-    /// arrived before the measured time, and waited for a lost packet, was delivered within it.
-    fn of_goodput(&mut self, flow: &Flow, summary: &FlowSummary, limits: &[Option<f64>]) {
-        let Some(limit) = flow.path.iter().filter_map(|link| limits[*link]).reduce(f64::min) else { return };
-        let (Some(goodput), Some(arrived)) = (summary.goodput_mbps, summary.arrived_mbps) else { return };
-        let times = goodput / limit;
-        if goodput > limit
-            && goodput > arrived
-            && self.goodput.as_ref().is_none_or(|most| times.total_cmp(&most.0).is_ge())
-        {
-            self.goodput = Some((times, summary.name.clone(), [goodput, arrived, limit]));
-        }
-    }
-
     /// The text of the warnings.
     fn said(self) -> Vec<String> {
         let window = self.window.filter(|(times, ..)| *times > MOST_PRODUCTS).map(|(times, name, window)| {
@@ -247,13 +213,7 @@ impl Warnings {
                  only tcp.receive_window limits what it sends"
             )
         });
-        let goodput = self.goodput.map(|(_, name, [goodput, arrived, limit])| {
-            format!(
-                "the goodput of {name}, {goodput:.4} Mbit/s in order, exceeds the link's {limit:.4} Mbit/s: data that had \
-                 arrived before the measured time waited for a lost packet until then; {arrived:.4} Mbit/s arrived within it"
-            )
-        });
-        window.into_iter().chain(goodput).collect()
+        window.into_iter().collect()
     }
 }
 
@@ -283,27 +243,27 @@ const SHARES: [f64; 3] = [0.50, 0.95, 0.99];
 fn summarise_link(
     id: usize,
     name: &str,
-    end: Time,
     measured: Span,
     network: &mut Network,
     observer: &Observer,
 ) -> LinkSummary {
     let link = &mut network.links[id];
-    let before = observer.links.get(id).copied().unwrap_or_default();
-    let counters = link.counters(end);
-    let (max_queue_packets, delays) = link.measured();
+    let [before, after] = observer.links.each_ref().map(|marks| marks[id]);
+    let (before, counters) = (before.counters, after.counters);
+    let delays = link.measured().1;
     let percentile = |share| delays.and_then(|delays| percentile_ms(delays, share));
     let [p50, p95, p99] = SHARES.map(percentile);
     let capacity = (counters.capacity - before.capacity) as f64;
     LinkSummary {
         id: name.to_owned(),
-        utilisation: (capacity > 0.0).then(|| (counters.bits - before.bits) as f64 / capacity),
+        // Times are whole picoseconds, in which a bit more may be sent than the rate allows.
+        utilisation: (capacity > 0.0).then(|| ((counters.bits - before.bits) as f64 / capacity).min(1.0)),
         queue_drops: counters.queue_drops - before.queue_drops,
         marks: counters.marks - before.marks,
         random_losses: counters.random_losses - before.random_losses,
         mean_queue_packets: (measured > Span::ZERO)
             .then(|| (counters.queue_integral - before.queue_integral) as f64 / measured.0 as f64),
-        max_queue_packets,
+        max_queue_packets: after.max_queue_packets,
         queue_delay_p50_ms: p50,
         queue_delay_p95_ms: p95,
         queue_delay_p99_ms: p99,
@@ -330,11 +290,16 @@ fn summarise_side(delays: &Histogram) -> SideSummary {
 
 /// Every request, page and finite transfer that began before the end of the run, by flow and then by time.
 pub fn requests(scenario: &Scenario, arrivals: &Arrivals, ends: &[Ends]) -> Table {
+    let end = Time::ZERO + scenario.run.duration;
     let (mut flows, mut starts, mut sizes, mut completions) = (vec![], vec![], vec![], vec![]);
     let mut row = |flow: u32, start: Time, bytes: Bytes, completed: Option<Time>| {
+        if start >= end {
+            return;
+        }
         flows.push(flow);
         starts.push(start.as_seconds());
         sizes.push(bytes.0);
+        let completed = completed.filter(|completed| *completed < end);
         completions.push(completed.map_or(f64::NAN, |completed| completed.since(start).as_seconds()));
     };
     for (id, Ends { sender, receiver }) in (0..).zip(ends) {
@@ -346,9 +311,7 @@ pub fn requests(scenario: &Scenario, arrivals: &Arrivals, ends: &[Ends]) -> Tabl
             Some((.., bytes)) => Some(bytes),
             None => scenario.flows[id as usize].bytes,
         };
-        if let Some(bytes) = bytes
-            && start < Time::ZERO + scenario.run.duration
-        {
+        if let Some(bytes) = bytes {
             row(id, start, bytes, receiver.view().completed);
         }
     }

@@ -28,6 +28,7 @@ mod receivers;
 mod reno_theory;
 mod responses;
 mod rounds;
+mod summary;
 mod tfrc_2000;
 mod timeouts;
 mod vivace;

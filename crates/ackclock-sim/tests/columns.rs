@@ -53,13 +53,16 @@ fn a_run_has_the_columns_and_keys_that_are_described() {
     assert_eq!(keys(&summary), required(&schema));
     assert_eq!(keys(&summary["flows"][0]), required(&schema["$defs"]["FlowSummary"]));
     assert_eq!(keys(&summary["flows"][0]["whole_run"]), required(&schema["$defs"]["Counters"]));
+    assert_eq!(keys(&summary["flows"][0]["limited_by"]), required(&schema["$defs"]["LimitedBy"]));
     assert_eq!(keys(&summary["links"][0]), required(&schema["$defs"]["LinkSummary"]));
     let flow = &summary["flows"][0];
+    let parts = ["whole_run", "limited_by"]
+        .map(|of| keys(&flow[of]).into_iter().map(move |key| format!("{of}_{key}")));
     let mut columns: Vec<_> = keys(flow)
         .into_iter()
         .filter(|key| !flow[*key].is_object())
         .map(str::to_owned)
-        .chain(keys(&flow["whole_run"]).into_iter().map(|key| format!("whole_run_{key}")))
+        .chain(parts.into_iter().flatten())
         .collect();
     columns.sort();
     let mut wanted: Vec<_> = described[4].1.iter().map(|(name, ..)| name.clone()).collect();

@@ -102,7 +102,7 @@ pub const REQUESTS: &[Described<&str>] = &[
 
 /// The columns of the tables of a run by name. Those of `flows` and `links`, which are made from the summary, are the
 /// values of [`FlowSummary`] and [`LinkSummary`]; counters of a flow over the whole run have `whole_run_` before their
-/// names.
+/// names, and shares of time `limited_by_`.
 #[must_use]
 pub fn tables() -> Vec<(&'static str, Vec<Described<String>>)> {
     let owned = |columns: &[Described<&str>]| {
@@ -124,7 +124,9 @@ pub fn tables() -> Vec<(&'static str, Vec<Described<String>>)> {
 fn flows() -> Vec<Described<String>> {
     let schema = schema_of::<FlowSummary>();
     let mut columns = columns("", &properties(&schema));
-    columns.extend(self::columns("whole_run_", &properties(&schema["$defs"]["Counters"])));
+    for (prefix, of) in [("limited_by_", "LimitedBy"), ("whole_run_", "Counters")] {
+        columns.extend(self::columns(prefix, &properties(&schema["$defs"][of])));
+    }
     columns
 }
 

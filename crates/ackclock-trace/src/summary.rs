@@ -51,6 +51,11 @@ described! {
         pub loss_events: Option<u64>,
         /// Expiries of the retransmission timer.
         pub timeouts: u64,
+        /// Data packets that arrived although they had arrived before. Packets sent are those that arrived for the first time,
+        /// those that arrived again, those dropped, and those under way.
+        pub duplicate_packets: u64,
+        /// Acknowledgements, or reports of its receiver, dropped by queues, lost at random, or thinned out.
+        pub dropped_acks: u64,
     }
 }
 
@@ -67,6 +72,8 @@ impl Counters {
                 (all, _) => all,
             },
             timeouts: self.timeouts - earlier.timeouts,
+            duplicate_packets: self.duplicate_packets - earlier.duplicate_packets,
+            dropped_acks: self.dropped_acks - earlier.dropped_acks,
         }
     }
 }
@@ -90,7 +97,7 @@ described! {
 }
 
 described! {
-    /// A flow, measured on [max(warmup, start), min(duration, stop)].
+    /// A flow, measured on [max(warmup, start), min(duration, stop)): what happens at the last instant does not count.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct FlowSummary {
         /// Its index.
@@ -104,15 +111,17 @@ described! {
         pub kind: FlowKind,
         /// Propagation round trip, milliseconds.
         pub rtt_ms: f64,
-        /// Packets delivered in order to the application, times the packet size, Mbit/s. What waited for a lost packet counts when
-        /// that arrives, so that this may exceed the rate of a link; a warning says so.
+        /// Packets that arrived for the first time, in any order, times the packet size, Mbit/s.
         pub goodput_mbps: Option<f64>,
-        /// Packets that arrived, in any order and each counted once, times the packet size, Mbit/s. It never exceeds what the links
-        /// carry.
-        pub arrived_mbps: Option<f64>,
+        /// Packets delivered in order to the application, times the packet size, Mbit/s. What waited for a lost packet counts when
+        /// that arrives, so that this may exceed the rate of a link.
+        pub in_order_mbps: Option<f64>,
+        /// Shares of the measured time in which something kept the flow from sending more; null for a flow that never began
+        /// within it.
+        pub limited_by: Option<LimitedBy>,
         /// Time average of the control's window, packets.
         pub mean_window: Option<f64>,
-        /// Largest window of the control in the whole run, whole packets.
+        /// Largest window of the control in the whole run, the initial one included, packets.
         pub max_window: Option<f64>,
         /// Mean of the RTT samples, milliseconds.
         pub mean_rtt_ms: Option<f64>,
@@ -125,9 +134,10 @@ described! {
         /// Counters over the measured time.
         #[serde(flatten)]
         pub counters: Counters,
-        /// From start to the delivery of the last packet of a finite transfer, seconds.
+        /// From start to the delivery of the last packet of a finite transfer, seconds. There is no handshake: a real connection
+        /// needs a round trip more.
         pub completion_s: Option<f64>,
-        /// Requests or pages that began in the measured time and were complete by the end of the run.
+        /// Requests or pages that began in the measured time and were complete before the end of the run.
         pub requests_completed: Option<u64>,
         /// Median of the times from their starts to the delivery of their last packets, seconds.
         pub request_p50_s: Option<f64>,
@@ -156,12 +166,30 @@ described! {
 }
 
 described! {
+    /// What kept a flow from sending more. The shares add up to 1 and are rounded to four digits. The time after a finite
+    /// transfer is complete does not count, and while a packet waits for a random `overhead` or for `max_burst` what held
+    /// the flow before still does.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct LimitedBy {
+        /// Its congestion window was full.
+        pub window: f64,
+        /// Its receive window was full, and its congestion window was not.
+        pub receiver: f64,
+        /// Its application had nothing new to send.
+        pub application: f64,
+        /// It was paced, or its control sets a rate and has no window.
+        pub pacing: f64,
+    }
+}
+
+described! {
     /// A link, measured from the warm-up on.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct LinkSummary {
         /// Its name.
         pub id: String,
-        /// Bits sent over the integral of the rate.
+        /// Bits sent over the integral of the rate. A packet in transmission counts as far as it is sent, and when the link
+        /// changes or goes down its rate lasts until it is sent.
         pub utilisation: Option<f64>,
         /// Packets dropped by the queue, a policer or an outage, and acknowledgements that were thinned out.
         pub queue_drops: u64,

@@ -130,6 +130,8 @@ impl ReceivingEnd for QuicReceiver {
         ReceiverView {
             delivered: self.bytes / self.segment,
             arrived: (self.bytes + early) / self.segment,
+            // Data that is sent again is another packet.
+            duplicates: 0,
             completed: self.completed,
         }
     }

@@ -7,10 +7,10 @@ use ackclock_scenario::Flow;
 use ackclock_sim::Placement;
 use ackclock_sim::context::Context;
 use ackclock_sim::endpoint::{Endpoint, SenderView, SendingEnd};
-use ackclock_sim::meter::Meter;
+use ackclock_sim::meter::{Holder, Meter};
 use ackclock_sim::packet::{Kind, Packet};
 use ackclock_units::Time;
-use quinn_proto::{Dir, Event, StreamId};
+use quinn_proto::{Dir, Event, StreamEvent, StreamId};
 
 use super::peer::{Peer, check};
 use super::watched::{OneFactory, Watched};
@@ -31,6 +31,8 @@ pub struct QuicSender {
     left: Option<u64>,
     has_started: bool,
     has_stopped: bool,
+    /// All is acknowledged.
+    is_complete: bool,
     meter: Meter,
     /// When quinn wants to be woken; kept, because asking it needs mutable access.
     due: Time,
@@ -56,6 +58,7 @@ impl QuicSender {
             left: flow.bytes.map(|bytes| bytes.0),
             has_started: false,
             has_stopped: false,
+            is_complete: false,
             meter: placement.meter(),
             due: Time::NEVER,
         }
@@ -65,6 +68,7 @@ impl QuicSender {
     fn drive(&mut self) {
         while let Some(event) = self.peer.poll() {
             check(self.flow, &event);
+            self.is_complete |= matches!(event, Event::Stream(StreamEvent::Finished { .. }));
             if matches!(event, Event::Connected)
                 && let Some(connection) = self.peer.connection()
             {
@@ -87,11 +91,22 @@ impl QuicSender {
         }
     }
 
+    /// What keeps quinn from sending now: it says whether it had data when it was acknowledged last, and not why it waits.
+    fn holder(&self) -> Holder {
+        let window = self.watched.decided().window;
+        let seen = self.watched.seen();
+        match () {
+            () if self.is_complete => Holder::Nothing,
+            () if seen.in_flight + seen.sent_since >= window.whole().0 => Holder::Window,
+            () if seen.is_idle => Holder::Application,
+            () => Holder::Pacing,
+        }
+    }
+
     /// Does `act`, measures its effect, and records what happened to the window.
     fn act(&mut self, context: &mut Context<'_>, act: impl FnOnce(&mut QuicSender)) {
         let window = self.watched.decided().window.0;
         self.meter.hold_window(context.now, window);
-        self.meter.note_window(window);
         act(self);
         self.drive();
         let after = self.watched.decided().window.0;
@@ -144,8 +159,12 @@ impl Endpoint for QuicSender {
         let Some((number, bytes, ecn)) = self.peer.transmit(context.now) else {
             // Nothing more to send now, so the timers are final.
             self.due = self.peer.wakeup();
+            if self.has_started {
+                self.meter.hold(context.now, self.holder());
+            }
             return None;
         };
+        self.watched.seen().sent_since += 1;
         self.meter.counters.sent_packets += 1;
         let mut packet = Packet::new(Kind::Data, self.flow, self.route, number, context.now, bytes);
         packet.set_ecn(ecn);

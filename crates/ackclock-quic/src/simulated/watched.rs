@@ -22,8 +22,10 @@ pub struct Seen {
     pub timeouts: u64,
     /// Round trips.
     pub round: u64,
-    /// Packets in the network.
+    /// Packets in the network at the last acknowledgement, packets sent since, and whether the application had no data then.
     pub in_flight: u64,
+    pub sent_since: u64,
+    pub is_idle: bool,
     /// An RTT sample that has not been recorded yet.
     pub rtt: Option<Span>,
 }
@@ -43,6 +45,8 @@ impl Watched {
             timeouts: 0,
             round: 0,
             in_flight: 0,
+            sent_since: 0,
+            is_idle: false,
             rtt: None,
         })))
     }
@@ -67,6 +71,7 @@ impl ErasedController for Watched {
         match signal {
             Signal::Ack(ack) => {
                 (seen.round, seen.in_flight, seen.rtt) = (ack.round, ack.in_flight.0, ack.rtt);
+                (seen.sent_since, seen.is_idle) = (0, !ack.window_limited);
             }
             Signal::Loss { .. } => seen.losses += 1,
             Signal::Timeout { .. } => seen.timeouts += 1,

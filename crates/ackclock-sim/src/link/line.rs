@@ -112,10 +112,11 @@ impl Line {
         (self.finish, self.sends_bytes) = (finish, u64::from(bytes));
     }
 
-    /// Bits transmitted up to the last transmission that was worked off.
+    /// Bits transmitted before `now`, up to which everything was worked off.
     #[must_use]
-    pub const fn bits(&self) -> u64 {
-        8 * self.sent_bytes
+    pub fn bits(&self, now: Time) -> u64 {
+        let of_last = if self.finish == Time::NEVER { 0 } else { 8 * self.sends_bytes };
+        8 * self.sent_bytes + self.pace.sent_bits(now, self.finish, of_last)
     }
 
     /// As [`Line::catch_up`], where packets do not come in.
@@ -191,7 +192,6 @@ impl Line {
     #[must_use]
     pub fn into_transmitter(mut self, now: Time) -> Transmitter {
         self.settle(now);
-        let bits = self.bits();
         let mut wire = Wire::new(self.delay, None);
         let mut queue = Droptail::new(self.limit.0, self.limit.1);
         let mut in_service = InService::default();
@@ -215,7 +215,7 @@ impl Line {
             in_service,
             service: Service::Running,
             finish: self.finish,
-            bits,
+            sent_bits: 8 * self.sent_bytes,
             level: self.level,
             delays: self.delays,
             measured: self.measured,

@@ -53,8 +53,8 @@ pub struct Transmitter {
     pub service: Service,
     /// When the transmission under way ends; [`Time::NEVER`] when there is none.
     pub finish: Time,
-    /// Bits transmitted.
-    pub bits: u64,
+    /// Bits of the packets whose transmission has ended.
+    pub sent_bits: u64,
     /// The queue over time.
     pub level: Level,
     /// Queueing delays, once they are measured.
@@ -96,7 +96,7 @@ impl Transmitter {
             in_service: InService::default(),
             service: Service::Running,
             finish: Time::NEVER,
-            bits: 0,
+            sent_bits: 0,
             level: Level::default(),
             delays: Histogram::default(),
             measured: false,
@@ -122,7 +122,7 @@ impl Transmitter {
     #[inline]
     pub fn catch_up(&mut self, now: Time, mut drops: Drops<'_>) {
         while self.finish <= now && self.finish < Time::NEVER {
-            self.bits += self.in_service.bytes * 8;
+            self.sent_bits += self.in_service.bytes * 8;
             self.start(self.finish, &mut drops);
         }
     }
@@ -157,7 +157,7 @@ impl Transmitter {
 
     /// From `now` on it sends or not; the packet in transmission is not affected.
     pub fn switch(&mut self, now: Time, service: Service, mut drops: Drops<'_>) {
-        self.pace.pause(now, service != Service::Running);
+        self.pace.pause(now, service != Service::Running, self.finish);
         self.service = service;
         match service {
             Service::Running if self.finish == Time::NEVER => self.start(now, &mut drops),
@@ -186,6 +186,12 @@ impl Transmitter {
         });
         self.note_level(now);
         old.marks()
+    }
+
+    /// Bits transmitted before `now`, up to which everything was worked off.
+    #[must_use]
+    pub fn bits(&self, now: Time) -> u64 {
+        self.sent_bits + self.pace.sent_bits(now, self.finish, 8 * self.in_service.bytes)
     }
 
     /// When the next packet reaches the far end. Where packets may overtake each other one that waits may arrive before

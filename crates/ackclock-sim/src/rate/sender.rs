@@ -6,7 +6,7 @@ use ackclock_units::{Span, Time};
 use super::intake::RateReceiver;
 use crate::context::Context;
 use crate::endpoint::{Endpoint, Internals, SenderView, SendingEnd};
-use crate::meter::Meter;
+use crate::meter::{Holder, Meter};
 use crate::packet::{Kind, Packet};
 use crate::payload::{Header, Payload, Report};
 use crate::random::Stream;
@@ -143,6 +143,7 @@ impl<L: Law> RateSender<L> {
         if !L::COUNTS_LOSS_EVENTS {
             meter.counters.loss_events = None;
         }
+        meter.hold(settings.start, Holder::Pacing);
         RateSender {
             jitter: L::jitter(settings.overhead),
             law: L::new(params, settings.packet_bytes),
@@ -255,6 +256,7 @@ impl<L: Law> Endpoint for RateSender<L> {
         self.schedule_next(now);
         if self.meter.counters.sent_packets >= total {
             self.next = Time::NEVER;
+            self.meter.hold(now, Holder::Nothing);
             context.write(flow, "complete", self.window(), self.window());
         }
         let packet = Packet::new(Kind::Data, flow, route, sequence, now, packet_bytes);

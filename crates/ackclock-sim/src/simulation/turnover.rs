@@ -1,7 +1,5 @@
 //! Flows that come and go during a run.
 
-use ackclock_units::Time;
-
 use super::Simulation;
 use crate::endpoint::Ends;
 use crate::memory::{Grow as _, unwind_if_short};
@@ -22,7 +20,8 @@ impl Simulation {
         };
         self.act_at(place, self.stage.network.slot(place, end.is_sender()), end, packet);
         let is_through = self.stage.network.under_way[place as usize] == [0, 0];
-        if place >= self.observer.early() && is_through {
+        // At the last instant the end of the run has been marked, and a record would have what came after it.
+        if place >= self.observer.early() && is_through && !self.observer.has_ended() {
             let Ends { sender, receiver } = &self.ends[place as usize];
             if sender.is_over() && receiver.is_over() {
                 self.retire(end.flow(), place);
@@ -39,14 +38,14 @@ impl Simulation {
         if is_new {
             self.ends.add(ends);
             network.under_way.add([0, 0]);
-            network.dropped.add(0);
+            network.dropped.add([0, 0]);
             schedule.extend(network.slot(place + 1, true) as usize);
         } else {
             self.ends[place as usize] = ends;
             debug_assert_eq!(network.under_way[place as usize], [0, 0], "the flow before has ended");
-            network.dropped[place as usize] = 0;
+            network.dropped[place as usize] = [0, 0];
         }
-        self.observer.begin(place, *now, Time::ZERO + self.scenario.run.duration);
+        self.observer.begin(place, *now);
         self.await_next();
         place
     }
@@ -65,10 +64,9 @@ impl Simulation {
 
     /// `flow` has ended: its numbers are kept, if they fit into a record, and its place is free for another.
     fn retire(&mut self, flow: u32, place: u32) {
-        let end = Time::ZERO + self.scenario.run.duration;
         let Stage { now, network, schedule, .. } = &mut self.stage;
-        let measure = self.observer.measure(place, *now, end, network, &self.ends);
-        let numbers = Numbers::of(&self.ends[place as usize], &measure, measure.2.counters);
+        let measured = self.observer.measure(place, *now, network, &self.ends);
+        let numbers = Numbers::of(&self.ends[place as usize], &measured, None);
         if let Some(record) = Record::of(&numbers) {
             schedule.forget(network.slot(place, true));
             schedule.forget(network.slot(place, false));

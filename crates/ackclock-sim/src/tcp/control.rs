@@ -67,26 +67,26 @@ impl Control {
     pub fn tell(&mut self, now: Time, signal: Signal, meter: &mut Meter) {
         meter.hold_window(now, self.decision.window.0);
         self.control.decide(now, signal, &mut self.decision);
-        self.adopt(meter);
+        self.adopt();
     }
 
     /// A new connection begins, with the control as it was at the start: `fresh`.
-    pub fn begin_again(&mut self, fresh: &dyn ErasedController, meter: &mut Meter) {
+    pub fn begin_again(&mut self, now: Time, fresh: &dyn ErasedController, meter: &mut Meter) {
+        meter.hold_window(now, self.decision.window.0);
         self.control = fresh.duplicate();
         self.decision = self.control.decision();
-        self.adopt(meter);
+        self.adopt();
     }
 
     /// Takes in the window of a new decision.
     #[inline]
-    fn adopt(&mut self, meter: &mut Meter) {
+    fn adopt(&mut self) {
         let window = self.decision.window.0;
         assert!((1.0..f64::INFINITY).contains(&window), "a control broke its contract: window {window}");
         // Mostly the whole window stays as it is, and rounding takes 15 instructions.
         let beyond = window - self.whole_window as i64 as f64;
         if !(0.0..1.0).contains(&beyond) {
             self.whole_window = whole(self.decision.window, self.least);
-            meter.note_window(window);
         }
     }
 }

@@ -33,8 +33,9 @@ pub struct TcpReceiver {
     /// Acknowledged so far, and parts of the next acknowledgement that have gone out, where those are split.
     told: u64,
     parts: u64,
-    /// The packet that came twice, where `has_duplicate`.
+    /// The packet that came twice, where `has_duplicate`, and how many packets ever did.
     duplicate: u64,
+    duplicates: u64,
     /// Packets that arrived out of order.
     early: SequenceSet,
     /// The next packet that is expected.
@@ -101,6 +102,7 @@ impl TcpReceiver {
             told: 0,
             parts: 0,
             duplicate: 0,
+            duplicates: 0,
             early: SequenceSet::default(),
             next: 0,
             boundary: settings.total,
@@ -156,10 +158,11 @@ impl TcpReceiver {
     #[inline]
     fn take_in(&mut self, sequence: u64, again: bool) -> bool {
         if sequence < self.next {
-            if self.settings.lies.advance && !again {
-                self.missed = self.missed.saturating_sub(1);
-            }
             self.note_duplicate(sequence);
+            if self.settings.lies.advance && !again && self.missed > 0 {
+                // A liar acknowledged it before it came.
+                (self.missed, self.duplicates) = (self.missed - 1, self.duplicates - 1);
+            }
             return true;
         }
         if sequence > self.next {
@@ -186,6 +189,7 @@ impl TcpReceiver {
     #[cold]
     fn note_duplicate(&mut self, sequence: u64) {
         (self.duplicate, self.has_duplicate) = (sequence, true);
+        self.duplicates += 1;
     }
 
     /// The newest packet or the one before it was marked, the newest if `marked`. Returns whether to acknowledge at once:
@@ -292,7 +296,12 @@ impl Endpoint for TcpReceiver {
 impl ReceivingEnd for TcpReceiver {
     fn view(&self) -> ReceiverView {
         let delivered = self.next - self.missed;
-        ReceiverView { delivered, arrived: delivered + self.early.len(), completed: self.completed }
+        ReceiverView {
+            delivered,
+            arrived: delivered + self.early.len(),
+            duplicates: self.duplicates,
+            completed: self.completed,
+        }
     }
 
     fn is_over(&self) -> bool {

@@ -16,7 +16,7 @@ use super::settings::{PacketSettings, Settings};
 use super::{Application, Timer};
 use crate::context::Context;
 use crate::endpoint::{Endpoint, SenderView, SendingEnd};
-use crate::meter::Meter;
+use crate::meter::{Holder, Meter};
 use crate::packet::{EcnField, Kind, Packet};
 use crate::payload::Payload;
 use crate::random::Stream;
@@ -289,7 +289,7 @@ impl<R: Recovery> TcpSender<R> {
         if self.application.on_timer(now, self.phase == Phase::Sending)
             && let Some(fresh) = &self.rare.fresh
         {
-            self.control.begin_again(&**fresh, &mut self.meter);
+            self.control.begin_again(now, &**fresh, &mut self.meter);
         }
         self.plan();
     }
@@ -424,7 +424,7 @@ impl<R: Recovery> TcpSender<R> {
     }
 
     /// The packet that the window allows now, before pacing and the random delay.
-    fn candidate(&mut self) -> Option<(u64, bool)> {
+    fn candidate(&mut self, now: Time) -> Option<(u64, bool)> {
         let has_data = self.has_new_data();
         let admitted = self.flight.outstanding() < u64::from(self.settings.receive_window);
         match self.recovery.next(self.flight, self.control.whole_window(), has_data && admitted) {
@@ -433,10 +433,22 @@ impl<R: Recovery> TcpSender<R> {
             NextPacket::WindowFull => {
                 self.window_limited = true;
                 self.measuring.on_full_window();
+                // Nothing that the window holds back, if all has been sent. Whether more may go costs more to find out.
+                let all_sent = self.flight.next >= self.application.total();
+                self.meter.hold(now, if all_sent { Holder::Application } else { Holder::Window });
                 None
             }
             NextPacket::NoData => {
                 self.window_limited = false;
+                let is_complete = self.phase == Phase::Stopped && self.flight.outstanding() == 0;
+                self.meter.hold(
+                    now,
+                    match (has_data, is_complete) {
+                        (true, _) => Holder::Receiver,
+                        (false, false) => Holder::Application,
+                        (false, true) => Holder::Nothing,
+                    },
+                );
                 if self.measuring.follows_packets() {
                     self.measuring.on_no_data(self.recovery.in_flight(self.flight));
                 }
@@ -527,7 +539,7 @@ impl<R: Recovery> Endpoint for TcpSender<R> {
         if self.phase == Phase::NotStarted || self.burst >= self.settings.max_burst {
             return None;
         }
-        let Some((sequence, again)) = self.candidate() else {
+        let Some((sequence, again)) = self.candidate(now) else {
             self.gate.shut();
             self.pacer.release();
             return None;
@@ -539,6 +551,7 @@ impl<R: Recovery> Endpoint for TcpSender<R> {
         }
         if self.is_paced() {
             if !self.pacer.admits(now) {
+                self.meter.hold(now, Holder::Pacing);
                 return None;
             }
             self.pace(now);

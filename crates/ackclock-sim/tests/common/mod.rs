@@ -1,6 +1,8 @@
 //! Scenarios for tests: the papers' dumbbell, changed as a test needs it.
 
 pub mod chance;
+pub mod ledger;
+pub mod random;
 pub mod table;
 
 use ackclock_scenario::*;
