@@ -309,7 +309,7 @@ def papers() -> dict[Path, str]:
         text = _between(file.read_text(encoding="utf-8"), ARTEFACTS, markdown.table(heads, rows))
         records = [known.record for known in published.read(places[name]).values()]
         classified = classes.classify(paper, records)
-        text = _between(text, RESULT, result(paper, classified))
+        text = _between(text, RESULT, [*result(paper, classified), *published.age(records)])
         text = _between(text, OUTCOME, what_became(paper, classified))
         cells = matrix_cells.read(DOCS.parent / PACKAGES / name / tried.READINGS)
         matrix = readings.tables(paper, cells)

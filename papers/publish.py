@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -82,6 +83,12 @@ def _with_tables(known: Published, paper: Paper, artefact: Artefact) -> Publishe
     return replace(known, record=whole | {"verdict": make.worst(whole)})
 
 
+def _commit() -> str:
+    """Return the commit of the code that is checked out here."""
+    git = ["git", "rev-parse", "HEAD"]
+    return subprocess.run(git, cwd=published.FOLDER, capture_output=True, text=True, check=True).stdout.strip()
+
+
 def _is_published(directory: Path) -> bool:
     names = frozenset({RECORDS, *(f"{name}.parquet" for name in TABLES)})
     return storage.holds_only(directory, names, RECORDS)
@@ -93,6 +100,7 @@ def _of_result(place: Path) -> Published | None:
     record: ArtefactRecord = json.loads((place / "artefact.json").read_text("utf-8"))
     if record["quick"] or record["error"]:
         return None
+    record["commit"] = _commit()
     figure = json.loads(charts.dump(charts.load((place / page.FIGURE).read_text("utf-8")), MOST_ROWS))
     rows: dict[str, pl.DataFrame] = {
         "curves": pl.DataFrame(list(_curves(figure)), TABLES["curves"], orient="row"),

@@ -20,6 +20,7 @@ from conftest import COMMAND, SCENARIO, wait_until
 # The keys in the order of the documentation; exactly these must be present.
 SUMMARY_KEYS = [
     "version",
+    "rules",
     "digest",
     "seed",
     "run",
@@ -30,9 +31,18 @@ SUMMARY_KEYS = [
     "jain",
     "packets_simulated",
     "warnings",
+    "notes",
     "wall_s",
 ]
-COUNTERS = ["sent_packets", "retransmitted_packets", "dropped_packets", "loss_events", "timeouts"]
+COUNTERS = [
+    "sent_packets",
+    "retransmitted_packets",
+    "dropped_packets",
+    "loss_events",
+    "timeouts",
+    "duplicate_packets",
+    "dropped_acks",
+]
 FLOW_KEYS = [
     "id",
     "name",
@@ -40,7 +50,8 @@ FLOW_KEYS = [
     "kind",
     "rtt_ms",
     "goodput_mbps",
-    "arrived_mbps",
+    "in_order_mbps",
+    "limited_by",
     "mean_window",
     "max_window",
     "mean_rtt_ms",

@@ -7,6 +7,7 @@ import sqlite3
 from pathlib import Path
 
 import ackclock
+from ackclock import engine
 from ackclock.engine import integrity
 from ackclock.runs import database
 from ackclock.runs.store import Store
@@ -34,10 +35,12 @@ def test_the_store_is_as_described(tmp_path):
     assert f"application identifier 0x{application:X} (`ACKC`) and `user_version` {version}." in FORMATS
     columns = [column[1] for column in connection.execute("PRAGMA table_info(rows)")]
     assert re.findall(r"^\| `(\w+)` \| ", FORMATS.split("## Results")[0], re.M) == columns
-    kind, name, content, digest = connection.execute(database.EVERY).fetchone()
-    assert (kind, name, json.loads(content)) == ("note", "sweep/loss/00001", [1, 2])
-    line = f"{version} {kind} {name}\n".encode()
-    assert digest == hashlib.sha256(line + content).digest()[:16]
+    rows = {row[:2]: row[2:] for row in connection.execute(database.EVERY)}
+    notes = {name: json.loads(content) for (kind, name), (content, _) in rows.items() if kind == "note"}
+    assert notes == {"rules": engine.RULES, "sweep/loss/00001": [1, 2]}
+    for (kind, name), (content, digest) in rows.items():
+        line = f"{version} {kind} {name}\n".encode()
+        assert digest == hashlib.sha256(line + content).digest()[:16]
     assert f"`{next(database.asides(file)).name}`" in FORMATS
 
 

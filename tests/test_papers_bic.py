@@ -88,7 +88,7 @@ def delivering(flows, mbps, start_s=10.0, end_s=20.0):
         {
             "time_s": np.tile(time, len(flows)),
             "flow": np.repeat(np.arange(len(flows)), time.size),
-            "delivered_bytes": np.concatenate([rate / 8e-6 * factor for rate in mbps]),
+            "arrived_bytes": np.concatenate([rate / 8e-6 * factor for rate in mbps]),
         }
     )
     numbered = [{**flow, "id": index} for index, flow in enumerate(flows)]
@@ -404,7 +404,7 @@ def test_figure_3_compares_the_last_quarter_with_the_first():
         {
             "time_s": np.tile(time, 10),
             "flow": np.repeat(np.arange(10), time.size),
-            "delivered_bytes": np.concatenate(sizes),
+            "arrived_bytes": np.concatenate(sizes),
         }
     )
     row = figures_2_and_3.FIGURE_3.measure(figures_2_and_3.DROPTAIL, run_of(end_s=50.0, windows=windows))
@@ -442,7 +442,7 @@ def two_flows(first, second):
             "time_s": np.tile(time, 2),
             "flow": np.repeat([0, 1], 80),
             # What was before the measured time would turn the ratio.
-            "delivered_bytes": np.concatenate(
+            "arrived_bytes": np.concatenate(
                 [np.where(time > 40, rate, 77.0) / 8e-6 for rate in (first(time), second(time))]
             ),
         }
@@ -530,7 +530,7 @@ def fairness_run(start_s, end_s, unfair_s):
         {
             "time_s": np.tile(time, 4),
             "flow": np.repeat(np.arange(4), time.size),
-            "delivered_bytes": np.concatenate(delivered),
+            "arrived_bytes": np.concatenate(delivered),
         }
     )
     return run_of(start_s=start_s, end_s=end_s, windows=windows)

@@ -84,7 +84,7 @@ def test_goodput_over_time():
         {
             "time_s": [1.0, 2.0, 3.0, 4.0] * 2,
             "flow": [0] * 4 + [1] * 4,
-            "delivered_bytes": [100e3, 150e3, 0.0, 500e3, 0.0, 0.0, 250e3, 0.0],
+            "arrived_bytes": [100e3, 150e3, 0.0, 500e3, 0.0, 0.0, 250e3, 0.0],
         }
     )
     frame = setting.over_time(run_of([1.0, 1.0], names=["a", "b"], windows=windows), 2.0)
@@ -263,7 +263,7 @@ def test_a_turn_counts_without_its_first_tenth():
         own = np.where(since <= 1, 1.0, flow + 2.0)
         rates = np.where((since > 0) & (since <= 10), own, 100.0)
         rows += [
-            {"time_s": at, "flow": flow, "delivered_bytes": rate / 8e-6}
+            {"time_s": at, "flow": flow, "arrived_bytes": rate / 8e-6}
             for at, rate in zip(time, rates, strict=True)
         ]
     run = run_of([0.0] * 6, end_s=60.0, windows=pl.DataFrame(rows))
@@ -280,7 +280,7 @@ def test_figure_9_sums_the_connections():
     }
     windows = pl.DataFrame(
         # 2.5 MB in 20 s are 1 Mbit/s: 1 + 2 and then 3 + 0.
-        {"time_s": [20.0, 40.0] * 2, "flow": [0, 0, 1, 1], "delivered_bytes": [2.5e6, 7.5e6, 5e6, 0.0]}
+        {"time_s": [20.0, 40.0] * 2, "flow": [0, 0, 1, 1], "arrived_bytes": [2.5e6, 7.5e6, 5e6, 0.0]}
     )
     run = run_of([0.0, 0.0], names=["E-0", "E-1"], windows=windows)
     frame = figures_8_and_9.FIGURE_9.trace("E-MulTCP", run)

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ import publish
 from ackclock import StorageError
 from ackclock.draw import charts
 from ackclock.draw.figure import Axis, Chart, Group, Series
+from ackclock import engine
 from ackclock.engine import integrity
 from ackclock.reproduction import make, page, published
 from ackclock.reproduction.main_claims import MainClaim
@@ -75,8 +77,12 @@ def test_a_result_is_published_and_unpacked_as_it_was(results, tmp_path):
     assert publish.publish(results, TINY, place) == ["table-1"]
     published.unpack(published.read(place), tmp_path / "again" / "tiny")
     before, after = (folder / "tiny" / "figure-1" for folder in (results, tmp_path / "again"))
-    for name in ("artefact.json", "scenarios/one.toml", "scenarios/two.toml"):
+    for name in ("scenarios/one.toml", "scenarios/two.toml"):
         assert (after / name).read_bytes() == (before / name).read_bytes()
+    # What is published has the commit of the code that made it in addition.
+    unpacked, made = (json.loads((folder / "artefact.json").read_text()) for folder in (after, before))
+    assert re.fullmatch(r"[0-9a-f]{40}", unpacked.pop("commit"))
+    assert unpacked == made
     for name in ("numbers.parquet", "runs.parquet"):
         assert pl.read_parquet(after / name).rows() == pl.read_parquet(before / name).rows()
     thinned = charts.dump(charts.load((before / page.FIGURE).read_text()), publish.MOST_ROWS)
@@ -157,6 +163,8 @@ def test_the_overview_lists_every_artefact(results, tmp_path):
             "main_claim": {"id": "tiny/figure-1/rate", "holds": holds},
             "holds": 1,
             "claims": 1,
+            "commit": published.read(tmp_path / "published")["figure-1"].record["commit"],
+            "is_older": False,
         },
         {
             "artefact": "tiny/table-1",
@@ -164,8 +172,21 @@ def test_the_overview_lists_every_artefact(results, tmp_path):
             "main_claim": {"id": None, "holds": None},
             "holds": 0,
             "claims": 0,
+            "commit": None,
+            "is_older": False,
         },
     ]
+
+
+def test_results_of_other_rules_are_older():
+    made = {"cases": {"one": {"file": "one.toml", "runs": 3}}, "rules": engine.RULES, "commit": "a" * 40}
+    # What was published before there were rules has none; a formula has no runs that could be measured.
+    older = [made | {"rules": engine.RULES - 1, "commit": "b" * 40}, {"cases": made["cases"]}]
+    formula = made | {"cases": {}, "rules": 1}
+    assert [published.is_older(record) for record in (made, formula, *older)] == [False, False, True, True]
+    assert published.age([made, formula]) == []
+    (_, line) = published.age([made, formula, *older])
+    assert "made at bbbbbbbbbb, ?, before" in line
 
 
 def test_the_verb_lists_all_artefacts(ackclock_here):
@@ -174,7 +195,7 @@ def test_the_verb_lists_all_artefacts(ackclock_here):
     names = [f"{name}/{artefact.name}" for name, paper in PAPERS.items() for artefact in paper.artefacts]
     assert [row["artefact"] for row in listed["artefacts"]] == names
     for row in listed["artefacts"]:
-        assert list(row) == ["artefact", "class", "main_claim", "holds", "claims"]
+        assert list(row) == ["artefact", "class", "main_claim", "holds", "claims", "commit", "is_older"]
         assert list(row["main_claim"]) == ["id", "holds"]
     some = ackclock_here("reproduce", "--published", "illinois/figure-8").stdout
     assert some.splitlines()[1].startswith("illinois/figure-8")

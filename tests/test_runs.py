@@ -221,10 +221,27 @@ def test_rows_of_a_damaged_store_are_saved(tmp_path: Path, capsys: pytest.Captur
         kept = [number for number in range(1000) if store.get(f"{number:04}") is not None]
         assert all(store.get(f"{number:04}") == Answer("x" * 100, number) for number in kept)
     assert 900 < len(kept) < 1000
-    assert f"{len(kept)} rows are kept" in capsys.readouterr().err
+    # And the note of the rules by which they were measured.
+    assert f"{len(kept) + 1} rows are kept" in capsys.readouterr().err
     assert (tmp_path / "runs.damaged").read_bytes() == content
     with Store(tmp_path).opened():
         assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("rules", [None, engine.RULES - 1, engine.RULES, engine.RULES + 1])
+def test_answers_of_other_rules_are_reported_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], rules: int | None
+) -> None:
+    with Store(tmp_path).opened() as store:
+        store.add("a", Answer(1, 1))
+        # A store from before there were rules has no note of them.
+        store.drop_notes("rules") if rules is None else store.write_note("rules", rules)
+    said = []
+    for _ in range(2):
+        with Store(tmp_path).opened():
+            said.append(capsys.readouterr().err.splitlines())
+    is_other = rules != engine.RULES
+    assert ([len(lines) for lines in said], "by other rules" in str(said)) == ([int(is_other), 0], is_other)
 
 
 def test_a_row_under_another_name_is_not_believed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

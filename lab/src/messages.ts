@@ -53,7 +53,6 @@ export interface FlowSummary {
   kind: "window" | "rate" | "datagrams" | "media" | "web";
   rtt_ms: number;
   goodput_mbps: number | null;
-  arrived_mbps: number | null;
   mean_window: number | null;
   mean_rtt_ms: number | null;
   rtt_p50_ms: number | null;
@@ -89,6 +88,7 @@ export interface Summary {
   jain: number | null;
   packets_simulated: number;
   warnings: string[];
+  notes: string[];
 }
 
 /** A scenario as a text, with the files that it names and the control that is written in the page. */

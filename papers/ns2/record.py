@@ -202,7 +202,7 @@ class Polls:
             "kind": KINDS.get(flow.table.get("source"), "window" if controlled else "rate"),
             "rtt_ms": 1e3 * quantity(flow.table["rtt"], "time_s"),
             "goodput_mbps": bits / span_s * 1e-6 if span_s > 0 else None,
-            "arrived_mbps": bits / span_s * 1e-6 if span_s > 0 else None,
+            "in_order_mbps": bits / span_s * 1e-6 if span_s > 0 else None,
             "mean_window": float(window.mean()) if known else None,
             "max_window": float(window.max()) if known else None,
             "mean_rtt_ms": 1e3 * float(self.rtt_s[inside, index].mean()) if inside.any() else None,

@@ -12,6 +12,7 @@ _Column = NDArray[np.float64] | NDArray[np.uint64] | NDArray[np.uint32] | list[s
 
 __all__ = [
     "ENGINE",
+    "RULES",
     "VERSION",
     "Ack",
     "Episodes",
@@ -39,6 +40,7 @@ __all__ = [
 ]
 
 ENGINE: str
+RULES: int
 """Hash of the sources that determine the results of a run: 16 hexadecimal digits."""
 VERSION: str
 

@@ -27,6 +27,17 @@ class Counters(TypedDict):
     dropped_packets: int
     loss_events: int | None
     timeouts: int
+    duplicate_packets: int
+    dropped_acks: int
+
+
+class LimitedBy(TypedDict):
+    """Shares of its measured time in which something kept a flow from sending more."""
+
+    window: float
+    receiver: float
+    application: float
+    pacing: float
 
 
 class Uniform(TypedDict):
@@ -79,7 +90,7 @@ class Settings(TypedDict):
 
 
 class FlowSummary(Counters):
-    """A flow, measured from the warm-up or its start to its stop or the end."""
+    """A flow, measured from the warm-up or its start on, and before its stop or the end."""
 
     id: int
     name: str
@@ -87,7 +98,8 @@ class FlowSummary(Counters):
     kind: Kind
     rtt_ms: float
     goodput_mbps: float | None
-    arrived_mbps: float | None
+    in_order_mbps: float | None
+    limited_by: LimitedBy | None
     mean_window: float | None
     max_window: float | None
     mean_rtt_ms: float | None
@@ -145,6 +157,7 @@ class Summary(TypedDict):
     """A run; values that do not apply are None."""
 
     version: str
+    rules: int
     digest: str
     seed: int
     run: int
@@ -155,6 +168,15 @@ class Summary(TypedDict):
     jain: float | None
     packets_simulated: int
     warnings: list[str]
+    notes: list[str]
+
+
+def flow_row(flow: FlowSummary) -> dict[str, object]:
+    """Return a flow as a row of the table ``flows``: shares of time and counters of the whole run have prefixes."""
+    row: dict[str, object] = {key: value for key, value in flow.items() if key not in ("settings", "whole_run", "limited_by")}
+    limited_by = flow["limited_by"] or dict.fromkeys(LimitedBy.__annotations__)
+    row |= {f"limited_by_{key}": value for key, value in limited_by.items()}
+    return row | {f"whole_run_{key}": value for key, value in flow["whole_run"].items()}
 
 
 def as_json(summary: Summary, *, indent: int | None = None) -> Iterator[str]:

@@ -59,7 +59,7 @@ _WORDS = {
     "request_p50": "request time, median",
     "request_p95": "request time, p95",
     "request_p99": "request time, p99",
-    "resent_in_vain": "share of packets retransmitted without a loss",
+    "resent_in_vain": "share of packets that arrive again",
     "sent_50": "sent at 50 % loss",
     "sent_90": "sent at 90 % loss",
     "sent_in_silence": "packets sent into the silence",

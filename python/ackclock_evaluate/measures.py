@@ -43,8 +43,8 @@ def general(run: Run) -> CellNumbers:
 
     - ``goodput`` of its flows together (Mbit/s), ``utilisation`` and queueing delay of the bottleneck
       (``delay_p50``, ``delay_p95``, ``delay_p99``, ms; the time average ``queue_mean``, packets)
-    - ``loss`` (share of packets sent), ``resent_in_vain`` (retransmissions beyond the losses, share of
-      packets sent), ``sent_per_delivered``, ``timeouts``
+    - ``loss`` (share of packets sent), ``resent_in_vain`` (packets that arrived again, share of packets
+      sent), ``sent_per_delivered`` (packets in flight count as delivered), ``timeouts``
     - ``jain``, ``smallest_share`` (relative to the fair share)
     - ``epochs``: loss events of the first flow, if its control has any
     """
@@ -53,6 +53,8 @@ def general(run: Run) -> CellNumbers:
     sent = sum(flow["sent_packets"] for flow in mine)
     events = mine[0]["loss_events"]
     lost = sum(flow["dropped_packets"] for flow in mine)
+    again = sum(flow["duplicate_packets"] for flow in mine)
+    delivered = sent - lost - again
     return {
         "goodput": sum(rates),
         "utilisation": number(link["utilisation"]),
@@ -63,24 +65,10 @@ def general(run: Run) -> CellNumbers:
         "loss": metrics.loss_rate(lost, sent),
         "jain": float(metrics.jain(rates)),
         "smallest_share": len(rates) * min(rates) / sum(rates) if sum(rates) else 0.0,
-        "resent_in_vain": metrics.loss_rate(
-            sum(max(0, flow["retransmitted_packets"] - flow["dropped_packets"]) for flow in mine), sent
-        ),
-        "sent_per_delivered": _sent_per_delivered(run, mine),
+        "resent_in_vain": metrics.loss_rate(again, sent),
+        "sent_per_delivered": sent / delivered if delivered > 0 else float("inf") if sent else float("nan"),
         "timeouts": float(sum(flow["timeouts"] for flow in mine)),
     } | ({} if events is None else {"epochs": float(events)})
-
-
-def _sent_per_delivered(run: Run, mine: Sequence[FlowSummary]) -> float:
-    """Return packets sent per packet delivered, at least 1 apart from packets in flight."""
-    from_s = run.summary["measured_from_s"]
-    sent = delivered = 0.0
-    for flow in mine:
-        packet_bits = 8 * packet_bytes(flow)
-        seconds = run.summary["duration_s"] - from_s
-        delivered += (flow["goodput_mbps"] or 0.0) * 1e6 * seconds / packet_bits
-        sent += flow["sent_packets"]
-    return sent / delivered if delivered else float("inf") if sent else float("nan")
 
 
 def packet_bytes(flow: FlowSummary) -> float:

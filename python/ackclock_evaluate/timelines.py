@@ -34,7 +34,7 @@ def silence(run: Run, *, from_s: float, to_s: float) -> CellNumbers:
     time_s = table["time_s"].to_numpy()
     inside = (time_s > from_s + 0.2) & (time_s <= to_s)
     sent = table["sent_bytes"].to_numpy()[inside].sum() / packet_bytes(flow)
-    delivered = table["delivered_bytes"].to_numpy()
+    delivered = table["arrived_bytes"].to_numpy()
     before = metrics.goodput(time_s, delivered, from_s / 2, from_s)
     return {
         "sent_in_silence": float(sent),
@@ -45,7 +45,7 @@ def silence(run: Run, *, from_s: float, to_s: float) -> CellNumbers:
 
 def _loss_after(run: Run, flow: FlowSummary, from_s: float) -> float:
     own = run.windows_of(flow["id"]).filter(pl.col("time_s") > from_s)
-    returns_s = own.filter(pl.col("delivered_bytes") > 0)["time_s"].to_numpy()
+    returns_s = own.filter(pl.col("arrived_bytes") > 0)["time_s"].to_numpy()
     if not returns_s.size:
         return 0.0
     is_counted = pl.col("time_s").is_between(returns_s[0], returns_s[0] + RETURN_S)
@@ -129,7 +129,7 @@ def starvation(run: Run, *, prefix: str = "v") -> CellNumbers:
     rates = []
     for index in range(count):
         flow_table = run.windows_of(index)
-        times_s, delivered = flow_table["time_s"].to_numpy(), flow_table["delivered_bytes"].to_numpy()
+        times_s, delivered = flow_table["time_s"].to_numpy(), flow_table["arrived_bytes"].to_numpy()
         rates.append(metrics.over_intervals(times_s, delivered, scale_s, from_s, end_s)[1])
     together = np.asarray(rates)
     fair = together.sum(axis=0) / count
@@ -154,7 +154,7 @@ def ramp_up(run: Run, *, start_s: float, powers: tuple[int, ...]) -> CellNumbers
     """
     table = run.windows_of(run.summary["flows"][1]["id"])
     time_s = table["time_s"].to_numpy()
-    arrived = np.cumsum(table["delivered_bytes"].to_numpy())
+    arrived = np.cumsum(table["arrived_bytes"].to_numpy())
     times_s = {}
     for power in powers:
         at_s = first_reached(time_s, arrived, 1500 * 10**power)
@@ -196,7 +196,7 @@ def fairness(run: Run, *, scales_s: tuple[float, ...] = (1.0, 5.0, 20.0)) -> Cel
 def _delivered(run: Run, chosen: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the sampling times, and the bytes delivered by sample and flow."""
     wide = run.windows.filter(pl.col("flow").is_in(list(chosen))).pivot(
-        on="flow", index="time_s", values="delivered_bytes", sort_columns=False
+        on="flow", index="time_s", values="arrived_bytes", sort_columns=False
     )
     columns = [wide[str(flow)].fill_null(0).to_numpy() for flow in chosen]
     return wide["time_s"].to_numpy(), np.stack(columns, axis=1)
@@ -232,7 +232,7 @@ def recovery(run: Run, *, at_s: float, least_mbps: float) -> CellNumbers:
     """
     flow = flows(run, "c")[0]
     table = run.windows_of(flow["id"])
-    delivered, time_s = table["delivered_bytes"].to_numpy(), table["time_s"].to_numpy()
+    delivered, time_s = table["arrived_bytes"].to_numpy(), table["time_s"].to_numpy()
     return general(run) | {"recovery": _first_time(run, delivered, time_s, at_s, least_mbps)}
 
 
@@ -282,7 +282,7 @@ def curves(run: Run) -> CellCurves:
         table = run.windows_of(flow["id"])
         amount = np.zeros(count)
         bins = np.minimum(np.searchsorted(lines["time"], table["time_s"].to_numpy() - 1e-9), count - 1)
-        np.add.at(amount, bins, table["delivered_bytes"].to_numpy())
+        np.add.at(amount, bins, table["arrived_bytes"].to_numpy())
         lines[f"rate {flow['name']}"] = _rounded(amount * 8e-6 / seconds)
     return lines
 

@@ -182,7 +182,8 @@ def _summary(flow: int, own: pl.DataFrame, warmup_s: float) -> dict[str, object]
         "kind": "window",
         "rtt_ms": float(rtt.to_numpy().min()) if rtt.len() else None,
         "goodput_mbps": bits / span * 1e-6 if span > 0 else None,
-        "arrived_mbps": bits / span * 1e-6 if span > 0 else None,
+        "in_order_mbps": None,
+        "limited_by": None,
         "mean_window": over_time("window"),
         "max_window": own["window"].max(),
         "mean_rtt_ms": over_time("rtt_ms"),
@@ -192,6 +193,8 @@ def _summary(flow: int, own: pl.DataFrame, warmup_s: float) -> dict[str, object]
         "dropped_packets": None,
         "loss_events": int((events == "loss").sum()),
         "timeouts": int((events == "timeout").sum()),
+        "duplicate_packets": None,
+        "dropped_acks": None,
         "completion_s": None,
         "requests_completed": None,
         **{f"request_p{p}_s": None for p in (50, 95, 99)},
@@ -209,3 +212,5 @@ def _whole_run(own: pl.DataFrame) -> Iterator[tuple[str, int | None]]:
     yield "dropped_packets", None
     yield "loss_events", int((own["kind"] == "loss").sum())
     yield "timeouts", int((own["kind"] == "timeout").sum())
+    yield "duplicate_packets", None
+    yield "dropped_acks", None

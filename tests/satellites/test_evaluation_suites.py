@@ -280,7 +280,7 @@ def test_a_better_moment_does_not_end_starvation() -> None:
     time_s = np.arange(1.0, 61.0)
     fed = (time_s > 20) & (time_s <= 25)
     frames = [
-        pl.DataFrame({"flow": flow, "time_s": time_s, "delivered_bytes": amount})
+        pl.DataFrame({"flow": flow, "time_s": time_s, "arrived_bytes": amount})
         for flow, amount in ((0, np.where(fed, 500.0, 0.0)), (1, np.where(fed, 500.0, 1000.0)))
     ]
     flows = [{"id": 0, "name": "v"}, {"id": 1, "name": "c"}]
@@ -289,7 +289,7 @@ def test_a_better_moment_does_not_end_starvation() -> None:
     # 50 s are measured, in 5 of which it does not starve. Its mean share is half of 5 s in 50 s, a
     # twentieth of the link and a tenth of the fair half: it does not starve all the time.
     assert timelines.starvation(run) == {"starved": 45.0}
-    frames[0] = frames[0].with_columns(delivered_bytes=0.4 * pl.col("delivered_bytes"))
+    frames[0] = frames[0].with_columns(arrived_bytes=0.4 * pl.col("arrived_bytes"))
     run = Run(cast("Summary", summary), "", {"windows": pl.concat(frames)})
     # 0.2 of the link for 5 s of 50: 1000 of 48 500, which is 4.1 % of the fair half: all the time.
     assert timelines.starvation(run) == {"starved": 50.0}
@@ -305,7 +305,7 @@ def test_what_overflows_the_queue_after_a_silence_counts_for_ten_seconds() -> No
             "flow": 0,
             "time_s": time_s,
             "sent_bytes": sent,
-            "delivered_bytes": np.where((time_s <= 20) | (time_s >= 55), 100_000.0, 0.0),
+            "arrived_bytes": np.where((time_s <= 20) | (time_s >= 55), 100_000.0, 0.0),
         }
     )
     # Before the return, within the ten seconds, on another link, and later.
@@ -318,7 +318,7 @@ def test_what_overflows_the_queue_after_a_silence_counts_for_ten_seconds() -> No
     # 65 s send 11 * 100 packets, 22 of which are lost.
     expected = {"sent_in_silence": 1.0, "recovery": 4.5, "loss_after": 0.02}
     assert timelines.silence(run, from_s=20.0, to_s=50.0) == pytest.approx(expected)
-    none = windows.with_columns(delivered_bytes=pl.col("delivered_bytes") * (pl.col("time_s") <= 20))
+    none = windows.with_columns(arrived_bytes=pl.col("arrived_bytes") * (pl.col("time_s") <= 20))
     run = Run(cast("Summary", summary), "", {"windows": none, "queues": queues})
     assert timelines.silence(run, from_s=20.0, to_s=50.0)["loss_after"] == 0.0
 

@@ -115,7 +115,7 @@ def test_a_trace_becomes_a_run() -> None:
     windows = run.windows.filter(pl.col("flow") == 0)
     assert windows["time_s"].to_list() == [0.5, 1.0, 1.5, 2.0, 2.5, 3.0]
     assert windows["window"].to_list() == [10.0, 20.0, 20.0, 5.0, 5.0, 5.0]
-    assert windows["delivered_bytes"].sum() == 35_000
+    assert windows["arrived_bytes"].sum() == 35_000
     assert windows["n"].to_list() == [2.0] * 6
     assert run.windows.filter(pl.col("flow") == 1)["n"].null_count() == 1
     events = run.events.filter(pl.col("flow") == 0)

@@ -99,6 +99,7 @@ fn did_you_mean(wrong: &str, names: Vec<String>) -> String {
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("ENGINE", env!("ACKCLOCK_ENGINE"))?;
+    module.add("RULES", ackclock_trace::RULES)?;
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("SimulationError", module.py().get_type::<SimulationError>())?;
     module.add_class::<told::Ack>()?;

@@ -59,7 +59,7 @@ pub fn scenario(given: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(Sc
                 );
                 return Err(table.refuse("arrivals", problem));
             }
-            some.flow.name = name.unwrap_or_else(|| format!("{}-arrival", *flow.label));
+            some.flow.name = name.unwrap_or_else(|| arrival_name(&flow.label, &names));
             if !names.insert(some.flow.name.clone()) {
                 let problem = format!("two flows are named \"{}\"; names must differ", some.flow.name);
                 return Err(table.refuse("name", problem));
@@ -105,6 +105,14 @@ pub fn scenario(given: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(Sc
     let scenario = Scenario { run, links: topology.links.clone(), flows: flows.into(), arrivals, events };
     complete::scenario(&mut tree, &scenario, &topology, &firsts, written, catalogue);
     Ok((scenario, tree))
+}
+
+/// A name for flows that arrive with a control `label`, other than `names`: those of several `[[flow]]`s are numbered from the
+/// second one on.
+fn arrival_name(label: &str, names: &BTreeSet<String>) -> String {
+    let numbered = (2_u32..).map(|number| format!("{label}-arrival{number}"));
+    let mut all = std::iter::once(format!("{label}-arrival")).chain(numbered);
+    all.find(|name| !names.contains(name)).expect("there are more names than flows")
 }
 
 fn run(table: &Table<'_>) -> Read<Run> {

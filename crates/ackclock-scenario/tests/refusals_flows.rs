@@ -62,6 +62,17 @@ fn application_limits() {
     assert!(refused.ends_with("flow.0.limit: does not apply over quic: leave it out"), "{refused}");
 }
 
+/// Names that the program makes itself never collide, with each other or with those that are given before them.
+#[test]
+fn flows_that_arrive_have_names_of_their_own() {
+    let flow = "{ controller = \"reno\", arrivals = { load = \"10 %\", sizes = \"10 kB\" } }";
+    let named = flow.replace("{ controller", "{ name = \"reno-arrival2\", controller");
+    let setting = format!("flow=[{named}, {flow}, {flow}, {flow}]");
+    let scenario = read_toml(VALID, "a.toml", &[setting], &BuiltIn).unwrap().scenario;
+    let names: Vec<_> = scenario.arrivals.iter().map(|arrivals| arrivals.flow.name.as_str()).collect();
+    assert_eq!(names, ["reno-arrival2", "reno-arrival", "reno-arrival3", "reno-arrival4"]);
+}
+
 #[test]
 fn arrivals() {
     let arrivals = |keys: &str, problem: &str| {

@@ -11,10 +11,12 @@ use crate::policer::Policer;
 use crate::queue::{Discipline, Queue};
 use crate::wire::{NoiseModel, Wire};
 
+mod counters;
 mod level;
 mod line;
 mod transmitter;
 
+pub use counters::LinkCounters;
 use level::Level;
 use line::Line;
 use transmitter::{Drops, Service, Transmitter};
@@ -34,27 +36,6 @@ pub enum LinkChange {
     Noise(Option<NoiseModel>),
     /// It goes down, or comes up again. The packet in transmission keeps its finish time.
     Up(bool),
-}
-
-/// Counters of a link since the start of the run.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct LinkCounters {
-    /// Packets that arrived.
-    pub arrived: u64,
-    /// Packets that left at the far end.
-    pub delivered: u64,
-    /// Packets lost at random.
-    pub random_losses: u64,
-    /// Packets dropped by the queue, the policer or an outage, and acknowledgements that were thinned out.
-    pub queue_drops: u64,
-    /// Bits transmitted, those of the packet in transmission as far as they are.
-    pub bits: u64,
-    /// Packets marked by the queue.
-    pub marks: u64,
-    /// Bits that could have been transmitted; 0 for a link without a limit.
-    pub capacity: u128,
-    /// Integral of the queue over time, packets times picoseconds.
-    pub queue_integral: u128,
 }
 
 /// One direction of a link.
@@ -317,8 +298,7 @@ impl Link {
         }
     }
 
-    /// Counters just before `now`, which is not before the last event. What ends at `now` has not ended, but all of its
-    /// bits are sent.
+    /// Counters just before `now`, which is not before the last event: all bits of what ends at `now` are sent.
     #[must_use]
     pub fn counters(&mut self, now: Time) -> LinkCounters {
         self.catch_up(just_before(now));

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use ackclock_cc::registry::{Catalogue, Kind};
 use ackclock_scenario::{Flow, Scenario, Traffic};
 use ackclock_trace::{
-    Column, DualPi2Summary, FlowKind, FlowSummary, Histogram, LimitedBy, LinkSummary, SideSummary, Summary,
-    Table, jain,
+    Column, DualPi2Summary, FlowKind, FlowSummary, Histogram, LimitedBy, LinkSummary, RULES, SideSummary,
+    Summary, Table, jain,
 };
 use ackclock_units::{Bytes, Span, Time};
 use serde_json::Value;
@@ -18,6 +18,7 @@ use crate::network::Network;
 use crate::numbers::{Numbers, Record};
 use crate::observe::Observer;
 use crate::places::Stay;
+use crate::remarks::{Limits, Warnings};
 
 /// About what the summary of a flow takes with its text, bytes.
 const BYTES_PER_FLOW: usize = 12_000;
@@ -49,7 +50,7 @@ impl Over {
     pub fn summarise(&mut self, catalogue: &dyn Catalogue, visit: &mut dyn FnMut(FlowSummary)) -> Summary {
         look_for(self.scenario.flows.len() * BYTES_PER_FLOW);
         let measured = self.scenario.run.duration - self.scenario.run.warmup;
-        let mut warnings = Warnings::default();
+        let (mut warnings, mut limits) = (Warnings::default(), Limits::default());
         let mut goodputs = Vec::new();
         let mut packets_simulated = 0;
         for id in 0..self.flows() {
@@ -57,6 +58,7 @@ impl Over {
             let summary = self.flow(id, catalogue);
             let flow = self.arrivals.like(&self.scenario, id);
             warnings.of_window(&self.scenario, flow, &summary);
+            limits.note(flow, &summary);
             goodputs.extend(summary.goodput_mbps);
             packets_simulated += summary.whole_run.sent_packets;
             visit(summary);
@@ -70,6 +72,7 @@ impl Over {
             .collect();
         Summary {
             version: env!("CARGO_PKG_VERSION"),
+            rules: RULES,
             digest: network.digest.hex(),
             seed: scenario.run.seed,
             run: self.run,
@@ -80,6 +83,7 @@ impl Over {
             links,
             jain: jain(&goodputs),
             warnings: warnings.said(),
+            notes: limits.said(),
         }
     }
 
@@ -181,40 +185,6 @@ impl Over {
 fn limited_by(shares: [u16; 4]) -> LimitedBy {
     let [window, receiver, application, pacing] = shares.map(|share| f64::from(share) / 10_000.0);
     LimitedBy { window, receiver, application, pacing }
-}
-
-/// Bandwidth-delay products above which a window is none that a host would allow.
-const MOST_PRODUCTS: f64 = 100.0;
-
-/// The flows to be warned of, as far as they are known.
-#[derive(Default)]
-struct Warnings {
-    /// That with the largest window: in products of the rate of its slowest link and its round trip; its name; in packets.
-    window: Option<(f64, String, f64)>,
-}
-
-impl Warnings {
-    /// Notes `flow` if its window is larger than those before.
-    fn of_window(&mut self, scenario: &Scenario, flow: &Flow, summary: &FlowSummary) {
-        let Some(window) = summary.max_window else { return };
-        let Some(slowest) = flow.path.iter().map(|link| scenario.links[*link].rate.0).min() else { return };
-        let product = slowest as f64 * flow.rtt.as_seconds() / (8.0 * flow.tcp.packet.0 as f64);
-        let times = window / product.max(1.0);
-        if self.window.as_ref().is_none_or(|most| times.total_cmp(&most.0).is_ge()) {
-            self.window = Some((times, summary.name.clone(), window));
-        }
-    }
-
-    /// The text of the warnings.
-    fn said(self) -> Vec<String> {
-        let window = self.window.filter(|(times, ..)| *times > MOST_PRODUCTS).map(|(times, name, window)| {
-            format!(
-                "the window of {name} reached {window:.0} packets, {times:.0} times the bandwidth-delay product; \
-                 only tcp.receive_window limits what it sends"
-            )
-        });
-        window.into_iter().collect()
-    }
 }
 
 /// The kind of a flow: its content and its limit.

@@ -96,13 +96,42 @@ fn a_flow_says_what_limits_it() {
     assert_eq!(limited_by("controller = \"reno\"\nlimit = \"1 Mbit/s\""), alone(0.0, 0.0, 1.0, 0.0));
     assert_eq!(limited_by("controller = \"tfrc\""), alone(0.0, 0.0, 0.0, 1.0));
     assert_eq!(limited_by("source = \"cbr\"\nrate = \"1 Mbit/s\"").application, 1.0);
-    // A receive window that is no smaller than the window holds nothing.
+    // A receive window holds nothing unless it is smaller than the window.
     let receiver = "receive_window = 50\nparams = { window = 50 }";
     assert_eq!(limited_by(&format!("controller = \"constant\"\n{receiver}")), alone(1.0, 0.0, 0.0, 0.0));
     assert_eq!(
         limited_by(&format!("controller = \"constant\"\n{}", receiver.replacen("50", "49", 1))),
         alone(0.0, 1.0, 0.0, 0.0)
     );
+}
+
+/// What is said of a limit is what its share is, in one sentence for all flows that it limits for more than half of their time;
+/// nothing is said of windows, of controls that set a rate, and of flows without a control.
+#[test]
+fn a_limit_for_most_of_the_time_is_said_in_one_sentence() {
+    let notes = |keys: &str| run(&format!("{PATH}[[flow]]\nrtt = \"100 ms\"\n{keys}")).notes;
+    assert_eq!(notes("controller = \"constant\"\nparams = { window = 50 }"), Vec::<String>::new());
+    assert_eq!(notes("controller = \"tfrc\""), Vec::<String>::new());
+    assert_eq!(notes("source = \"cbr\"\nrate = \"1 Mbit/s\""), Vec::<String>::new());
+    let held = "controller = \"reno\"\nreceive_window = 50";
+    let sentence = "reno-0 was limited by its receive window of 50 packets for 100 % of the time";
+    assert_eq!(notes(held), [sentence]);
+    let many = notes(&format!("{held}\ncount = 3\n[[flow]]\ncontroller = \"cubic\"\nlimit = \"100 kbit/s\""));
+    let sentences = [
+        "reno-0 and 2 other flows were limited by their receive windows for more than half of the time",
+        "cubic-3 was limited by its application for 100 % of the time",
+    ];
+    assert_eq!(many, sentences);
+    // Requests of ten packets, five at once: the window holds the others for 105 ms. One per 250 ms: 42 % of the time; one
+    // per 200 ms: 52.5 %.
+    let requests = |every: u32| {
+        notes(&format!(
+            "controller = \"constant\"\nparams = {{ window = 5 }}\nsource = \"requests\"\nsize = \"10 kB\"\n\
+             every = \"{every} ms\""
+        ))
+    };
+    assert_eq!(requests(250), ["requests-0 was limited by its application for 58 % of the time"]);
+    assert_eq!(requests(200), Vec::<String>::new());
 }
 
 /// A window of 50 packets, paced at half of it per RTT: the pacer holds back each packet. Paced at 1.25 times that the packets

@@ -15,6 +15,7 @@ pub use histogram::Histogram;
 pub use pcap::{Capture, Segment};
 pub use schema::{ColumnKind, Described, EVENTS, QUEUES, REQUESTS, WINDOWS, summary_schema, tables};
 pub use summary::{
-    Counters, DualPi2Summary, FlowKind, FlowSummary, LimitedBy, LinkSummary, SideSummary, Summary, jain,
+    Counters, DualPi2Summary, FlowKind, FlowSummary, LimitedBy, LinkSummary, RULES, SideSummary, Summary,
+    jain,
 };
 pub use table::{Column, Table};

@@ -7,12 +7,20 @@ use serde_json::Value;
 
 use crate::described::described;
 
+/// The rules by which a summary counts and measures. Numbers of other rules are not compared with those of these:
+///
+/// 1. Intervals begin after the events of their first instant, and goodput is data delivered in order.
+/// 2. Intervals are half-open, and goodput is data that arrives for the first time.
+pub const RULES: u32 = 2;
+
 described! {
     /// The summary of one run. What does not apply is null.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Summary {
         /// Version of the engine.
         pub version: &'static str,
+        /// Rules by which it counts and measures; numbers of other rules cannot be compared.
+        pub rules: u32,
         /// Fingerprint of everything that happened.
         pub digest: String,
         /// Seed of the random streams.
@@ -33,6 +41,8 @@ described! {
         pub packets_simulated: u64,
         /// What to know before trusting the numbers.
         pub warnings: Vec<String>,
+        /// What held flows with a control back for more than half of their time, where that was not their window.
+        pub notes: Vec<String>,
     }
 }
 

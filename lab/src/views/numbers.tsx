@@ -43,8 +43,8 @@ function predicted(flow: FlowSummary, packet_bytes: number): number | undefined 
 /** A flow's share of the arrivals of all flows on its link, per cent. */
 function share(index: number, all: Summary, groups: readonly Sharing[]): number | undefined {
   const flows = groups.find((group) => group.flows.includes(index))?.flows ?? [index];
-  const sum = flows.reduce((total, one) => total + (all.flows[one]?.arrived_mbps ?? 0), 0);
-  const own = all.flows[index]?.arrived_mbps;
+  const sum = flows.reduce((total, one) => total + (all.flows[one]?.goodput_mbps ?? 0), 0);
+  const own = all.flows[index]?.goodput_mbps;
   return own === null || own === undefined || sum === 0 ? undefined : (100 * own) / sum;
 }
 
@@ -184,6 +184,7 @@ export function Numbers() {
       {all ? (
         <>
           {all.warnings.map((warning) => <p key={warning} class="hint" role="note">{`Warning: ${warning}.`}</p>)}
+          {all.notes.map((note) => <p key={note} class="hint" role="note">{`${note}.`}</p>)}
           <FlowTable all={all} groups={groups} before={before} groupsBefore={groupsBefore} />
           <LinkTable all={all} before={before} />
           <p class="hint">

@@ -91,10 +91,19 @@ def print_run(summary: Summary) -> None:
     print()
     _print(links)
     _print_sides(summary)
+    _print_notes(summary)
     print(
         f"\nProfile {profiles(summary['flows'])}. Jain's index {_number(summary['jain'], 4)}, "
         f"{summary['packets_simulated']} packets, digest {summary['digest']}"
     )
+
+
+def _print_notes(summary: Summary) -> None:
+    """Print what held flows back, where that was not their window."""
+    if summary["notes"]:
+        print()
+    for note in summary["notes"]:
+        print(f"{note}.")
 
 
 def _print_sides(summary: Summary) -> None:
@@ -142,6 +151,7 @@ def print_runs(summaries: Sequence[Summary]) -> None:
             ),
         )
     _print(table)
+    _print_notes(summaries[0])
     print(f"\nProfile {profiles(summaries[0]['flows'])}")
 
 
@@ -155,6 +165,13 @@ def print_published(rows: Sequence[Listed]) -> None:
     _print(table)
     by_class = Counter(row["class"] for row in rows)
     print(", ".join(f"{number} {name}" for name, number in by_class.most_common()))
+    older = [row for row in rows if row["is_older"]]
+    if older:
+        commits = dict.fromkeys((row["commit"] or "")[:10] for row in older)
+        print(
+            f"{len(older)} of these results are older than the code: they were made at {', '.join(commits)}, before "
+            "summaries counted as they do now"
+        )
 
 
 def print_setting(paper: Paper, result: Inferred) -> None:

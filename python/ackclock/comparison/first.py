@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ackclock.comparison.answers import Comparison
+from ackclock.comparison.measures import LIMITS
 from ackclock.comparison.questions import BY_KEY
 from ackclock.comparison.ranking import Ranking, more_runs, rank
 from ackclock.comparison.words import rounded
@@ -13,8 +14,8 @@ STARVED = 25.0
 """Share, in per cent, below which a flow next to an equal one is starved: half of a fair share."""
 FULL = 0.8
 """Share of the link below which even the highest goodput needs a reason."""
-HELD = 0.9
-"""Share of the receive window that is in flight on average when the receiver limits the flow."""
+HELD = 0.5
+"""Share of the time from which on the receiver limits the flow."""
 FACTOR = 5.0
 """Goodputs that differ by more are not written as one range."""
 STANDING = 0.3
@@ -103,7 +104,7 @@ def limit_of(comparison: Comparison, control: str) -> str:
     if causes is None:
         return ""
     path, kind = comparison.setting.path, comparison.setting.kind
-    if causes["held_by_receiver"] >= HELD:
+    if causes["limited_by_receiver"] > HELD:
         return "the receive window is full"
     if causes["random_losses"] > max(causes["queue_drops"], causes["marks"]):
         share = comparison.setting.loss
@@ -122,6 +123,13 @@ def limit_of(comparison: Comparison, control: str) -> str:
         at = "" if kind != "droptail" else f" in a buffer of {share:.2g} times the bandwidth-delay product"
         return f"a loss{at} cut the window early, and it has not grown to the path since"
     return "the window has not grown to the path, though no packet was lost"
+
+
+def held_by(comparison: Comparison, control: str) -> str:
+    """Return what kept a control alone from sending more for most of the time, and for how much of it."""
+    shares = {key.removeprefix("limited_by_"): comparison.causes[control][key] for key in LIMITS}
+    largest = max(shares, key=lambda what: shares[what])
+    return f"{largest}, {100 * shares[largest]:.0f} %" if shares[largest] else "-"
 
 
 def _undecided(ranking: Ranking, unit: str = "") -> list[str]:

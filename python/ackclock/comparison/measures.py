@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from ackclock import metrics
 from ackclock.comparison.path import recovery_scale_s, samples_s
-from ackclock.engine import FlowSummary, Run, build
+from ackclock.engine import FlowSummary, Run
+from ackclock.summary import LimitedBy, flow_row
 
 RunNumbers = dict[str, float]
 """The metrics of one run."""
@@ -19,7 +20,9 @@ SMOOTHNESS_RTTS = 10
 """Round trips over which a rate is averaged before its CoV is computed."""
 RECOVERED = 0.9
 """Share of the goodput before the step at which a flow has recovered."""
-CAUSES = ("random_losses", "queue_drops", "earlier_drops", "marks", "held_by_receiver")
+LIMITS = tuple(f"limited_by_{what}" for what in LimitedBy.__annotations__)
+"""Shares of the time in which something kept a flow alone from sending more."""
+CAUSES = ("random_losses", "queue_drops", "earlier_drops", "marks", *LIMITS)
 """What is counted of a flow alone to say what limits it."""
 
 
@@ -35,8 +38,8 @@ def _goodput(flows: Sequence[FlowSummary]) -> float:
 def _received(run: Run) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the times of samples, and the bytes that the flows ``first`` received in each."""
     windows = run.windows.filter(pl.col("flow") < len(group(run, "first")))
-    sums = windows.group_by("time_s").agg(pl.col("delivered_bytes").sum()).sort("time_s")
-    return sums["time_s"].to_numpy(), sums["delivered_bytes"].to_numpy()
+    sums = windows.group_by("time_s").agg(pl.col("arrived_bytes").sum()).sort("time_s")
+    return sums["time_s"].to_numpy(), sums["arrived_bytes"].to_numpy()
 
 
 def _mean(values: list[float | None]) -> float:
@@ -50,18 +53,13 @@ def everyday_alone(run: Run) -> RunNumbers:
     ``goodput`` (Mbit/s), ``delay`` and ``delay_p95`` (mean and 95th percentile of the RTT minus
     propagation, ms), ``loss`` (dropped over sent packets, including random losses), ``cov`` of the rate
     of arrival, and `CAUSES`: losses at random and in the queue, those in the queue before the measured
-    time, marks, and how full the receive window is on average.
+    time, marks, and the mean of the flows' `LIMITS`.
     """
     flows, link = group(run, "first"), run.summary["links"][0]
     rtt_ms, from_s = flows[0]["rtt_ms"], run.summary["measured_from_s"]
     scale_s = samples_s(SMOOTHNESS_RTTS * rtt_ms / 1e3)
     _, rates = metrics.over_intervals(*_received(run), scale_s, from_s, run.summary["duration_s"])
-    full = []
-    for flow in flows:
-        allowed = flow["settings"]["receive_window"]
-        if isinstance(allowed, int) and flow["goodput_mbps"] and flow["mean_rtt_ms"]:
-            bits = flow["goodput_mbps"] * 1e3 * flow["mean_rtt_ms"]
-            full.append(bits / build.PACKET_BITS / allowed)
+    rows = [flow_row(flow) for flow in flows]
     dropped = sum(flow["dropped_packets"] for flow in flows)
     # The bottleneck is the first link.
     before = run.queues_of(0).filter(pl.col("time_s") <= from_s)
@@ -76,7 +74,7 @@ def everyday_alone(run: Run) -> RunNumbers:
         "queue_drops": float(link["queue_drops"]),
         "earlier_drops": float(before["drops"].sum()),
         "marks": float(link["marks"]),
-        "held_by_receiver": max(full, default=0.0),
+        **{key: float(np.mean([row[key] or 0.0 for row in rows])) for key in LIMITS},
     }
 
 

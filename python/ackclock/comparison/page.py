@@ -14,7 +14,7 @@ from ackclock import engine
 from ackclock.comparison.answers import Comparison
 from ackclock.comparison.charts import charts
 from ackclock.comparison.conclusion import sentences
-from ackclock.comparison.first import listed, where
+from ackclock.comparison.first import held_by, listed, where
 from ackclock.comparison.questions import QUESTIONS, Question
 from ackclock.comparison.ranking import rank
 from ackclock.comparison.words import words as words
@@ -37,17 +37,22 @@ def title(comparison: Comparison) -> str:
     return f"{question} {where(comparison)}"
 
 
+LIMITED = "limited alone by, share of time"
 SIGNS = {"best": " *", "alike": " *", "undecided": " ?"}
 
 
 def rows(comparison: Comparison) -> list[list[str]]:
-    """Return a row per question for a terminal: the answers, with a sign for the best and for undecided."""
+    """Return a row per question for a terminal: the answers, with a sign for the best and for undecided.
+
+    The last row says what limits each control.
+    """
     table = []
     for question in QUESTIONS:
         places = _places(comparison, question)
         answers = comparison.estimates[question.key]
         cells = [words(answers[name]) + SIGNS.get(places(name)[0], "  ") for name in comparison.controls]
         table.append([question.title, *cells])
+    table.append([LIMITED, *(f"{held_by(comparison, name)}  " for name in comparison.controls)])
     return table
 
 
@@ -88,6 +93,7 @@ def write(comparison: Comparison, output: Path, command: str, *, pictures: bool 
                 )
                 for question, places in ((question, _places(comparison, question)) for question in QUESTIONS)
             ],
+            limited=(LIMITED, [held_by(comparison, name) for name in comparison.controls]),
             short=comparison.setting.run_s < comparison.setting.reno_cycle_s,
             cycle_s=comparison.setting.reno_cycle_s,
             command=command,

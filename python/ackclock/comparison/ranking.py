@@ -118,10 +118,9 @@ def more_runs(number: int | None) -> str:
 def possible(comparison: Comparison, question: Question, control: str) -> list[float]:
     """Return the number of each run of a control within what is possible.
 
-    A flow that never recovered took at least the rest of the run, and packets behind a hole, which count
-    when the hole is filled, do not make a link faster.
+    A flow that never recovered took at least the rest of the run.
     """
-    setting = comparison.setting
-    longest = {"goodput": setting.most_mbps, "recovery": (1 - STEP[1]) * setting.run_s}
     values = comparison.values[question.key][control]
-    return [min(value, longest.get(question.key, value)) for value in values]
+    if question.key != "recovery":
+        return values
+    return [min(value, (1 - STEP[1]) * comparison.setting.run_s) for value in values]

@@ -49,6 +49,7 @@ def page(run: Recorded, about: str, follows: str = "") -> str:
         about=about,
         follows=follows,
         warnings=summary.get("warnings", []),
+        notes=summary.get("notes", []),
         is_drawn=is_drawn,
         drawn=curves.MOST_FLOWS,
         left=max(0, flows - curves.MOST_FLOWS),

@@ -1,7 +1,7 @@
 """One scenario and one run: read, check, simulate, save. Only this package calls the extension."""
 
 from ackclock import _native
-from ackclock._native import ENGINE, SimulationError
+from ackclock._native import ENGINE, RULES, SimulationError
 from ackclock.engine.catalogue import ControlEntry, controllers, example, explain, schema
 from ackclock.engine.run import Run, holds_result, new_result
 from ackclock.engine.scenario import (
@@ -23,6 +23,7 @@ __version__ = _native.VERSION
 
 __all__ = [
     "ENGINE",
+    "RULES",
     "ControlEntry",
     "FlowSummary",
     "Given",

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock.decision import unpaired_difference
+from ackclock._native import RULES
 from ackclock.engine import integrity
 from ackclock.engine.run import Run
 from ackclock.engine.scenario import ScenarioError, parse
@@ -68,6 +69,12 @@ class Difference:
         str
             One line of text.
         """
+        older = [name for name, runs in zip("AB", self.runs, strict=True) if _is_of_other_rules(runs)]
+        if older:
+            return (
+                f"{' and '.join(older)} was measured by other rules than today's, so numbers cannot be compared: "
+                "simulate its scenario.toml again"
+            )
         if self.same:
             return "nothing: the same, packet by packet"
         import polars as pl
@@ -163,6 +170,12 @@ def diff(a: Result, b: Result) -> Difference:
         digests[0] == digests[1],
         (first, second),
     )
+
+
+def _is_of_other_rules(runs: Sequence[Run]) -> bool:
+    """Return whether runs were measured by other rules; those that were recorded elsewhere have no digest."""
+    summaries = [run.summary for run in runs]
+    return any(summary["digest"] is not None and summary.get("rules") != RULES for summary in summaries)
 
 
 def _runs(given: Result) -> tuple[Run, ...]:

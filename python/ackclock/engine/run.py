@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock.summary import FlowSummary, Summary, as_json, columns
+from ackclock.summary import Summary, as_json, columns, flow_row
 
 if TYPE_CHECKING:
     import polars as pl
@@ -110,18 +110,14 @@ class Run:
 
     @cached_property
     def flows(self) -> pl.DataFrame:
-        """One row per flow: the summary's columns; counters from time 0 start with `whole_run_`."""
+        """One row per flow: the summary's columns, `limited_by_*`, and counters from time 0, `whole_run_*`."""
         import polars as pl
-
-        def row(flow: FlowSummary) -> dict[str, object]:
-            row = {key: value for key, value in flow.items() if not isinstance(value, dict)}
-            return row | {f"whole_run_{key}": value for key, value in flow["whole_run"].items()}
 
         flows = self.summary["flows"]
         # A dictionary takes six times as much memory as a row.
         parts = []
         for first in range(0, max(1, len(flows)), MOST_AT_ONCE):
-            rows = [row(flow) for flow in flows[first : first + MOST_AT_ONCE]]
+            rows = [flow_row(flow) for flow in flows[first : first + MOST_AT_ONCE]]
             parts.append(pl.DataFrame(rows, infer_schema_length=None))
         # A column may be empty in one part alone.
         return pl.concat(parts, how="vertical_relaxed", rechunk=True) if len(parts) > 1 else parts[0]

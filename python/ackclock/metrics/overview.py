@@ -155,7 +155,7 @@ def _in_part(run: Trace, start_s: float, end_s: float) -> Iterator[tuple[Quantit
     for flow in run.summary["flows"]:
         name, samples = flow["name"], by_flow.get((flow["id"],), windows.clear())
         time = samples["time_s"].to_numpy()
-        received = samples["delivered_bytes"].to_numpy()
+        received = samples["arrived_bytes"].to_numpy()
         delivered.append((time, received))
         yield (name, "goodput", "Mbit/s"), rates.goodput(time, received, start_s, end_s)
         window = samples["window"].to_numpy()

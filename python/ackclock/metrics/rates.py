@@ -8,15 +8,15 @@ from numpy.typing import ArrayLike
 from ackclock.metrics.series import FloatArray
 
 
-def goodput(time_s: ArrayLike, delivered_bytes: ArrayLike, start_s: float, end_s: float) -> float:
-    """Return the rate of the data that reached the application.
+def goodput(time_s: ArrayLike, arrived_bytes: ArrayLike, start_s: float, end_s: float) -> float:
+    """Return the rate of the data that arrived for the first time.
 
     Parameters
     ----------
     time_s : array_like
         Ends of the sampling intervals, seconds.
-    delivered_bytes : array_like
-        Bytes delivered in each interval.
+    arrived_bytes : array_like
+        Bytes that arrived in each interval, each counted once.
     start_s, end_s : float
         Intervals that end in (start, end] count.
 
@@ -27,7 +27,7 @@ def goodput(time_s: ArrayLike, delivered_bytes: ArrayLike, start_s: float, end_s
     """
     time = np.asarray(time_s, dtype=float)
     inside = (time > start_s) & (time <= end_s)
-    return float(np.asarray(delivered_bytes, dtype=float)[inside].sum() * 8e-6 / (end_s - start_s))
+    return float(np.asarray(arrived_bytes, dtype=float)[inside].sum() * 8e-6 / (end_s - start_s))
 
 
 def utilisation(time_s: ArrayLike, share: ArrayLike, start_s: float, end_s: float) -> float:

@@ -117,7 +117,7 @@ def _simulate(rows: Sequence[PointRow], rtt_s: float, simulation: Simulation) ->
     def rate(run: Run) -> Estimate:
         summary = run.summary
         length_s = (summary["duration_s"] - summary["measured_from_s"]) / (2 * BATCHES)
-        received = run.windows["delivered_bytes"].to_numpy()[-2 * BATCHES :]
+        received = run.windows["arrived_bytes"].to_numpy()[-2 * BATCHES :]
         per_trip = received.reshape(BATCHES, 2).mean(axis=1) * 8 / build.PACKET_BITS / length_s
         return of_batches(per_trip * rtt_s)
 

@@ -92,7 +92,7 @@ def _ratio(run: Run) -> float:
     rates = []
     for index in (0, 1):
         window = run.windows_of(index)
-        total = np.cumsum(window["delivered_bytes"].to_numpy())
+        total = np.cumsum(window["arrived_bytes"].to_numpy())
         ends = np.interp([begin, end], window["time_s"].to_numpy(), total)
         rates.append(ends[1] - ends[0])
     return float(rates[0] / rates[1])

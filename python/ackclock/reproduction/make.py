@@ -211,6 +211,7 @@ def _write(
         "title": artefact.title,
         "version": engine.__version__,
         "engine": engine.ENGINE,
+        "rules": engine.RULES,
         "fingerprint": _fingerprint(paper, asked, other),
         "quick": asked.effort.quick,
         "profile": today.profiles(*(jobs[0].scenario for jobs in asked.jobs.values() if jobs)),

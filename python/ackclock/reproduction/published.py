@@ -19,6 +19,7 @@ from typing import Any, TypedDict
 
 import polars as pl
 
+from ackclock import engine
 from ackclock.engine import integrity, storage
 from ackclock.reproduction import classes, page
 from ackclock.reproduction.paper import Paper
@@ -66,7 +67,16 @@ class MainClaimListed(TypedDict):
 
 
 Listed = TypedDict(
-    "Listed", {"artefact": str, "class": str, "main_claim": MainClaimListed, "holds": int, "claims": int}
+    "Listed",
+    {
+        "artefact": str,
+        "class": str,
+        "main_claim": MainClaimListed,
+        "holds": int,
+        "claims": int,
+        "commit": str | None,
+        "is_older": bool,
+    },
 )
 """What is published of an artefact, in short."""
 
@@ -136,6 +146,26 @@ def read(place: Path) -> dict[str, Published]:
     }
 
 
+def is_older(record: ArtefactRecord) -> bool:
+    """Return whether an artefact's runs were measured by other rules than today's."""
+    return bool(record["cases"]) and record.get("rules") != engine.RULES
+
+
+def age(records: Iterable[ArtefactRecord]) -> list[str]:
+    """Return a paragraph of Markdown about results that were measured by other rules, with the commits that made them.
+
+    Without such results there are no lines.
+    """
+    commits = dict.fromkeys(record.get("commit", "?")[:10] for record in records if is_older(record))
+    if not commits:
+        return []
+    return [
+        "",
+        f"*The simulated results are older than the code: they were made at {', '.join(commits)}, before summaries counted "
+        "as they do now.*",
+    ]
+
+
 def unpack(every: Mapping[str, Published], directory: Path) -> None:
     """Write the results of a paper as `ackclock reproduce` does, without traces, for its page."""
     for name, known in every.items():
@@ -181,6 +211,8 @@ def overview(papers: Iterable[Paper], of_papers: Mapping[str, Path]) -> list[Lis
                     },
                     "holds": sum(claim["holds"] for claim in claims),
                     "claims": len(claims),
+                    "commit": records[artefact.name].get("commit") if artefact.name in records else None,
+                    "is_older": artefact.name in records and is_older(records[artefact.name]),
                 }
             )
     return rows

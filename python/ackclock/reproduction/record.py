@@ -94,6 +94,8 @@ class ArtefactRecord(TypedDict):
     title: str
     version: str
     engine: str
+    rules: NotRequired[int]
+    commit: NotRequired[str]
     fingerprint: str
     quick: bool
     profile: NotRequired[str]

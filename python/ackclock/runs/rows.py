@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ackclock.engine import Run, Summary, columns
+from ackclock.summary import flow_row
 
 if TYPE_CHECKING:
     import polars as pl
@@ -52,12 +53,12 @@ def of_summary(summary: Summary) -> list[FlowRow]:
     link: Mapping[str, object] = summary["links"][0] if summary["links"] else {}
     shared: FlowRow = {name: link.get(name) for name in _LINK}
     shared |= {"jain": summary["jain"], "digest": summary["digest"]}
-    flows: list[Mapping[str, object]] = [*summary["flows"]]
+    flows = [(flow_row(flow), flow["settings"]) for flow in summary["flows"]]
     return [
-        {"flow" if name == "id" else name: flow[name] for name in _FLOW}
-        | {"profile": _profile(flow["settings"])}
+        {"flow" if name == "id" else name: row[name] for name in _FLOW}
+        | {"profile": _profile(settings)}
         | shared
-        for flow in flows
+        for row, settings in flows
     ]
 
 

@@ -20,6 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ackclock import engine
 from ackclock.engine import storage
 from ackclock.engine.integrity import CHANGED
 from ackclock.runs import database, progress
@@ -29,6 +30,8 @@ CACHE = ".cache"
 """The folder of the database, and of recorded runs, in a folder of results."""
 COMMIT_S = 0.2
 """Answers that arrive faster than this share a transaction."""
+RULES_NOTE = "rules"
+"""The note of the rules by which answers were measured."""
 REMEMBERED = 50_000
 """Largest number of answers, read repeatedly, that stay in memory."""
 
@@ -137,6 +140,18 @@ class Store:
             self._close()
             self._salvage()
             self._connect()
+        self._note_rules()
+
+    def _note_rules(self) -> None:
+        """Report answers that were measured by other rules: their keys have another engine, so none of them is used."""
+        if self.note(RULES_NOTE) == engine.RULES:
+            return
+        if self._execute("SELECT 1 FROM rows WHERE kind = ? LIMIT 1", (database.ANSWER,)):
+            progress.say(
+                f"{self.file}: what it keeps was measured by other rules than today's; whatever is needed of it is "
+                "made again"
+            )
+        self.write_note(RULES_NOTE, engine.RULES)
 
     def _connect(self) -> None:
         connection = sqlite3.connect(self.file, timeout=0, isolation_level=None, check_same_thread=False)

@@ -68,7 +68,7 @@ class Adapting(NamedTuple):
 def _measure_7(run: Run) -> Row:
     own = run.windows_of(0)
     time_s = own["time_s"].to_numpy()
-    rate_mbps = own["delivered_bytes"].to_numpy() * 8 / SAMPLE_7_S / 1e6
+    rate_mbps = own["arrived_bytes"].to_numpy() * 8 / SAMPLE_7_S / 1e6
 
     def average(start_s: float, end_s: float) -> float:
         return float(rate_mbps[(time_s > start_s) & (time_s <= end_s)].mean())

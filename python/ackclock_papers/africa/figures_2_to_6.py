@@ -85,7 +85,7 @@ def measure_pair(run: Run) -> Row:
 
     def mbps(flow: int) -> float:
         own = run.windows_of(flow)
-        first, rest = (float(own.filter(when)["delivered_bytes"].sum()) for when in (~later, later))
+        first, rest = (float(own.filter(when)["arrived_bytes"].sum()) for when in (~later, later))
         return (first + longer * rest) * 8e-6 / LENGTH_S
 
     fast_mbps, reno_mbps = mbps(0), mbps(1)

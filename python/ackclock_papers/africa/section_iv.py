@@ -145,7 +145,7 @@ def _queue_estimate(run: Run) -> Row:
 def _parts(run: Run) -> Row:
     """Measure the megabits that Reno, the second flow, delivers in the first minute and after it."""
     time_s = own(run, 1, "time_s")
-    megabits = own(run, 1, "delivered_bytes") * 8e-6
+    megabits = own(run, 1, "arrived_bytes") * 8e-6
     first = time_s <= FIRST_S
     return {"first": float(megabits[first].sum()), "rest": float(megabits[~first].sum())}
 
@@ -159,7 +159,7 @@ def _access_drops(run: Run) -> Row:
 def _steady(run: Run) -> Row:
     """Measure a flow alone on figure 7's link."""
     time_s = own(run, 0, "time_s")
-    rate_mbps = own(run, 0, "delivered_bytes") * 8e-6 / (time_s[1] - time_s[0])
+    rate_mbps = own(run, 0, "arrived_bytes") * 8e-6 / (time_s[1] - time_s[0])
     high = rate_mbps > BELOW * RATE_MBPS
     later = pl.col("time_s") > ALONE_S / 2
     shared = run.queues_of(0).filter(later)

@@ -85,7 +85,7 @@ class _Fairness:
         start, end = run.summary["measured_from_s"], run.summary["duration_s"]
         own = [run.windows_of(index) for index in range(4)]
         time = own[0]["time_s"].to_numpy()
-        amounts = np.stack([samples["delivered_bytes"].to_numpy() for samples in own], axis=1)
+        amounts = np.stack([samples["arrived_bytes"].to_numpy() for samples in own], axis=1)
         row = {}
         for scale in self.within(end - start):
             _, rates = metrics.over_intervals(time, amounts, scale.length_s, start, end)

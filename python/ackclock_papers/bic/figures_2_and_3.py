@@ -129,8 +129,8 @@ def _measure_3(run: Run) -> Row:
     def sizes(start_s: float) -> NDArray[np.float64]:
         within = pl.col("time_s").is_between(start_s, start_s + quarter_s, closed="right")
         own = run.windows.filter(within & (pl.col("flow") < SHORT + LONG))
-        sums = own.group_by("flow").agg(pl.col("delivered_bytes").sum()).sort("flow")
-        return sums["delivered_bytes"].to_numpy().astype(float)
+        sums = own.group_by("flow").agg(pl.col("arrived_bytes").sum()).sort("flow")
+        return sums["arrived_bytes"].to_numpy().astype(float)
 
     first, last = sizes(STARTED_S), sizes(end_s - quarter_s)
     return {

@@ -128,7 +128,7 @@ def rates_mbps(run: Run) -> dict[int, float]:
     """
     start_s, end_s = run.summary["measured_from_s"], run.summary["duration_s"]
     own = run.windows.filter(pl.col("time_s") > start_s)
-    sums = own.group_by("flow").agg(pl.col("delivered_bytes").sum())
+    sums = own.group_by("flow").agg(pl.col("arrived_bytes").sum())
     factor = 8e-6 / (end_s - start_s)
     return {flow: size * factor for flow, size in sums.iter_rows()}
 
@@ -229,4 +229,4 @@ def rate_over_batches(run: Run, index: int) -> Estimate:
     start_s = run.summary["measured_from_s"]
     own = run.windows.filter((run.windows["flow"] == index) & (run.windows["time_s"] > start_s))
     length_s = float(own["time_s"][1] - own["time_s"][0])
-    return over_batches(own["delivered_bytes"].to_numpy() * 8e-6 / length_s)
+    return over_batches(own["arrived_bytes"].to_numpy() * 8e-6 / length_s)

@@ -97,7 +97,7 @@ def _measure(name: str, run: Run) -> Row:
         # The first tenth of a turn is slow start.
         start = turn * index
         own = run.windows_of(index)
-        row[variant] = goodput(own["time_s"], own["delivered_bytes"], start + turn / 10, start + turn)
+        row[variant] = goodput(own["time_s"], own["arrived_bytes"], start + turn / 10, start + turn)
     row["speed_up"] = row["FIT"] / float(np.mean([row[variant] for variant in path.variants[1:]]))
     return row
 

@@ -45,7 +45,7 @@ def halves(run: Run, variants: int) -> float:
     for index in range(variants):
         own = run.windows_of(index)
         since = (own["time_s"].to_numpy() - turn_s * index) / turn_s
-        sent = own["delivered_bytes"].to_numpy()
+        sent = own["arrived_bytes"].to_numpy()
         first = sent[(since > 0.1) & (since <= 0.5)].sum() / 0.4
         second = sent[(since > 0.5) & (since <= 1)].sum() / 0.5
         quotients.append(second / first if first else np.nan)

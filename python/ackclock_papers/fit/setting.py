@@ -175,10 +175,10 @@ def over_time(run: Run, length_s: float) -> pl.DataFrame:
     )
     return (
         frame.group_by("name", "end_s", maintain_order=True)
-        .agg(pl.col("delivered_bytes").sum())
+        .agg(pl.col("arrived_bytes").sum())
         .select(
             pl.col("end_s").alias("time_s"),
             "name",
-            (pl.col("delivered_bytes") * 8e-6 / length_s).alias("mbps"),
+            (pl.col("arrived_bytes") * 8e-6 / length_s).alias("mbps"),
         )
     )

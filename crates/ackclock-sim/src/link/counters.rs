@@ -1,0 +1,22 @@
+//! What is counted of a link.
+
+/// Counters of a link since the start of the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LinkCounters {
+    /// Packets that arrived.
+    pub arrived: u64,
+    /// Packets that left at the far end.
+    pub delivered: u64,
+    /// Packets lost at random.
+    pub random_losses: u64,
+    /// Packets dropped by the queue, the policer or an outage, and acknowledgements that were thinned out.
+    pub queue_drops: u64,
+    /// Bits transmitted, those of the packet in transmission as far as they are.
+    pub bits: u64,
+    /// Packets marked by the queue.
+    pub marks: u64,
+    /// Bits that could have been transmitted; 0 for a link without a limit.
+    pub capacity: u128,
+    /// Integral of the queue over time, packets times picoseconds.
+    pub queue_integral: u128,
+}
