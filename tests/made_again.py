@@ -11,11 +11,11 @@ from typing import Any
 import polars as pl
 
 from ackclock.engine import Run
+from ackclock.reproduction import published
 from ackclock.reproduction.artefact import Simulated
 from ackclock.reproduction.make import flat
 from ackclock.reproduction.numbers import FULL
 from ackclock.reproduction.paper import Paper
-from ackclock.reproduction import published
 from ackclock.reproduction.published import Published
 from ackclock.runs import Job, each
 

@@ -13,10 +13,9 @@ import pytest
 
 import made_again
 import publish
-from ackclock import StorageError
+from ackclock import StorageError, engine
 from ackclock.draw import charts
 from ackclock.draw.figure import Axis, Chart, Group, Series
-from ackclock import engine
 from ackclock.engine import integrity
 from ackclock.reproduction import make, page, published
 from ackclock.reproduction.main_claims import MainClaim

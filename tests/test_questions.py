@@ -175,7 +175,7 @@ def test_a_loss_before_the_measured_time_is_a_reason() -> None:
 
 
 def test_the_table_has_the_goodput_of_the_first_sentence():
-    # Each round trip 2 % of the packets are lost, and what is held back for them arrives a round trip later or more.
+    # 2 % of the packets are lost, and what waits for them is delivered a round trip later or more.
     answers = ackclock.compare("bbr", rate="5mbit", rtt="600ms", loss="2%", duration="30s", runs=2)
     values = answers.values["goodput"]["bbr"]
     # A packet of 8 kbit that arrives at the end of the 24 s measured counts whole.

@@ -121,6 +121,10 @@ def test_a_command_prints_what_is_quoted(command, lines, tmp_path):
     printed = MADE["run"](command.split(" > ")[0], tmp_path)
     assert printed
     assert MADE["missing"](lines, printed) == []
+    # Nobody is warned of something that the README does not show.
+    assert [
+        line for line in printed if re.search(r"warning|^note|use a longer", line, re.I) and line not in lines
+    ] == []
 
 
 def test_a_quoted_line_must_be_printed():

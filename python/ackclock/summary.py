@@ -172,8 +172,10 @@ class Summary(TypedDict):
 
 
 def flow_row(flow: FlowSummary) -> dict[str, object]:
-    """Return a flow as a row of the table ``flows``: shares of time and counters of the whole run have prefixes."""
-    row: dict[str, object] = {key: value for key, value in flow.items() if key not in ("settings", "whole_run", "limited_by")}
+    """Return a flow as a row of ``flows``; shares of time and counters of the whole run have prefixes."""
+    row: dict[str, object] = {
+        key: value for key, value in flow.items() if key not in ("settings", "whole_run", "limited_by")
+    }
     limited_by = flow["limited_by"] or dict.fromkeys(LimitedBy.__annotations__)
     row |= {f"limited_by_{key}": value for key, value in limited_by.items()}
     return row | {f"whole_run_{key}": value for key, value in flow["whole_run"].items()}

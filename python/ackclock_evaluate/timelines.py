@@ -96,7 +96,7 @@ def cuts(run: Run) -> CellNumbers:
     """
     mine = [flow["id"] for flow in flows(run, "c")]
     kinds = run.events.filter(
-        pl.col("flow").is_in(mine) & (pl.col("time_s") > run.summary["measured_from_s"])
+        pl.col("flow").is_in(mine) & (pl.col("time_s") >= run.summary["measured_from_s"])
     )["kind"]
     count = int(kinds.is_in(["loss", "timeout"]).sum())
     undone = int((kinds == "undo").sum())

@@ -156,6 +156,7 @@ def test_cuts_that_were_undone_are_counted() -> None:
         "sent_packets": 10,
         "dropped_packets": 0,
         "retransmitted_packets": 0,
+        "duplicate_packets": 0,
         "timeouts": 2,
         "loss_events": 1,
         "goodput_mbps": 1.0,

@@ -95,6 +95,8 @@ fn the_window_is_that_of_the_simulated_tcp() {
             "{control}: windows {windows:?}, goodputs {goodputs:?}, events {:?}\n",
             of("loss_events")
         );
+        // No more packets arrive than the link carries in 100 s, and one whose last bit arrives within them.
+        assert!(goodputs.1 <= 20.0 + 0.012 / 100.0, "{control}: {goodputs:?}");
         all &= (windows.1 / windows.0 - 1.0).abs() < 0.05 && (goodputs.1 / goodputs.0 - 1.0).abs() < 0.03;
     }
     assert!(all, "{report}");

@@ -3,6 +3,7 @@
 use ackclock_scenario::read_toml;
 use ackclock_sim::BuiltIn;
 use ackclock_trace::{Column, Counters, FlowSummary, LimitedBy, Summary};
+use ackclock_units::Span;
 use proptest::prelude::*;
 
 use crate::common;
@@ -16,6 +17,57 @@ proptest! {
         if let Err(error) = ledger::check(&scenario) {
             prop_assert!(false, "{}", error);
         }
+    }
+}
+
+/// The ruler itself: one number is changed in a summary that is right, up to its bound and then beyond it.
+#[test]
+fn a_number_beyond_its_bound_is_noticed() {
+    let text = "run = { duration = \"20 s\" }\n\
+        dumbbell = { rate = \"8 Mbit/s\", delay = \"50 ms\", queue = { kind = \"droptail\", limit = \"20 packets\" } }\n\
+        flow = [{ controller = \"reno\", rtt = \"100 ms\" }, { source = \"cbr\", rate = \"80 kbit/s\", deadline = \"60 ms\" }]\n";
+    let scenario = read_toml(text, "summary", &[], &BuiltIn).unwrap().scenario;
+    let right = common::run(&scenario);
+    let changed = |change: &dyn Fn(&mut Summary)| {
+        let mut summary = right.clone();
+        change(&mut summary);
+        ledger::of_bounds(&scenario, &summary, Span::ZERO, Span::from_seconds(20))
+    };
+    assert_eq!(changed(&|_| {}), Ok(()));
+    let sent = right.flows[0].counters.sent_packets;
+    let window = right.flows[0].mean_window;
+    type Change = (&'static str, fn(&mut Summary, f64), f64, f64);
+    let changes: [Change; 9] = [
+        ("utilisation", |all, to| all.links[0].utilisation = Some(to), 1.0, 1.000_001),
+        ("on average", |all, to| all.links[0].mean_queue_packets = Some(to), 20.0, 20.1),
+        ("fit", |all, to| all.links[0].max_queue_packets = to as u64, 20.0, 21.0),
+        ("late", |all, to| all.flows[1].late = Some(to), 1.0, 1.1),
+        ("Jain", |all, to| all.jain = Some(to), 1.0, 1.1),
+        // The median may be a bin of a histogram below, by less than 1 %.
+        ("RTT", |all, to| all.flows[0].mean_rtt_ms = Some(to), 99.1, 98.9),
+        // A packet of 8 kbit that is not of the 20 s: 400 bit/s.
+        ("Mbit/s", |all, to| all.flows[0].goodput_mbps = Some(to), 8.0004, 8.0005),
+        (
+            "sent before",
+            |all, to| all.flows[0].counters.retransmitted_packets = to as u64,
+            sent as f64,
+            sent as f64 + 1.0,
+        ),
+        (
+            "a window of",
+            |all, to| all.flows[0].max_window = Some(to),
+            window.unwrap(),
+            window.unwrap() - 0.001,
+        ),
+    ];
+    for (what, change, bound, beyond) in changes {
+        assert_eq!(changed(&|summary| change(summary, bound)), Ok(()), "{what}: {bound}");
+        let error = changed(&|summary| change(summary, beyond)).expect_err(what);
+        assert!(error.contains(what), "{error}");
+    }
+    let by = LimitedBy { window: 0.5, receiver: 0.0, application: 0.25, pacing: 0.25 };
+    for (by, holds) in [(by.clone(), true), (LimitedBy { pacing: 0.26, ..by.clone() }, false)] {
+        assert_eq!(changed(&|all| all.flows[0].limited_by = Some(by.clone())).is_ok(), holds, "{by:?}");
     }
 }
 

@@ -169,8 +169,8 @@ def print_published(rows: Sequence[Listed]) -> None:
     if older:
         commits = dict.fromkeys((row["commit"] or "")[:10] for row in older)
         print(
-            f"{len(older)} of these results are older than the code: they were made at {', '.join(commits)}, before "
-            "summaries counted as they do now"
+            f"{len(older)} of these results are older than the code: they were made at {', '.join(commits)}, "
+            "before summaries counted as they do now"
         )
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ackclock.comparison.measures import CAUSES, RunNumbers
 from ackclock.comparison.path import PathSetup
-from ackclock.comparison.questions import BY_KEY, QUESTIONS, measures, scenarios
+from ackclock.comparison.questions import QUESTIONS, measures, scenarios
 from ackclock.comparison.words import words
 from ackclock.draw import curves as curves_of
 from ackclock.draw import latex

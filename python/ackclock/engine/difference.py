@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ackclock.decision import unpaired_difference
 from ackclock._native import RULES
+from ackclock.decision import unpaired_difference
 from ackclock.engine import integrity
 from ackclock.engine.run import Run
 from ackclock.engine.scenario import ScenarioError, parse
@@ -72,8 +72,8 @@ class Difference:
         older = [name for name, runs in zip("AB", self.runs, strict=True) if _is_of_other_rules(runs)]
         if older:
             return (
-                f"{' and '.join(older)} was measured by other rules than today's, so numbers cannot be compared: "
-                "simulate its scenario.toml again"
+                f"{' and '.join(older)} was measured by other rules than today's, so numbers cannot be "
+                "compared: simulate its scenario.toml again"
             )
         if self.same:
             return "nothing: the same, packet by packet"

@@ -110,7 +110,7 @@ class Run:
 
     @cached_property
     def flows(self) -> pl.DataFrame:
-        """One row per flow: the summary's columns, `limited_by_*`, and counters from time 0, `whole_run_*`."""
+        """One row per flow: the summary, with `limited_by_*`, and counters from time 0, `whole_run_*`."""
         import polars as pl
 
         flows = self.summary["flows"]

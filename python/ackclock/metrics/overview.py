@@ -223,7 +223,7 @@ def _epochs(run: Trace, start_s: float) -> Iterator[tuple[Quantity, float]]:
             yield (flow["name"], "congestion epoch, mean", "s"), length
     for words, flows in _together(controlled):
         ids = [flow["id"] for flow in flows]
-        measured = losses.filter((pl.col("time_s") > start_s) & pl.col("flow").is_in(ids))
+        measured = losses.filter((pl.col("time_s") >= start_s) & pl.col("flow").is_in(ids))
         if len(flows) < 2 or not measured.height:
             continue
         longest = max(flow["rtt_ms"] for flow in flows) / 1000

@@ -77,7 +77,7 @@ def _measure(run: Run) -> tuple[float, float, float, float]:
     """
     start_s = run.summary["measured_from_s"]
     windows = run.windows.filter((pl.col("time_s") > start_s) & pl.col("rtt_ms").is_not_null())
-    losses = run.events.filter((pl.col("kind") == "loss") & (pl.col("time_s") > start_s))
+    losses = run.events.filter((pl.col("kind") == "loss") & (pl.col("time_s") >= start_s))
     period = np.searchsorted(losses["time_s"].to_numpy(), windows["time_s"].to_numpy())
     flow = run.summary["flows"][0]
     delay_s = (windows["rtt_ms"].to_numpy() - flow["rtt_ms"]) / 1000 - 1 / CAPACITY

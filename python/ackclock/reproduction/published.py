@@ -152,7 +152,7 @@ def is_older(record: ArtefactRecord) -> bool:
 
 
 def age(records: Iterable[ArtefactRecord]) -> list[str]:
-    """Return a paragraph of Markdown about results that were measured by other rules, with the commits that made them.
+    """Return a paragraph of Markdown about results of other rules, with the commits that made them.
 
     Without such results there are no lines.
     """
@@ -161,8 +161,8 @@ def age(records: Iterable[ArtefactRecord]) -> list[str]:
         return []
     return [
         "",
-        f"*The simulated results are older than the code: they were made at {', '.join(commits)}, before summaries counted "
-        "as they do now.*",
+        f"*The simulated results are older than the code: they were made at {', '.join(commits)}, before "
+        "summaries counted as they do now.*",
     ]
 
 

@@ -143,13 +143,13 @@ class Store:
         self._note_rules()
 
     def _note_rules(self) -> None:
-        """Report answers that were measured by other rules: their keys have another engine, so none of them is used."""
+        """Report answers of other rules; none of them is used, because their keys have another engine."""
         if self.note(RULES_NOTE) == engine.RULES:
             return
         if self._execute("SELECT 1 FROM rows WHERE kind = ? LIMIT 1", (database.ANSWER,)):
             progress.say(
-                f"{self.file}: what it keeps was measured by other rules than today's; whatever is needed of it is "
-                "made again"
+                f"{self.file}: what it keeps was measured by other rules than today's; whatever is needed of "
+                "it is made again"
             )
         self.write_note(RULES_NOTE, engine.RULES)
 

@@ -79,7 +79,7 @@ def before_losses(run: Run) -> Row:
     """Measure the modes of the first flow, of Africa, at its losses, by the keys of `BEFORE_LOSSES`."""
     time_s, slow = own(run, 0, "time_s"), _slow(run, 0)
     losses = run.events.filter(
-        (pl.col("flow") == 0) & (pl.col("kind") == "loss") & (pl.col("time_s") > LEFT_OUT_S)
+        (pl.col("flow") == 0) & (pl.col("kind") == "loss") & (pl.col("time_s") >= LEFT_OUT_S)
     )
     last = np.searchsorted(time_s, losses["time_s"].to_numpy()) - 1
     used = run.queues_of(0)["utilisation"].to_numpy()

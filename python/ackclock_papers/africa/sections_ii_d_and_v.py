@@ -262,7 +262,7 @@ def _epochs(run: Run) -> Row:
     time_s, window = _own(run, 0, "time_s"), _own(run, 0, "window")
     packet_bytes = quantity(run.summary["flows"][0]["settings"]["packet"], "size_bytes")
     delivered = _own(run, 0, "arrived_bytes") / packet_bytes
-    cuts = _losses(run, 0).filter(pl.col("time_s") > LEFT_OUT_S)
+    cuts = _losses(run, 0).filter(pl.col("time_s") >= LEFT_OUT_S)
     at_s, before, after = (cuts[key].to_numpy() for key in ("time_s", "window_before", "window_after"))
     growths = []
     for begin in range(len(at_s) - 1):

@@ -196,7 +196,7 @@ def together(run: Run, merge_s: float, long_window: tuple[float, float] = (0, np
     """
     start_s = run.summary["measured_from_s"]
     kinds = pl.col("kind").is_in(["loss", "timeout"])
-    own = run.events.filter(kinds & (pl.col("flow") < 2) & (pl.col("time_s") > start_s))
+    own = run.events.filter(kinds & (pl.col("flow") < 2) & (pl.col("time_s") >= start_s))
     events = metrics.congestion_events(own["time_s"].to_numpy(), own["flow"].to_numpy(), merge_s)
     second = run.windows_of(1)
     time_s, window = (second[key].to_numpy() for key in ("time_s", "window"))

@@ -141,7 +141,7 @@ def cases_of_period(effort: Effort) -> Mapping[Sessions, Case]:
 def _periods(run: Run) -> pl.DataFrame:
     """List the loss-free periods: windows, decrease factor and round trips of each."""
     start = run.summary["measured_from_s"]
-    losses = run.events.filter((pl.col("kind") == "loss") & (pl.col("time_s") > start))
+    losses = run.events.filter((pl.col("kind") == "loss") & (pl.col("time_s") >= start))
     return pl.DataFrame(
         {
             "W": losses["window_before"][1:],

@@ -177,8 +177,6 @@ def over_time(run: Run, length_s: float) -> pl.DataFrame:
         frame.group_by("name", "end_s", maintain_order=True)
         .agg(pl.col("arrived_bytes").sum())
         .select(
-            pl.col("end_s").alias("time_s"),
-            "name",
-            (pl.col("arrived_bytes") * 8e-6 / length_s).alias("mbps"),
+            pl.col("end_s").alias("time_s"), "name", (pl.col("arrived_bytes") * 8e-6 / length_s).alias("mbps")
         )
     )

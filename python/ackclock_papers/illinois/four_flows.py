@@ -129,7 +129,7 @@ def _windows(run: Run) -> list[float]:
 
 def _sums(merge_s: float, run: Run) -> Row:
     losses = run.events.filter(
-        pl.col("kind").is_in(["loss", "timeout"]) & (pl.col("time_s") > run.summary["measured_from_s"])
+        pl.col("kind").is_in(["loss", "timeout"]) & (pl.col("time_s") >= run.summary["measured_from_s"])
     )
     events = metrics.congestion_events(losses["time_s"].to_numpy(), losses["flow"].to_numpy(), merge_s)
     losing = [len(flows) for _, flows in events]

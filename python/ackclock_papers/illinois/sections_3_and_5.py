@@ -267,7 +267,7 @@ def _below_threshold(run: Run) -> Row:
         losses = run.events.filter(
             (pl.col("flow") == flow_id)
             & (pl.col("kind") == "loss")
-            & (pl.col("time_s") > LEFT_OUT_S)
+            & (pl.col("time_s") >= LEFT_OUT_S)
             & (pl.col("window_before") < THRESHOLD)
             # A window of less than four packets is cut to two.
             & (pl.col("window_before") > 4)

@@ -50,7 +50,7 @@ impl Transport for Quic {
             Some(file) => sending.with_qlog(&file, &flow.name).map_err(refuse)?,
         };
         let sender = QuicSender::new(sending, flow, placement, control);
-        Ok(Ends::new(sender, QuicReceiver::new(receiving, flow, placement)))
+        Ok(Ends::new(sender, QuicReceiver::new(receiving, placement)))
     }
 }
 

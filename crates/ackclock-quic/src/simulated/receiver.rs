@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use ackclock_scenario::Flow;
 use ackclock_sim::Placement;
 use ackclock_sim::context::Context;
 use ackclock_sim::endpoint::{Endpoint, ReceiverView, ReceivingEnd};
@@ -10,11 +9,7 @@ use ackclock_sim::packet::{Kind, Packet};
 use ackclock_units::Time;
 use quinn_proto::{Dir, StreamId};
 
-use super::peer::{HEADERS, Peer, check};
-
-/// What a full packet carries in addition to data of the stream, bytes: flags, connection id (8), packet number (2),
-/// the stream's frame (type, id, offset of 4 to 8, length of 2), authentication tag (16).
-const OVERHEAD: u16 = 1 + 8 + 2 + (1 + 1 + 6 + 2) + 16;
+use super::peer::{Peer, check};
 
 /// Accepts, and reads all that comes as it comes: what waits for bytes before it would be kept by quinn, which gives a
 /// connection up when there are too many gaps, as after the end of slow start on a long path.
@@ -26,8 +21,9 @@ pub struct QuicReceiver {
     /// Bytes that have come without a gap, and stretches that have come beyond one, from start to end.
     bytes: u64,
     early: BTreeMap<u64, u64>,
-    /// Data of the stream in a full packet, bytes.
-    segment: u64,
+    /// All bytes that have come, each once, and the packets that brought them.
+    all_bytes: u64,
+    packets: u64,
     completed: Option<Time>,
     /// When quinn wants to be woken.
     due: Time,
@@ -36,8 +32,7 @@ pub struct QuicReceiver {
 impl QuicReceiver {
     /// The receiver of `flow`.
     #[must_use]
-    pub fn new(peer: Peer, flow: &Flow, placement: &Placement) -> QuicReceiver {
-        let segment = flow.tcp.packet.0 - u64::from(HEADERS + OVERHEAD);
+    pub fn new(peer: Peer, placement: &Placement) -> QuicReceiver {
         let due = Time::NEVER;
         QuicReceiver {
             peer,
@@ -46,7 +41,8 @@ impl QuicReceiver {
             stream: None,
             bytes: 0,
             early: BTreeMap::new(),
-            segment,
+            all_bytes: 0,
+            packets: 0,
             completed: None,
             due,
         }
@@ -69,6 +65,7 @@ impl QuicReceiver {
                 Ok(Some(chunk)) => {
                     let end = chunk.offset + chunk.bytes.len() as u64;
                     take_in(&mut self.bytes, &mut self.early, chunk.offset, end);
+                    self.all_bytes += chunk.bytes.len() as u64;
                 }
                 Ok(None) => {
                     self.completed = Some(now);
@@ -101,8 +98,10 @@ fn take_in(whole: &mut u64, early: &mut BTreeMap<u64, u64>, start: u64, end: u64
 
 impl Endpoint for QuicReceiver {
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
+        let before = self.all_bytes;
         self.peer.receive(context.now, packet);
         self.read(context.now);
+        self.packets += u64::from(self.all_bytes > before);
     }
 
     fn on_timer(&mut self, context: &mut Context<'_>) {
@@ -126,10 +125,11 @@ impl Endpoint for QuicReceiver {
 
 impl ReceivingEnd for QuicReceiver {
     fn view(&self) -> ReceiverView {
-        let early: u64 = self.early.iter().map(|(start, end)| end - start).sum();
+        // A packet has as much of the stream as there is room behind its headers, which vary.
+        let in_order = u128::from(self.packets) * u128::from(self.bytes) / u128::from(self.all_bytes.max(1));
         ReceiverView {
-            delivered: self.bytes / self.segment,
-            arrived: (self.bytes + early) / self.segment,
+            delivered: in_order as u64,
+            arrived: self.packets,
             // Data that is sent again is another packet.
             duplicates: 0,
             completed: self.completed,

@@ -85,7 +85,8 @@ fn losses(summary: &Summary, of: impl Fn(&FlowSummary) -> Counters) -> (u64, u64
 
 macro_rules! ensure {
     ($holds:expr, $($message:tt)*) => {
-        if !$holds {
+        let holds: bool = $holds;
+        if !holds {
             return Err(format!($($message)*));
         }
     };
@@ -211,8 +212,11 @@ fn settings<'a>(scenario: &'a Scenario, id: usize, summary: &FlowSummary) -> &'a
     })
 }
 
-/// What can be said of the numbers of one run that is measured from `from` to `to`.
-fn of_bounds(scenario: &Scenario, summary: &Summary, from: Span, to: Span) -> Result<(), String> {
+/// Looks at the numbers of one run that is measured from `from` to `to`.
+///
+/// # Errors
+/// What is beyond what it can be.
+pub fn of_bounds(scenario: &Scenario, summary: &Summary, from: Span, to: Span) -> Result<(), String> {
     ensure!(
         summary.jain.is_none_or(|jain| (0.0..=1.0 + 1e-12).contains(&jain)),
         "Jain's index {:?}",
