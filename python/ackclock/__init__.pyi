@@ -7,8 +7,6 @@ from . import runs as runs
 from . import sweeps as sweeps
 from .engine import Run as Run
 from .engine import Scenario as Scenario
-from .engine import ScenarioError as ScenarioError
-from .engine import SimulationError as SimulationError
 from .engine import __version__ as __version__
 from .engine import check as check
 from .engine import controllers as controllers
@@ -16,8 +14,9 @@ from .engine import example as example
 from .engine import explain as explain
 from .engine import schema as schema
 from .engine import simulate as simulate
-from .engine.build import dumbbell as dumbbell
-from .engine.build import flow as flow
+from .engine.checked import dumbbell as dumbbell
+from .engine.checked import flow as flow
+from .engine.checked import scenario as scenario
 from .engine.controls import Ack as Ack
 from .engine.controls import Control as Control
 from .engine.controls import Loss as Loss
@@ -26,8 +25,10 @@ from .engine.controls import RateSample as RateSample
 from .engine.controls import Start as Start
 from .engine.controls import Timeout as Timeout
 from .engine.controls import register as register
-from .engine.storage import StorageError as StorageError
-from .engine.today import scenario as scenario
+from .errors import Error as Error
+from .errors import ScenarioError as ScenarioError
+from .errors import SimulationError as SimulationError
+from .errors import StorageError as StorageError
 from .sweeps import sweep as sweep
 from .verbs import Difference as Difference
 from .verbs import compare as compare
@@ -41,6 +42,7 @@ __all__ = [
     "Ack",
     "Control",
     "Difference",
+    "Error",
     "Loss",
     "Lost",
     "RateSample",

@@ -21,8 +21,6 @@ __all__ = [
     "Lost",
     "RateSample",
     "Scenario",
-    "ScenarioError",
-    "SimulationError",
     "Start",
     "Timeout",
     "columns",
@@ -40,12 +38,10 @@ __all__ = [
 ]
 
 ENGINE: str
-RULES: int
 """Hash of the sources that determine the results of a run: 16 hexadecimal digits."""
+RULES: int
+"""Number of the rules by which a summary counts and measures."""
 VERSION: str
-
-class ScenarioError(ValueError): ...
-class SimulationError(RuntimeError): ...
 
 @final
 class Ack:

@@ -12,16 +12,17 @@ mod told;
 
 use ackclock_scenario::{EXAMPLE, Kind, Unit, json_schema};
 use include_dir::{Dir, include_dir};
-use pyo3::create_exception;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::import_exception;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::catalogue::Everything;
 use crate::scenario::Scenario;
 
-create_exception!(_native, ScenarioError, PyValueError, "A scenario was refused.");
-create_exception!(_native, SimulationError, PyRuntimeError, "A simulation failed.");
+// Defined in Python, so that what is raised has the name that users import, and can be pickled.
+import_exception!(ackclock.errors, ScenarioError);
+import_exception!(ackclock.errors, SimulationError);
 
 /// The controls as a JSON list.
 #[pyfunction]
@@ -100,8 +101,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("ENGINE", env!("ACKCLOCK_ENGINE"))?;
     module.add("RULES", ackclock_trace::RULES)?;
-    module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
-    module.add("SimulationError", module.py().get_type::<SimulationError>())?;
     module.add_class::<told::Ack>()?;
     module.add_class::<told::Beginning>()?;
     module.add_class::<told::Loss>()?;

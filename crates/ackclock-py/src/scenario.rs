@@ -79,7 +79,9 @@ fn waited_for<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send
 }
 
 fn refused(refusal: ackclock_scenario::Refusal) -> PyErr {
-    ScenarioError::new_err(refusal.to_string())
+    let [file, key, remedy] = [refusal.file(), refusal.key(), refusal.remedy()]
+        .map(|text| text.map(str::to_owned));
+    ScenarioError::new_err((refusal.to_string(), file, refusal.line(), key, remedy))
 }
 
 impl Scenario {

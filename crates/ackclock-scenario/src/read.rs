@@ -34,6 +34,36 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
+impl Refusal {
+    /// The file, or a word for the text, that was refused; `None` for a change by `--set`.
+    #[must_use]
+    pub fn file(&self) -> Option<&str> {
+        (!matches!(self.origin, Origin::Setting(_))).then_some(self.file.as_str())
+    }
+
+    /// The line, from 1 on, where that is known.
+    #[must_use]
+    pub const fn line(&self) -> Option<usize> {
+        match self.origin {
+            Origin::Line(line) if line > 0 => Some(line),
+            _ => None,
+        }
+    }
+
+    /// The key, as in `flow.0.rtt`; `None` where no key is to blame.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        Some(self.path.as_str()).filter(|path| !path.is_empty())
+    }
+
+    /// What to write instead: what stands behind the first colon or semicolon of the problem, or a suggestion.
+    #[must_use]
+    pub fn remedy(&self) -> Option<&str> {
+        let ends = [": ", "; ", ", did you mean"].map(|mark| self.problem.find(mark));
+        ends.into_iter().flatten().min().map(|end| &self.problem[end + 2..])
+    }
+}
+
 /// A table that is being read, with the place it has in the scenario.
 #[derive(Clone, Debug)]
 pub(crate) struct Table<'a> {

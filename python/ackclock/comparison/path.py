@@ -24,6 +24,8 @@ RECEIVE_WINDOW = 16_777
 PATH_FILLS = 4
 """The smallest receive window over the capacity of path and buffer, as on a host that was tuned for
 the path."""
+STARTS_WITHIN_S = 1.0
+"""Flows start at random within this time."""
 RANDOM = (
     "flows start at random within the first second, and each send is delayed at random by up to the "
     "transmission time of a packet"
@@ -179,13 +181,12 @@ class PathSetup:
 
     def flow(self, controller: str, name: str, rtt: float = 1.0) -> build.Table:
         """Return a flow that starts within the first second; `rtt` is its round-trip time over the path's."""
-        counted = {"count": self.flows} if self.flows > 1 else {}
         return build.flow(
             controller,
             rtt=build.milliseconds(rtt * self.path.rtt_ms),
             name=name,
-            start={"uniform": ["0 s", "1 s"]},
-            **counted,
+            start={"uniform": ["0 s", build.seconds(STARTS_WITHIN_S)]},
+            count=self.flows if self.flows > 1 else None,
         )
 
 
@@ -206,6 +207,8 @@ def of_options(path: str | None, scenario: Path | None, duration: str | None, **
         raise ValueError("path and scenario both name a path; use only one")
     given = {"ecn": False, "seed": None} | given
     given["duration_s"] = None if duration is None else duration_s(duration)
+    if duration is not None and given["duration_s"] <= STARTS_WITHIN_S:
+        raise ValueError(f"not a duration of more than 1 s: '{duration}'; flows start within the first second")
     if scenario is not None:
         return of_file(scenario, **given)
     return of_numbers(**given) if path is None else of_scenario({"path": path}, path, **given)

@@ -1,7 +1,7 @@
 """One scenario and one run: read, check, simulate, save. Only this package calls the extension."""
 
 from ackclock import _native
-from ackclock._native import ENGINE, RULES, SimulationError
+from ackclock._native import ENGINE, RULES
 from ackclock.engine.catalogue import ControlEntry, controllers, example, explain, schema
 from ackclock.engine.run import Run, holds_result, new_result
 from ackclock.engine.scenario import (
@@ -17,6 +17,7 @@ from ackclock.engine.scenario import (
     text_of,
 )
 from ackclock.engine.simulation import Progress, simulate, summary
+from ackclock.errors import SimulationError
 from ackclock.summary import FlowSummary, LinkSummary, Summary, columns, empty_table, number
 
 __version__ = _native.VERSION

@@ -29,10 +29,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
+
+from ackclock.errors import ScenarioError
 
 Table = dict[str, Any]
 """A table of a scenario with its nested tables, as in TOML and JSON."""
+Moment = str | Mapping[str, Sequence[str]]
+"""A time such as ``"10 s"``, or one that is drawn: ``{"uniform": ["0 s", "10 s"]}``."""
+Direction = Literal["forward", "reverse"]
+DIRECTIONS: tuple[Direction, ...] = "forward", "reverse"
+"""The two ways of a link."""
 Setting = str | float | Sequence[object] | Mapping[str, object] | None
 """The value of a key; a key that is None is left out."""
 PACKET_BITS = 8000
@@ -133,11 +140,12 @@ def dumbbell(
 
     Raises
     ------
-    ValueError
+    ScenarioError
         If `queue` is a number, which has no unit.
     """
     if isinstance(queue, int | float):
-        raise ValueError(f'queue: the unit is missing; write e.g. "{queue} packets"')
+        remedy = f'write e.g. "{queue} packets"'
+        raise ScenarioError(f"queue: the unit is missing; {remedy}", key="queue", remedy=remedy)
     kept = {"kind": "droptail", "limit": queue} if isinstance(queue, str) else dict(queue)
     return {"dumbbell": {"rate": rate, "delay": delay, "queue": kept, **more}}
 
@@ -146,66 +154,66 @@ def flow(
     controller: str | None = None,
     *,
     rtt: str | None = None,
-    start: Setting = None,
-    stop: Setting = None,
-    name: Setting = None,
-    count: Setting = None,
-    params: Setting = None,
-    bytes: Setting = None,  # noqa: A002
-    access: Setting = None,
-    direction: Setting = None,
-    to: Setting = None,
-    transport: Setting = None,
-    rtt_noise: Setting = None,
-    source: Setting = None,
-    rate: Setting = None,
-    codepoint: Setting = None,
-    on: Setting = None,
-    off: Setting = None,
-    shape: Setting = None,
-    think: Setting = None,
-    objects: Setting = None,
-    object: Setting = None,  # noqa: A002
-    arrivals: Setting = None,
-    limit: Setting = None,
-    delay_noise: Setting = None,
-    reverse_noise: Setting = None,
-    receiver: Setting = None,
-    deadline: Setting = None,
-    pulse: Setting = None,
-    frame_rate: Setting = None,
-    key_every: Setting = None,
-    key_ratio: Setting = None,
-    size: Setting = None,
-    every: Setting = None,
-    spacing: Setting = None,
-    requests: Setting = None,
-    profile: Setting = None,
-    packet: Setting = None,
-    ack: Setting = None,
-    initial_window: Setting = None,
-    initial_ssthresh: Setting = None,
-    receive_window: Setting = None,
-    recovery: Setting = None,
-    min_rto: Setting = None,
-    min_rto_bounds: Setting = None,
-    max_rto: Setting = None,
-    initial_rto: Setting = None,
-    clock: Setting = None,
-    rtt_sampling: Setting = None,
-    delayed_ack: Setting = None,
-    delayed_ack_timer: Setting = None,
-    limited_transmit: Setting = None,
-    max_burst: Setting = None,
-    overhead: Setting = None,
-    growth: Setting = None,
-    pacing: Setting = None,
-    pacing_gain: Setting = None,
-    slow_start_gain: Setting = None,
-    min_window: Setting = None,
-    hystart: Setting = None,
-    ecn: Setting = None,
-    ace_bits: Setting = None,
+    start: Moment | None = None,
+    stop: Moment | None = None,
+    name: str | None = None,
+    count: int | None = None,
+    params: Mapping[str, object] | None = None,
+    bytes: str | None = None,  # noqa: A002
+    access: str | None = None,
+    direction: Direction | None = None,
+    to: str | None = None,
+    transport: Literal["tcp", "quic"] | None = None,
+    rtt_noise: str | None = None,
+    source: str | None = None,
+    rate: str | None = None,
+    codepoint: str | None = None,
+    on: str | None = None,
+    off: str | None = None,
+    shape: float | None = None,
+    think: str | None = None,
+    objects: float | None = None,
+    object: str | None = None,  # noqa: A002
+    arrivals: Mapping[str, object] | None = None,
+    limit: str | None = None,
+    delay_noise: Mapping[str, object] | None = None,
+    reverse_noise: Mapping[str, object] | None = None,
+    receiver: Mapping[str, object] | None = None,
+    deadline: str | None = None,
+    pulse: Mapping[str, object] | None = None,
+    frame_rate: float | None = None,
+    key_every: int | None = None,
+    key_ratio: float | None = None,
+    size: str | Sequence[object] | None = None,
+    every: str | None = None,
+    spacing: str | None = None,
+    requests: int | None = None,
+    profile: Literal["ns2", "linux"] | None = None,
+    packet: str | None = None,
+    ack: str | None = None,
+    initial_window: float | None = None,
+    initial_ssthresh: float | str | None = None,
+    receive_window: int | str | None = None,
+    recovery: str | None = None,
+    min_rto: str | None = None,
+    min_rto_bounds: str | None = None,
+    max_rto: str | None = None,
+    initial_rto: str | None = None,
+    clock: str | None = None,
+    rtt_sampling: str | None = None,
+    delayed_ack: int | None = None,
+    delayed_ack_timer: str | None = None,
+    limited_transmit: bool | None = None,
+    max_burst: int | str | None = None,
+    overhead: str | None = None,
+    growth: str | None = None,
+    pacing: bool | None = None,
+    pacing_gain: float | None = None,
+    slow_start_gain: float | None = None,
+    min_window: int | None = None,
+    hystart: str | bool | None = None,
+    ecn: bool | None = None,
+    ace_bits: int | None = None,
     **more: Setting,
 ) -> Table:
     """Describe a flow, or several identical flows.

@@ -35,7 +35,8 @@ import typing
 from pathlib import Path
 
 from ackclock import _native
-from ackclock._native import Ack, Loss, Lost, RateSample, ScenarioError, Start, Timeout
+from ackclock._native import Ack, Loss, Lost, RateSample, Start, Timeout
+from ackclock.errors import ScenarioError
 from ackclock.engine import base
 from ackclock.engine.base import Control
 

@@ -9,10 +9,6 @@ CHECKSUMS = "checksums.json"
 """The file of a result with the checksums of all others (`integrity.seal_directory`)."""
 
 
-class StorageError(Exception):
-    """A result cannot be written or read; the message is one line that says what to do."""
-
-
 def write(file: Path, content: bytes) -> None:
     """Write a file that no process reads before it is renamed or listed somewhere."""
     opened = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock.engine import disk
+from ackclock.errors import StorageError
 
 CHECKSUMS = disk.CHECKSUMS
 CHANGED = "was changed or damaged"
@@ -31,7 +32,7 @@ Record = dict[str, Any]
 """The content of a line of JSON."""
 
 
-class DamagedError(disk.StorageError):
+class DamagedError(StorageError):
     """A result does not match its checksums, or has none."""
 
 

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ackclock._native import Scenario, ScenarioError, limit, quantity
+from ackclock._native import Scenario, limit, quantity
 from ackclock.engine import controls
+from ackclock.errors import ScenarioError
 
 __all__ = ["Given", "Scenario", "ScenarioError", "check", "limit", "parse", "quantity", "read", "text_of"]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from ackclock._native import SimulationError
+from ackclock.errors import SimulationError
 from ackclock.engine.run import Run
 from ackclock.engine.scenario import Given, Scenario, read
 from ackclock.summary import Summary

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ackclock.engine import drafts, integrity
 from ackclock.engine.disk import CHECKSUMS as CHECKSUMS
-from ackclock.engine.disk import StorageError as StorageError
+from ackclock.errors import StorageError as StorageError
 from ackclock.engine.disk import sync
 from ackclock.engine.disk import write as write
 

@@ -21,7 +21,7 @@ MEASURED_S = 1000.0
 
 TEAR_COV = smoothness.tear_factor(0.25) * smoothness.cov_at_bernoulli_losses(0.5)
 
-PROTOCOLS: dict[str, tuple[str, dict[str, str]]] = {
+PROTOCOLS: dict[str, tuple[str, build.Table]] = {
     "TCP": ("reno", {"recovery": "newreno"}),
     "TCP, minimum RTO 1 s": ("reno", {"recovery": "newreno", "min_rto": "1 s", "clock": "100 ms"}),
     "GAIMD": ("gaimd", {"recovery": "newreno"}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -62,7 +63,13 @@ def _hint(wanted: str, papers: Mapping[str, Paper]) -> str:
     if paper not in papers or not slash:
         return hint(paper, papers)
     # Of its own paper: those of others with the same number would be as similar.
-    known = (item.name for item in papers[paper].artefacts)
+    known = [item.name for item in papers[paper].artefacts]
+    short = re.fullmatch(r"(fig|tab|sec)?[a-z]*[-_. ]*(\w[\w-]*)", artefact.lower())
+    if short is not None:
+        word = {"tab": "table", "sec": "section"}.get(short[1], "figure")
+        meant = f"{word}-{short[2]}"
+        if meant in known:
+            return f'did you mean "{paper}/{meant}"?'
     return hint(artefact, known, f"`ackclock reproduce --published {paper}`")
 
 

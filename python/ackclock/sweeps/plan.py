@@ -147,6 +147,10 @@ def _family(value: ParameterValue) -> type:
     return float if type(value) is int else type(value)
 
 
+SCENARIOS = frozenset({"dumbbell", "parking_lot", "path", "link", "flow"})
+"""Tables of a scenario, which a sweep does not have."""
+
+
 class _Reader:
     """Reads a sweep file; every refusal is one line with the file and the key."""
 
@@ -243,6 +247,9 @@ def read(file: Path | str) -> Plan:
         raise reader.refuse("", f"is not TOML: {error}") from error
     except RecursionError:
         raise reader.refuse("", "is nested too deeply") from None
+    if SCENARIOS & set(tree):
+        problem = "is a scenario, which ackclock simulate runs; a sweep names one: scenario = \"FILE\""
+        raise reader.refuse("", problem)
     top = reader.only("", tree, ("name", "scenario", "parameters", "points", "runs"))
     name = top.get("name", path.stem)
     if not isinstance(name, str) or not name.replace("-", "").replace("_", "").isalnum():

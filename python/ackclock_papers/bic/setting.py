@@ -54,7 +54,7 @@ class BackgroundGroup(NamedTuple):
 
     kind: str
     """``web``, ``small`` (window of at most 64 packets) or ``long``."""
-    direction: str
+    direction: build.Direction
     """``forward`` or ``reverse``."""
 
     def __str__(self) -> str:
@@ -62,7 +62,7 @@ class BackgroundGroup(NamedTuple):
 
 
 KINDS = ("web", "small", "long")
-GROUPS = tuple(BackgroundGroup(kind, direction) for direction in ("forward", "reverse") for kind in KINDS)
+GROUPS = tuple(BackgroundGroup(kind, direction) for direction in build.DIRECTIONS for kind in KINDS)
 
 
 def background(
