@@ -208,7 +208,9 @@ def of_options(path: str | None, scenario: Path | None, duration: str | None, **
     given = {"ecn": False, "seed": None} | given
     given["duration_s"] = None if duration is None else duration_s(duration)
     if duration is not None and given["duration_s"] <= STARTS_WITHIN_S:
-        raise ValueError(f"not a duration of more than 1 s: '{duration}'; flows start within the first second")
+        raise ValueError(
+            f"not a duration of more than 1 s: '{duration}'; flows start within the first second"
+        )
     if scenario is not None:
         return of_file(scenario, **given)
     return of_numbers(**given) if path is None else of_scenario({"path": path}, path, **given)

@@ -292,7 +292,7 @@ def bootstrap(values: ArrayLike, statistic: Callable[..., Any] = np.mean, level:
     Parameters
     ----------
     values : array_like
-        One number per run.
+        One number per run; NaN does not count.
     statistic : callable
         A function of an array with the argument `axis`, such as `numpy.median`.
     level : float
@@ -304,7 +304,8 @@ def bootstrap(values: ArrayLike, statistic: Callable[..., Any] = np.mean, level:
         The statistic and the bias-corrected accelerated interval of scipy, always with the same
         random numbers.
     """
-    sample = np.asarray(values, float)
+    given = np.asarray(values, float)
+    sample = given[~np.isnan(given)]
     value = float(statistic(sample, axis=0)) if sample.size else np.nan
     if sample.size < 2:
         return Estimate(value, np.nan, np.nan, int(sample.size), ONE_RUN)

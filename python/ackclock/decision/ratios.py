@@ -23,7 +23,7 @@ def of_ratios(values: ArrayLike, level: float = 0.95) -> Estimate:
     Parameters
     ----------
     values : array_like
-        One positive ratio per run; NaN does not count.
+        One ratio per run, not negative; NaN does not count. If one is 0, so is the mean, without an interval.
     level : float
         Confidence level of the interval.
 
@@ -37,7 +37,12 @@ def of_ratios(values: ArrayLike, level: float = 0.95) -> Estimate:
     >>> print(of_ratios([2.0, 2.0, 0.5, 0.5, 1.0]))
     1 [0.4229, 2.365]
     """
-    logarithms = over_runs(np.log(np.asarray(values, float)), level)
+    ratios = np.asarray(values, float)
+    if np.any(ratios < 0):
+        raise ValueError("values: a ratio must not be negative")
+    if np.any(ratios == 0):
+        return Estimate(0.0, np.nan, np.nan, int(np.sum(~np.isnan(ratios))))
+    logarithms = over_runs(np.log(ratios), level)
     value, low, high = (
         float(np.exp(number)) for number in (logarithms.value, logarithms.low, logarithms.high)
     )

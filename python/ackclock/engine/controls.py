@@ -36,9 +36,9 @@ from pathlib import Path
 
 from ackclock import _native
 from ackclock._native import Ack, Loss, Lost, RateSample, Start, Timeout
-from ackclock.errors import ScenarioError
 from ackclock.engine import base
 from ackclock.engine.base import Control
+from ackclock.errors import ScenarioError
 
 __all__ = [
     "Ack",

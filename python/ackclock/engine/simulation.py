@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from ackclock.errors import SimulationError
 from ackclock.engine.run import Run
 from ackclock.engine.scenario import Given, Scenario, read
+from ackclock.errors import SimulationError
 from ackclock.summary import Summary
 
 Progress = Callable[[float, int], None]

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from ackclock.engine import drafts, integrity
 from ackclock.engine.disk import CHECKSUMS as CHECKSUMS
-from ackclock.errors import StorageError as StorageError
 from ackclock.engine.disk import sync
 from ackclock.engine.disk import write as write
+from ackclock.errors import StorageError as StorageError
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,6 +1,9 @@
 """Metrics of a finished run: pure functions of columns of its trace.
 
 Times are in seconds, windows in packets. `overview` computes all the standard metrics.
+
+A metric of nothing, or of values that are not known (NaN), is NaN, unless its description says that NaN does
+not count. An interval that does not end after it begins raises ValueError.
 """
 
 from ackclock.decision.intervals import (

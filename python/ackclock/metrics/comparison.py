@@ -5,6 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ackclock.metrics.series import FloatArray
+
+
+def _array(values: ArrayLike) -> FloatArray:
+    return np.asarray(values, float)
+
 
 def throughput_ratio(first: ArrayLike, second: ArrayLike) -> float:
     """Return the mean throughput of a group divided by that of another.
@@ -19,8 +25,10 @@ def throughput_ratio(first: ArrayLike, second: ArrayLike) -> float:
     float
         The ratio; infinite if the second group has no throughput.
     """
-    other = float(np.mean(np.asarray(second, float)))
-    return float(np.mean(np.asarray(first, float))) / other if other else float("inf")
+    own, other = (
+        float(np.mean(values)) if values.size else float("nan") for values in map(_array, (first, second))
+    )
+    return own / other if other else float("inf" if own > 0 else "nan")
 
 
 def rtt_unfairness_exponent(throughput: ArrayLike, rtt: ArrayLike) -> float:
@@ -42,8 +50,11 @@ def rtt_unfairness_exponent(throughput: ArrayLike, rtt: ArrayLike) -> float:
     >>> round(rtt_unfairness_exponent([9.0, 1.0], [40, 120]), 6)
     2.0
     """
-    x = np.log(np.asarray(rtt, float))
-    return float(-np.polyfit(x, np.log(np.asarray(throughput, float)), 1)[0])
+    rtts, rates = _array(rtt), _array(throughput)
+    # Two different points make a line, and what is not positive has no logarithm.
+    if np.unique(rtts).size < 2 or not (np.all(rtts > 0) and np.all(rates > 0)):
+        return float("nan")
+    return float(-np.polyfit(np.log(rtts), np.log(rates), 1)[0])
 
 
 def bandwidth_stolen_rate(alone: float, shared: float) -> float:
@@ -62,7 +73,7 @@ def bandwidth_stolen_rate(alone: float, shared: float) -> float:
         (T* - T')/T*: 0 for a variant that takes what Reno would, negative for a variant that
         takes less (Wang, Wen, Zhang, Han, INFOCOM 2011, equation 22).
     """
-    return (alone - shared) / alone
+    return (alone - shared) / alone if alone else float("nan")
 
 
 def throughput_degradation(alone: float, shared: float) -> float:
@@ -78,4 +89,4 @@ def throughput_degradation(alone: float, shared: float) -> float:
     float
         1 - shared/alone (Wang et al., INFOCOM 2011, figure 1, with its sign corrected).
     """
-    return 1 - shared / alone
+    return 1 - shared / alone if alone else float("nan")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ackclock.metrics.series import FloatArray, integral, smooth, time_mean
+from ackclock.metrics.series import FloatArray, integral, length_s, smooth, time_mean
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,10 @@ def round_trips(time_s: ArrayLike, rtt_s: ArrayLike, epoch: Epoch) -> float:
     float
         Number of round trips.
     """
-    return integral(time_s, 1.0 / np.asarray(rtt_s, dtype=float), epoch.start_s, epoch.end_s)
+    rtts = np.asarray(rtt_s, dtype=float)
+    # No round trip takes no time.
+    known = np.where(rtts > 0, rtts, np.nan)
+    return integral(time_s, 1.0 / known, epoch.start_s, epoch.end_s)
 
 
 def used_share(
@@ -159,6 +162,8 @@ def curvature(
         smooth(time_s, window, centres + shift, span_s) for shift in (-span_s, 0.0, span_s)
     )
     second = after - 2 * here + before
+    if np.isnan(second).any():
+        return Curvature(*[float("nan")] * 5)
     steepest = np.maximum(np.abs(after - here), np.abs(here - before))
     limit = np.maximum(tolerance * steepest, least)
     position = (centres - epoch.start_s) / epoch.length_s
@@ -197,6 +202,9 @@ def congestion_events(
     """
     events: list[tuple[float, set[int]]] = []
     for time, loser in zip(np.asarray(time_s, float), np.asarray(flow, int), strict=True):
+        if np.isnan(time):
+            # A loss at an unknown time is part of no event.
+            continue
         if not events or time - events[-1][0] > merge_within_s:
             events.append((float(time), set()))
         events[-1][1].add(int(loser))
@@ -223,10 +231,11 @@ def losing_flows(
         Flows per epoch; epochs without a loss are left out (Xu, Harfoush, Rhee, INFOCOM 2004,
         figure 2).
     """
-    count = int(np.floor((end_s - start_s) / epoch_s * (1 + 1e-12)))
-    index = np.floor((np.asarray(time_s, float) - start_s) / epoch_s).astype(int)
+    count = int(np.floor(length_s(start_s, end_s) / epoch_s * (1 + 1e-12)))
+    index = np.floor((np.asarray(time_s, float) - start_s) / epoch_s)
+    # A comparison with NaN is false: a loss at an unknown time is in no epoch.
     inside = (index >= 0) & (index < count)
-    pairs = np.unique(np.stack((index[inside], np.asarray(flow, int)[inside])), axis=1)
+    pairs = np.unique(np.stack((index[inside].astype(int), np.asarray(flow, int)[inside])), axis=1)
     counts = np.bincount(pairs[0], minlength=count)
     return np.asarray(counts[counts > 0], np.int64)
 
@@ -251,8 +260,8 @@ def synchronisation(losing: ArrayLike, at_least: ArrayLike) -> FloatArray:
     >>> synchronisation([1, 4, 4, 2], [1, 2, 3]).tolist()
     [1.0, 0.75, 0.5]
     """
-    flows = np.asarray(losing)
+    flows = np.asarray(losing, float)
     least = np.asarray(at_least)
-    if flows.size == 0:
+    if flows.size == 0 or np.isnan(flows).any():
         return np.full(least.shape, np.nan)
     return np.asarray((flows >= least[..., None]).mean(axis=-1), float)

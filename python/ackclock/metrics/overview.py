@@ -62,6 +62,8 @@ def overview(runs: Sequence[Trace]) -> pl.DataFrame:
         Columns subject, metric, unit, value, low, high, samples, warning; null where a metric
         has no value or no interval.
     """
+    if not runs:
+        raise ValueError("runs: there must be at least one")
     estimates = _of_runs(runs) if len(runs) > 1 else _of_one_run(runs[0])
     estimates = {name: intervals.within(estimate, *_possible(*name)) for name, estimate in estimates.items()}
     subjects = list(dict.fromkeys(subject for subject, _, _ in estimates))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ackclock.metrics.series import FloatArray
+from ackclock.metrics.series import FloatArray, length_s
 
 
 def goodput(time_s: ArrayLike, arrived_bytes: ArrayLike, start_s: float, end_s: float) -> float:
@@ -27,7 +27,7 @@ def goodput(time_s: ArrayLike, arrived_bytes: ArrayLike, start_s: float, end_s: 
     """
     time = np.asarray(time_s, dtype=float)
     inside = (time > start_s) & (time <= end_s)
-    return float(np.asarray(arrived_bytes, dtype=float)[inside].sum() * 8e-6 / (end_s - start_s))
+    return float(np.asarray(arrived_bytes, dtype=float)[inside].sum() * 8e-6 / length_s(start_s, end_s))
 
 
 def utilisation(time_s: ArrayLike, share: ArrayLike, start_s: float, end_s: float) -> float:
@@ -123,7 +123,7 @@ def cov(values: ArrayLike, axis: int | None = None) -> FloatArray:
     Returns
     -------
     ndarray
-        Standard deviation over mean; NaN if the mean is 0.
+        Standard deviation over mean; NaN if the mean is 0, or without values.
 
     Examples
     --------
@@ -131,6 +131,8 @@ def cov(values: ArrayLike, axis: int | None = None) -> FloatArray:
     0.5
     """
     given = np.asarray(values, float)
+    if given.size == 0:
+        return np.asarray(np.full_like(given.sum(axis=axis), np.nan))
     # Squares of tiny or huge rates would exceed the range of a float; a power of 2 changes no digit.
     scaled = np.ldexp(given, -np.frexp(np.abs(given).max(initial=0.0))[1])
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -150,7 +152,7 @@ def jain(values: ArrayLike, axis: int | None = None) -> FloatArray:
     Returns
     -------
     ndarray
-        (sum x)^2/(K sum x^2) = 1/(1 + CoV^2), from 1/K to 1; NaN if all rates are 0.
+        (sum x)^2/(K sum x^2) = 1/(1 + CoV^2), from 1/K to 1; NaN if all rates are 0, or without rates.
 
     Examples
     --------
@@ -177,6 +179,9 @@ def worst_mean(values: ArrayLike, share: float) -> float:
         INFOCOM 2004, figures 10 and 11.
     """
     ordered = np.sort(np.asarray(values, float).ravel())
+    # NaN is sorted to the end.
+    if ordered.size == 0 or np.isnan(ordered[-1]):
+        return float("nan")
     return float(ordered[: max(1, round(share * ordered.size))].mean())
 
 

@@ -24,6 +24,8 @@ def integral(time_s: ArrayLike, value: ArrayLike, start_s: float, end_s: float) 
         The integral, in units of the value times seconds.
     """
     time = np.asarray(time_s, dtype=float)
+    if time.size == 0:
+        return float("nan")
     inside = time[(time > start_s) & (time < end_s)]
     grid = np.concatenate(([start_s], inside, [end_s]))
     return float(np.trapezoid(np.interp(grid, time, np.asarray(value, dtype=float)), grid))
@@ -42,7 +44,14 @@ def time_mean(time_s: ArrayLike, value: ArrayLike, start_s: float, end_s: float)
     float
         The mean, in units of the value.
     """
-    return integral(time_s, value, start_s, end_s) / (end_s - start_s)
+    return integral(time_s, value, start_s, end_s) / length_s(start_s, end_s)
+
+
+def length_s(start_s: float, end_s: float) -> float:
+    """Return the length of an interval, seconds; raise ValueError unless it ends after it begins."""
+    if not end_s > start_s:
+        raise ValueError(f"end_s: {end_s:g} must come after start_s, {start_s:g}")
+    return end_s - start_s
 
 
 def cumulative(time_s: ArrayLike, value: ArrayLike) -> FloatArray:
@@ -81,6 +90,8 @@ def smooth(time_s: ArrayLike, value: ArrayLike, at_s: ArrayLike, span_s: float) 
         The averages, in units of the value.
     """
     time, samples = np.asarray(time_s, dtype=float), np.asarray(value, dtype=float)
+    if time.size < 2:
+        return np.full(np.shape(at_s), np.nan)
     total = cumulative(time, samples)
     centre = np.asarray(at_s, dtype=float)
 

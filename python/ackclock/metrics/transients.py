@@ -69,6 +69,8 @@ def settling_round_trips(
     """
     time, values = np.asarray(time_s, float), np.asarray(rate, float)
     later = time > from_s
+    if not later.any() or np.isnan(values[later]).any():
+        return float("nan")
     far = np.flatnonzero(np.abs(values[later] - after) > within * abs(before - after))
     if far.size == 0:
         return 0.0
@@ -98,5 +100,9 @@ def increase_per_round_trip(
     """
     time = np.asarray(time_s, float)
     inside = (time >= start_s) & (time <= end_s)
-    slope = np.polyfit(time[inside], np.asarray(window, float)[inside], 1)[0]
+    known = np.asarray(window, float)[inside]
+    if np.unique(time[inside]).size < 2 or np.isnan(known).any():
+        # Two different points make a line.
+        return float("nan")
+    slope = np.polyfit(time[inside], known, 1)[0]
     return float(slope) * rtt_s

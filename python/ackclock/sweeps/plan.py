@@ -248,7 +248,7 @@ def read(file: Path | str) -> Plan:
     except RecursionError:
         raise reader.refuse("", "is nested too deeply") from None
     if SCENARIOS & set(tree):
-        problem = "is a scenario, which ackclock simulate runs; a sweep names one: scenario = \"FILE\""
+        problem = 'is a scenario, which ackclock simulate runs; a sweep names one: scenario = "FILE"'
         raise reader.refuse("", problem)
     top = reader.only("", tree, ("name", "scenario", "parameters", "points", "runs"))
     name = top.get("name", path.stem)
