@@ -95,7 +95,7 @@ def of_rust(crate: Path) -> Graph:
             r"^\s*(?:pub(?:\([^)]*\))? )?use ((?:crate|super|self)::[^;]+);", text, re.MULTILINE
         )
         inline = re.findall(
-            r"(?<!use )\b((?:crate|super)(?:::\w+)+)",
+            r"(?<![$\w])((?:crate|super)(?:::\w+)+)",
             re.sub(r"^\s*(?:pub )?use [^;]+;", "", text, flags=re.MULTILINE),
         )
         for path in [one for use in used for one in expanded(re.sub(r"\s+", " ", use))] + inline:
@@ -149,7 +149,7 @@ def test_a_circle_is_found(tmp_path: Path) -> None:
         "lib.rs": "mod a;\nmod way;\n",
         "a.rs": "use crate::way::{near::{Near, Other as More}, far};\n",
         "way/mod.rs": "pub mod near;\npub mod far;\n",
-        "way/near.rs": "pub struct Near;\n// use crate::a::Not;\n#[cfg(test)]\nmod tests { use crate::a::Fine; }\n",
+        "way/near.rs": "// use crate::a::Not;\n#[cfg(test)]\nmod tests { use crate::a::Fine; }\n",
         "way/far.rs": "fn far() { super::near::go() }\n",
     }
     for name, text in texts.items():

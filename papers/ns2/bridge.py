@@ -14,13 +14,12 @@ import tempfile
 import threading
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-from record import Polls
+from record import Flow, Polls
 
 from ackclock import engine
 from ackclock.engine import Run, quantity
@@ -72,15 +71,6 @@ BACKGROUND = re.compile("(web|small|long) ")
 
 class MissingError(Exception):
     """ns-2 lacks what the scenario asks for."""
-
-
-@dataclass(frozen=True)
-class Flow:
-    """A flow with its own settings and those of ``[tcp]``, and the words for what ns-2 runs."""
-
-    table: Mapping[str, Any]
-    keys: Mapping[str, Any]
-    ran: str
 
 
 def check_installed() -> None:

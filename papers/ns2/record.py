@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +14,18 @@ import polars as pl
 from ackclock import engine
 from ackclock.engine import Run, Summary, quantity
 
-if TYPE_CHECKING:
-    from bridge import Flow
-
 KINDS = {"web": "web", "poisson": "datagrams"}
 """Kinds of flows by their source."""
 Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A flow with its own settings and those of ``[tcp]``, and the words for what ns-2 runs."""
+
+    table: Mapping[str, Any]
+    keys: Mapping[str, Any]
+    ran: str
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::clock;
+use crate::fault::Fault;
 use crate::info::Info;
 use crate::session::{LOOK, Line};
 use crate::token::{LineMarks, Side, Token};
 use crate::transport::{Connection, Dialer};
-use crate::wire::{self, Answer, Fault, Lines, PATIENCE, Request};
+use crate::wire::{self, Answer, Lines, PATIENCE, Request};
 
 /// The server reports every second; after this silence it is considered gone.
 const SILENCE: Duration = Duration::from_secs(10);

@@ -12,6 +12,7 @@ pub mod client;
 pub mod clock;
 pub mod disk;
 pub mod door;
+pub mod fault;
 pub mod info;
 pub mod log;
 pub mod record;

@@ -11,11 +11,12 @@ use serde::Serialize;
 
 use crate::clock;
 use crate::door::{Door, Permit};
+use crate::fault::Fault;
 use crate::info::Info;
 use crate::session::{LOOK, Line, Session, Told};
 use crate::token::Token;
 use crate::transport::{Arrival, Connection, Listener};
-use crate::wire::{self, Answer, Asked, Fault, Request};
+use crate::wire::{self, Answer, Asked, Request};
 
 /// Control of the reference flows.
 const REFERENCE: &str = "reno";

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use ackclock_measure::campaign::{Campaign, Plan, offer};
 use ackclock_measure::clock;
 use ackclock_measure::disk::Real;
+use ackclock_measure::fault::Fault;
 use ackclock_measure::log::Damaged;
 use ackclock_measure::token::Token;
 use ackclock_measure::transport::{Connection, Dialer, Transport};
-use ackclock_measure::wire::Fault;
 use serde_json::{Value, json};
 
 use crate::place::{Place, old, plan, records, sealed};

@@ -9,11 +9,12 @@ use std::thread::{sleep, spawn};
 use std::time::Duration;
 
 use ackclock_measure::door::Door;
+use ackclock_measure::fault::Fault;
 use ackclock_measure::info::Info;
 use ackclock_measure::session::{Line, Session, Told};
 use ackclock_measure::token::{Conversation, Side, Token, random};
 use ackclock_measure::transport::Connection;
-use ackclock_measure::wire::{self, Answer, Fault, Lines, Request};
+use ackclock_measure::wire::{self, Answer, Lines, Request};
 
 use crate::deadline;
 use crate::deadline::DEADLINE;

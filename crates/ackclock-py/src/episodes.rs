@@ -16,8 +16,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::SimulationError;
 use crate::catalogue::Everything;
+use crate::errors::SimulationError;
 use crate::own::caught;
 use crate::scenario::Scenario;
 use crate::summary;

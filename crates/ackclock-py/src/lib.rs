@@ -3,6 +3,7 @@
 mod catalogue;
 mod column;
 mod episodes;
+mod errors;
 mod library;
 mod own;
 mod reserve;
@@ -12,17 +13,12 @@ mod told;
 
 use ackclock_scenario::{EXAMPLE, Kind, Unit, json_schema};
 use include_dir::{Dir, include_dir};
-use pyo3::import_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::catalogue::Everything;
 use crate::scenario::Scenario;
-
-// Defined in Python, so that what is raised has the name that users import, and can be pickled.
-import_exception!(ackclock.errors, ScenarioError);
-import_exception!(ackclock.errors, SimulationError);
 
 /// The controls as a JSON list.
 #[pyfunction]

@@ -11,8 +11,9 @@ use libloading::Library;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::catalogue;
+use crate::errors::SimulationError;
 use crate::own::raise;
-use crate::{SimulationError, catalogue};
 
 /// Adds the controls of a library, each named `PATH:NAME`, and returns their names; the library
 /// stays loaded as long as the process.

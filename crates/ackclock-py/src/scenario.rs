@@ -23,9 +23,10 @@ use pyo3::types::PyDict;
 
 use crate::catalogue::{self, Everything};
 use crate::column;
+use crate::errors::{ScenarioError, SimulationError};
 use crate::own::caught;
 use crate::reserve::Kept;
-use crate::{ScenarioError, SimulationError, summary};
+use crate::summary;
 
 /// Events between two looks at Ctrl-C and the progress: a few hundredths of a second.
 const EVENTS_AT_ONCE: u64 = 500_000;
@@ -79,8 +80,8 @@ fn waited_for<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Send
 }
 
 fn refused(refusal: ackclock_scenario::Refusal) -> PyErr {
-    let [file, key, remedy] = [refusal.file(), refusal.key(), refusal.remedy()]
-        .map(|text| text.map(str::to_owned));
+    let [file, key, remedy] =
+        [refusal.file(), refusal.key(), refusal.remedy()].map(|text| text.map(str::to_owned));
     ScenarioError::new_err((refusal.to_string(), file, refusal.line(), key, remedy))
 }
 

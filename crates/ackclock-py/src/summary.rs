@@ -12,8 +12,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PySlice, PyString};
 use serde_json::{Value, to_value};
 
-use crate::SimulationError;
 use crate::catalogue::Everything;
+use crate::errors::SimulationError;
 use crate::own::caught;
 
 /// About what the dictionary of a flow takes without its settings, bytes. Python's own allocator has no reserve.

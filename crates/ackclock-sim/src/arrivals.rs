@@ -8,7 +8,7 @@ use ackclock_cc::registry::{Catalogue, Entry};
 use ackclock_scenario::{self as scenario, Flow, Moment, Scenario, Transport};
 use ackclock_units::{Bytes, Span, Time};
 
-use crate::assemble::{Makers, Placement, make_ends};
+use crate::assemble::ends::{Makers, Placement, make_ends};
 use crate::endpoint::Ends;
 use crate::memory::Grow as _;
 use crate::random::{Purpose, Stream};

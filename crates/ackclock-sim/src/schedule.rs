@@ -20,9 +20,11 @@ use crate::memory::or_unwind;
 use crate::prefetch::prefetch;
 
 mod links;
+mod node;
 mod wheel;
 
 use self::links::Tournament;
+use self::node::{FREE, node};
 use self::wheel::{Entry, Wheel};
 
 /// Components that are compared one by one: the links of a dumbbell and the paths to it and from it. With eight of
@@ -56,14 +58,6 @@ pub struct Schedule {
     next_other: u128,
     next: u128,
 }
-
-/// A time, a component, and in the lowest 32 bits its place among the others.
-const fn node(time: Time, component: u32, other: u32) -> u128 {
-    (time.0 as u128) << 64 | (component as u128) << 32 | other as u128
-}
-
-/// No component.
-const FREE: u128 = node(Time::NEVER, u32::MAX, u32::MAX);
 
 /// The entry of `early` that holds this component; of [`FREE`], a free entry.
 #[inline]

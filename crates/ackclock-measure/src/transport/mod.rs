@@ -9,8 +9,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::door::{Door, Permit};
+use crate::fault::Fault;
 use crate::info::Info;
-use crate::wire::Fault;
 
 pub mod quic;
 pub mod tcp;

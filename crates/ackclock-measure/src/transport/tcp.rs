@@ -17,8 +17,9 @@ use nix::sys::socket::{setsockopt, sockopt};
 use super::{Arrival, Connection, Dialer, Listener};
 use crate::clock;
 use crate::door::Door;
+use crate::fault::Fault;
 use crate::info::Info;
-use crate::wire::{Fault, PATIENCE};
+use crate::wire::PATIENCE;
 
 /// Controls that the kernel offers to every connection.
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";

@@ -19,7 +19,7 @@ use crate::queue::Discipline;
 use crate::random::{Purpose, Stream};
 use crate::wire::{NoiseModel, Wire};
 
-mod ends;
+pub mod ends;
 mod topology;
 
 use self::ends::Groups;

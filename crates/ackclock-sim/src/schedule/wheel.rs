@@ -5,7 +5,7 @@ use std::mem::replace;
 
 use ackclock_units::Time;
 
-use super::{FREE, node};
+use super::node::{FREE, node};
 use crate::memory::{collected, slots};
 use crate::prefetch::prefetch;
 

@@ -15,8 +15,9 @@ use super::control::Choice;
 use super::identity::{Fingerprint, Pin};
 use super::socket;
 use super::{FLOW_WINDOW_BYTES, GOODBYE, NAME, PROTOCOL, RUNTIME, SIGN_OF_LIFE, explain, transport};
+use crate::fault::Fault;
 use crate::transport::Connection;
-use crate::wire::{Fault, PATIENCE};
+use crate::wire::PATIENCE;
 
 /// Connects by QUIC.
 pub struct QuicDialer {
