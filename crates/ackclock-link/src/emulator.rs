@@ -5,6 +5,7 @@ use ackclock_sim::director::Director;
 use ackclock_sim::link::Link;
 use ackclock_sim::make_link;
 use ackclock_sim::packet::{EcnField, Kind, Packet};
+use ackclock_sim::random::Streams;
 use ackclock_trace::Histogram;
 use ackclock_units::{Span, Time};
 
@@ -103,13 +104,13 @@ impl Emulator {
                 "events at a flow's round trip work only in the simulator; give the event a time".into()
             );
         }
-        let seed = scenario.run.seed;
-        let way = |link, id| Way { link: make_link(link, id, 1, seed, 0), late: Late::default(), refused: 0 };
+        let streams = Streams { seed: scenario.run.seed, run: 0 };
+        let way = |link, id| Way { link: make_link(link, id, 1, streams), late: Late::default(), refused: 0 };
         Ok(Emulator {
             ways: [way(forward, 0), way(reverse, 1)],
             access: Access::default(),
             round_trip: forward.delay + reverse.delay,
-            director: Director::new(scenario.events.clone(), &scenario.links, 1, seed, 0),
+            director: Director::new(scenario.events.clone(), &scenario.links, 1, streams),
             store: Store::default(),
             tolerance,
         })

@@ -11,7 +11,7 @@ use ackclock_units::{Bytes, Span, Time};
 use crate::assemble::ends::{Makers, Placement, make_ends};
 use crate::endpoint::Ends;
 use crate::memory::Grow as _;
-use crate::random::{Purpose, Stream};
+use crate::random::{Purpose, Streams};
 use crate::rate;
 
 /// Flows that arrive in a run at most.
@@ -60,11 +60,11 @@ impl Arrivals {
     ///
     /// # Errors
     /// When there are too many; a checked scenario has fewer but for an accident of one in a thousand million.
-    pub fn draw(scenario: &Scenario, run: u64) -> Result<Self, String> {
+    pub fn draw(scenario: &Scenario, streams: Streams) -> Result<Self, String> {
         let mut drawn = Vec::new();
         let mut groups = Vec::new();
         for (index, arrivals) in (0..).zip(&scenario.arrivals) {
-            let mut stream = Stream::new(scenario.run.seed, run, Purpose::Arrivals, index, 0);
+            let mut stream = streams.of(Purpose::Arrivals, index, 0);
             let first = drawn.len();
             let (mut at, end) = arrivals.between;
             loop {

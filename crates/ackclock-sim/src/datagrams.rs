@@ -185,7 +185,7 @@ impl ReceivingEnd for Sink {
 mod tests {
     use super::*;
     use crate::packet::Slab;
-    use crate::random::Purpose;
+    use crate::random::{Purpose, Streams};
     use ackclock_units::Rate;
 
     /// Times at which packets go in the first `seconds`, at 8 Mbit/s: 1000 packets of 1000 bytes per second.
@@ -212,7 +212,8 @@ mod tests {
             stop: Time::ZERO + Span::from_seconds(seconds),
         };
         let meter = Meter::new(settings.start, (settings.start, settings.stop));
-        let mut source = Source::new(settings, Stream::new(2, 0, Purpose::Application, 0, 0), meter);
+        let mut source =
+            Source::new(settings, Streams { seed: 2, run: 0 }.of(Purpose::Application, 0, 0), meter);
         let mut payloads = Slab::default();
         let mut times = Vec::new();
         while source.wakeup() < Time::NEVER {

@@ -8,7 +8,7 @@ use ackclock_units::{Rate, Time};
 
 use crate::link::LinkChange;
 use crate::queue::Discipline;
-use crate::random::{Purpose, Stream};
+use crate::random::{Purpose, Streams};
 use crate::wire::NoiseModel;
 
 /// Holds the events of a scenario and says when they are due.
@@ -22,14 +22,13 @@ pub struct Director {
     /// The rates of the links as they are, for queues that depend on them.
     rates: Vec<Rate>,
     flows: u32,
-    seed: u64,
-    run: u64,
+    streams: Streams,
 }
 
 impl Director {
     /// A director of `events` over `links`, for `flows` flows in run `run` of `seed`.
     #[must_use]
-    pub fn new(events: Vec<Event>, links: &[Link], flows: u32, seed: u64, run: u64) -> Self {
+    pub fn new(events: Vec<Event>, links: &[Link], flows: u32, streams: Streams) -> Self {
         let mut timed = BinaryHeap::new();
         let mut at_rounds = Vec::new();
         for (index, event) in events.iter().enumerate() {
@@ -42,7 +41,7 @@ impl Director {
             }
         }
         let rates = links.iter().map(|link| link.rate).collect();
-        Director { timed, at_rounds, events, rates, flows, seed, run }
+        Director { timed, at_rounds, events, rates, flows, streams }
     }
 
     /// When the next event at a time is due.
@@ -89,7 +88,7 @@ impl Director {
         let change = match change {
             Change::InTurn(values) => &values[(count % values.len() as u64) as usize],
             Change::Between(ends) => {
-                let mut stream = Stream::numbered(self.seed, self.run, Purpose::Event, index as u32, count);
+                let mut stream = self.streams.numbered(Purpose::Event, index as u32, count);
                 drawn = ends[0].towards(&ends[1], stream.unit());
                 drawn.as_ref().unwrap_or(&ends[0])
             }
@@ -104,9 +103,9 @@ impl Director {
             Change::Queue(queue) => LinkChange::Queue(self.queue(*queue, id, index, count)),
             Change::Up(up) => LinkChange::Up(*up),
             Change::Loss(loss) => LinkChange::Loss(loss.clone()),
-            Change::Noise(noise) => LinkChange::Noise(
-                noise.map(|noise| NoiseModel::new(noise, id, self.flows, self.seed, self.run)),
-            ),
+            Change::Noise(noise) => {
+                LinkChange::Noise(noise.map(|noise| NoiseModel::new(noise, id, self.flows, self.streams)))
+            }
             Change::InTurn(_) | Change::Between(_) => unreachable!("they are single changes by now"),
         };
         (id, change)
@@ -116,10 +115,10 @@ impl Director {
     fn queue(&self, queue: Queue, link: u32, index: usize, count: u64) -> Discipline {
         let index = index as u32 + 1;
         let stream = match count {
-            0 => Stream::new(self.seed, self.run, Purpose::Queue, link, index),
+            0 => self.streams.of(Purpose::Queue, link, index),
             _ => {
                 let number = u64::from(index) << 32 | count;
-                Stream::numbered(self.seed, self.run, Purpose::Queue, link, number)
+                self.streams.numbered(Purpose::Queue, link, number)
             }
         };
         Discipline::new(queue, self.rates[link as usize], stream)

@@ -2,7 +2,7 @@
 
 use ackclock_scenario::Loss;
 
-use crate::random::{Purpose, Stream};
+use crate::random::{Purpose, Stream, Streams};
 
 /// A loss model with its state for each flow.
 #[derive(Clone, Debug)]
@@ -21,8 +21,7 @@ pub struct LossModel {
 struct Origin {
     link: u32,
     flows: u32,
-    seed: u64,
-    run: u64,
+    streams: Streams,
 }
 
 impl LossModel {
@@ -31,23 +30,23 @@ impl LossModel {
         loss: Loss::None,
         streams: Vec::new(),
         counts: Vec::new(),
-        origin: Origin { link: 0, flows: 0, seed: 0, run: 0 },
+        origin: Origin { link: 0, flows: 0, streams: Streams { seed: 0, run: 0 } },
     };
 
-    /// The model of `loss` at link `link` for `flows` flows, in run `run` of `seed`.
+    /// The model of `loss` at link `link` for `flows` flows, with streams of `streams`.
     #[must_use]
-    pub fn new(loss: Loss, link: u32, flows: u32, seed: u64, run: u64) -> Self {
-        let mut model = LossModel { origin: Origin { link, flows, seed, run }, ..LossModel::NONE };
+    pub fn new(loss: Loss, link: u32, flows: u32, streams: Streams) -> Self {
+        let mut model = LossModel { origin: Origin { link, flows, streams }, ..LossModel::NONE };
         model.change(loss);
         model
     }
 
     /// From now on packets are lost as `loss` says.
     pub fn change(&mut self, loss: Loss) {
-        let Origin { link, flows, seed, run } = self.origin;
+        let Origin { link, flows, streams } = self.origin;
         let random = matches!(loss, Loss::Bernoulli { .. } | Loss::GilbertElliott { .. });
         if random && self.streams.is_empty() {
-            self.streams = (0..flows).map(|flow| Stream::new(seed, run, Purpose::Loss, link, flow)).collect();
+            self.streams = (0..flows).map(|flow| streams.of(Purpose::Loss, link, flow)).collect();
         }
         let same = std::mem::discriminant(&loss) == std::mem::discriminant(&self.loss);
         if !same && loss != Loss::None || matches!(loss, Loss::Trace { .. }) {
@@ -100,7 +99,7 @@ mod tests {
 
     #[test]
     fn periodic_loses_every_nth_of_each_flow() {
-        let mut model = LossModel::new(Loss::Periodic { every: 3 }, 0, 2, 1, 0);
+        let mut model = LossModel::new(Loss::Periodic { every: 3 }, 0, 2, Streams { seed: 1, run: 0 });
         let fates: Vec<_> = (0..6).map(|_| model.loses(0)).collect();
         assert_eq!(fates, [false, false, true, false, false, true]);
         assert!(!model.loses(1), "another flow has its own count");
@@ -109,7 +108,8 @@ mod tests {
     /// 10^6 draws at 1 %: the standard deviation of the count is sqrt(1e6 * 0.01 * 0.99) = 99.5.
     #[test]
     fn bernoulli_loses_its_share() {
-        let mut model = LossModel::new(Loss::Bernoulli { probability: 0.01 }, 0, 1, 7, 0);
+        let mut model =
+            LossModel::new(Loss::Bernoulli { probability: 0.01 }, 0, 1, Streams { seed: 7, run: 0 });
         let lost = (0..1_000_000).filter(|_| model.loses(0)).count();
         assert!(lost.abs_diff(10_000) < 5 * 100, "{lost}");
     }
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn a_trace_is_followed_by_each_flow() {
         let lost = vec![true, false, false];
-        let mut model = LossModel::new(Loss::Trace { lost }, 0, 2, 1, 0);
+        let mut model = LossModel::new(Loss::Trace { lost }, 0, 2, Streams { seed: 1, run: 0 });
         let fates: Vec<_> = (0..5).map(|_| model.loses(1)).collect();
         assert_eq!(fates, [true, false, false, true, false]);
         assert!(model.loses(0));
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn gilbert_elliott_loses_in_runs() {
         let loss = Loss::GilbertElliott { to_bad: 0.01, to_good: 0.25, loss_good: 0.0, loss_bad: 1.0 };
-        let mut model = LossModel::new(loss, 0, 1, 7, 0);
+        let mut model = LossModel::new(loss, 0, 1, Streams { seed: 7, run: 0 });
         let (mut lost, mut runs, mut last) = (0, 0, false);
         for _ in 0..1_000_000 {
             let now = model.loses(0);

@@ -39,24 +39,35 @@ pub enum Purpose {
     HeldFlowNoise,
 }
 
+/// The streams of a run: its number, and the seed of the scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Streams {
+    /// The seed.
+    pub seed: u64,
+    /// The number of the run among those of the seed.
+    pub run: u64,
+}
+
+impl Streams {
+    /// The stream for `purpose` at the given component.
+    #[must_use]
+    pub fn of(self, purpose: Purpose, component: u32, flow: u32) -> Stream {
+        let place = u64::from(component) << 32 | u64::from(flow);
+        Stream::mixed(self.seed, &[self.run, purpose as u64, place])
+    }
+
+    /// The `number`-th of many streams for `purpose` at the given component.
+    #[must_use]
+    pub fn numbered(self, purpose: Purpose, component: u32, number: u64) -> Stream {
+        Stream::mixed(self.seed, &[self.run, purpose as u64, u64::from(component), number])
+    }
+}
+
 /// A stream of random numbers.
 #[derive(Clone, Debug)]
 pub struct Stream(Pcg32);
 
 impl Stream {
-    /// The stream for `purpose` at the given component, in run `run` of `seed`.
-    #[must_use]
-    pub fn new(seed: u64, run: u64, purpose: Purpose, component: u32, flow: u32) -> Self {
-        let place = u64::from(component) << 32 | u64::from(flow);
-        Stream::mixed(seed, &[run, purpose as u64, place])
-    }
-
-    /// The `number`-th of many streams for `purpose` at the given component, in run `run` of `seed`.
-    #[must_use]
-    pub fn numbered(seed: u64, run: u64, purpose: Purpose, component: u32, number: u64) -> Self {
-        Stream::mixed(seed, &[run, purpose as u64, u64::from(component), number])
-    }
-
     fn mixed(seed: u64, parts: &[u64]) -> Self {
         let state = parts.iter().fold(mix(seed), |state, part| mix(state ^ mix(*part)));
         Stream(Pcg32::new(state, mix(state)))
@@ -190,7 +201,7 @@ mod tests {
     #[test]
     fn streams_differ_in_every_part_of_their_name() {
         let first = |seed, run, purpose, component, flow| {
-            Stream::new(seed, run, purpose, component, flow).0.next_u64()
+            Streams { seed, run }.of(purpose, component, flow).0.next_u64()
         };
         let base = first(1, 0, Purpose::Loss, 0, 0);
         assert_ne!(base, first(2, 0, Purpose::Loss, 0, 0));
@@ -220,7 +231,7 @@ mod tests {
     /// 0.8 (infinite fourth moment: a tenth is allowed for the mean's error). Geometric with mean 4: 3/4 beyond 1.
     #[test]
     fn draws_have_their_means_and_tails() {
-        let mut stream = Stream::new(3, 0, Purpose::Application, 0, 0);
+        let mut stream = Streams { seed: 3, run: 0 }.of(Purpose::Application, 0, 0);
         let n = 1_000_000;
         let mut draw = |next: &mut dyn FnMut(&mut Stream) -> f64, point: f64| {
             let (mut sum, mut beyond) = (0.0, 0.0);
@@ -245,7 +256,7 @@ mod tests {
     /// 10^5 draws: the standard error of the mean is sqrt(1/12/1e5) = 0.0009; five of them are allowed.
     #[test]
     fn units_are_uniform_in_the_mean() {
-        let mut stream = Stream::new(1, 0, Purpose::Start, 0, 0);
+        let mut stream = Streams { seed: 1, run: 0 }.of(Purpose::Start, 0, 0);
         let mean = (0..100_000).map(|_| stream.unit()).sum::<f64>() / 1e5;
         assert!((mean - 0.5).abs() < 0.0046, "{mean}");
     }

@@ -17,6 +17,7 @@ use crate::numbers::Record;
 use crate::observe::Observer;
 use crate::packet::{EndId, Packet, Slab};
 use crate::places::Stay;
+use crate::random::Streams;
 use crate::samples::Samples;
 use crate::schedule::Schedule;
 use crate::stage::{PacketCapture, Stage};
@@ -81,16 +82,16 @@ impl Simulation {
     /// # Errors
     /// As [`Simulation::new`].
     pub fn with(scenario: Scenario, makers: Makers<'_>, run: u64, record: bool) -> Result<Self, String> {
-        let mut arrivals = Arrivals::draw(&scenario, run)?;
+        let streams = Streams { seed: scenario.run.seed, run };
+        let mut arrivals = Arrivals::draw(&scenario, streams)?;
         let count = scenario.flows.len() + arrivals.len();
         // Samples are taken of all flows, whether they have begun or not.
         let early = if record { count } else { scenario.flows.len() };
         look_for(early * BYTES_PER_FLOW);
-        let Parts { network, ends, measured } = assemble(&scenario, &mut arrivals, makers, run, record)?;
+        let Parts { network, ends, measured } = assemble(&scenario, &mut arrivals, makers, streams, record)?;
         let mut schedule = Schedule::new(network.links.len() as u32, network.slots());
         schedule.extend(network.slot(ends.len() as u32, true) as usize);
-        let director =
-            Director::new(scenario.events.clone(), &scenario.links, count as u32, scenario.run.seed, run);
+        let director = Director::new(scenario.events.clone(), &scenario.links, count as u32, streams);
         schedule.set_at(Time::ZERO, network.director_slot(), network.director(), director.wakeup());
         for flow in 0..count as u32 {
             let Stay::At(place) = network.places.stay(flow) else { continue };

@@ -9,7 +9,7 @@ use ackclock_units::{Span, Time};
 use crate::memory::Grow as _;
 use crate::packet::{Kind, Packet};
 use crate::prefetch::prefetch;
-use crate::random::{Purpose, Stream};
+use crate::random::{Purpose, Stream, Streams};
 use crate::ring::Ring;
 
 /// Delay noise, with a stream per flow or per interval.
@@ -28,44 +28,40 @@ pub struct NoiseModel {
 /// The source of noise that is held: an interval has its stream whoever sends in it, or nobody.
 #[derive(Clone, Debug)]
 struct Held {
-    seed: u64,
-    run: u64,
+    streams: Streams,
     place: (Purpose, u32),
     /// The interval of the last packet and the untouched stream of it.
     current: (u64, Stream),
 }
 
 impl Held {
-    fn new(seed: u64, run: u64, place: (Purpose, u32)) -> Self {
-        Held { seed, run, place, current: (0, Held::stream(seed, run, place, 0)) }
-    }
-
-    fn stream(seed: u64, run: u64, (purpose, component): (Purpose, u32), interval: u64) -> Stream {
-        Stream::numbered(seed, run, purpose, component, interval)
+    fn new(streams: Streams, place: (Purpose, u32)) -> Self {
+        Held { streams, place, current: (0, streams.numbered(place.0, place.1, 0)) }
     }
 
     /// The stream of `interval`, from its beginning: whoever draws from it draws the same.
     fn of(&mut self, interval: u64) -> Stream {
         if self.current.0 != interval {
-            self.current = (interval, Held::stream(self.seed, self.run, self.place, interval));
+            self.current = (interval, self.streams.numbered(self.place.0, self.place.1, interval));
         }
         self.current.1.clone()
     }
 }
 
 impl NoiseModel {
-    /// The noise `noise` at link `link` for `flows` flows, in run `run` of `seed`.
+    /// The noise `noise` at link `link` for `flows` flows, with streams of `streams`.
     #[must_use]
-    pub fn new(noise: Noise, link: u32, flows: u32, seed: u64, run: u64) -> Self {
-        let streams = (0..flows).map(|flow| Stream::new(seed, run, Purpose::Noise, link, flow)).collect();
-        NoiseModel { noise, streams, first: 0, held: Held::new(seed, run, (Purpose::HeldNoise, link)) }
+    pub fn new(noise: Noise, link: u32, flows: u32, streams: Streams) -> Self {
+        let held = Held::new(streams, (Purpose::HeldNoise, link));
+        let streams = (0..flows).map(|flow| streams.of(Purpose::Noise, link, flow)).collect();
+        NoiseModel { noise, streams, first: 0, held }
     }
 
-    /// Noise that meets one flow alone, on the way there or back, in run `run` of `seed`.
+    /// Noise that meets one flow alone, on the way there or back, with streams of `streams`.
     #[must_use]
-    pub fn of_flow(noise: Noise, flow: u32, back: bool, seed: u64, run: u64) -> Self {
-        let stream = Stream::new(seed, run, Purpose::FlowNoise, u32::from(back), flow);
-        let held = Held::new(seed, run, (Purpose::HeldFlowNoise, 2 * flow + u32::from(back)));
+    pub fn of_flow(noise: Noise, flow: u32, back: bool, streams: Streams) -> Self {
+        let stream = streams.of(Purpose::FlowNoise, u32::from(back), flow);
+        let held = Held::new(streams, (Purpose::HeldFlowNoise, 2 * flow + u32::from(back)));
         NoiseModel { noise, streams: vec![stream], first: flow, held }
     }
 
@@ -311,7 +307,7 @@ mod tests {
     }
 
     fn arrivals_of(noise: Noise) -> Vec<(u64, f64)> {
-        let noise = NoiseModel::new(noise, 0, 1, 5, 0);
+        let noise = NoiseModel::new(noise, 0, 1, Streams { seed: 5, run: 0 });
         arrivals_over(Wire::new(Span::from_millis(50), Some(noise)))
     }
 
@@ -378,7 +374,7 @@ mod tests {
             reorder: false,
             hold: Some(Span::from_millis(20)),
         };
-        let model = || NoiseModel::new(noise, 0, 2, 5, 0);
+        let model = || NoiseModel::new(noise, 0, 2, Streams { seed: 5, run: 0 });
         let (mut busy, mut idle) = (model(), model());
         let delay = Span::from_millis(50);
         for interval in 0..700_u64 {
@@ -402,7 +398,10 @@ mod tests {
         assert!(plain.iter().all(|(n, at)| (at - n.next_multiple_of(10) as f64 - 50.0).abs() < 1e-6));
         for reorder in [false, true] {
             let noise = Noise { kind: NoiseKind::Uniform(Span::from_millis(7)), reorder, hold: None };
-            let wire = Wire::new(Span::from_millis(50), Some(NoiseModel::new(noise, 0, 1, 5, 0)));
+            let wire = Wire::new(
+                Span::from_millis(50),
+                Some(NoiseModel::new(noise, 0, 1, Streams { seed: 5, run: 0 })),
+            );
             let arrivals = arrivals_over(wire.with_aggregation(aggregation));
             assert_eq!(arrivals.len(), 100_000);
             assert!(arrivals.iter().all(|(_, at)| ((at / 10.0).round() * 10.0 - at).abs() < 1e-6));

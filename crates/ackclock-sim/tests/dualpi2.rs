@@ -2,7 +2,7 @@
 
 use ackclock_scenario::{Scenario, read_toml};
 use ackclock_sim::packet::{EcnField, Kind, Packet};
-use ackclock_sim::random::{Purpose, Stream};
+use ackclock_sim::random::{Purpose, Streams};
 use ackclock_sim::{BuiltIn, make_link};
 use ackclock_trace::Summary;
 use ackclock_units::{Span, Time};
@@ -193,8 +193,8 @@ fn classic_flows_are_held_at_the_target() {
 /// always has packets waiting. They count from 10 s on, when the controller has settled.
 fn delays_beside_classic(scheduler: &str) -> Vec<f64> {
     let settings = ["dumbbell.delay=0 ms", &format!("dumbbell.queue.scheduler={scheduler}")];
-    let mut link = make_link(&read(TCP, &settings).links[0], 0, 1, 1, 0);
-    let mut stream = Stream::new(7, 0, Purpose::Application, 0, 0);
+    let mut link = make_link(&read(TCP, &settings).links[0], 0, 1, Streams { seed: 1, run: 0 });
+    let mut stream = Streams { seed: 7, run: 0 }.of(Purpose::Application, 0, 0);
     let mut delays = Vec::new();
     let settled = Time::ZERO + Span::from_seconds(10);
     let (mut classic, mut low_latency) = (Time::ZERO, Time::ZERO);

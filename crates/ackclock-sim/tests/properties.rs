@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use ackclock_scenario::*;
 use ackclock_sim::loss::LossModel;
+use ackclock_sim::random::Streams;
 use ackclock_sim::{BuiltIn, Simulation};
 use ackclock_trace::{Column, FlowSummary};
 use ackclock_units::{Bytes, Packets, Rate, Span};
@@ -143,10 +144,10 @@ proptest! {
         turns in prop::collection::vec(0_u32..3, 300..1000),
         seed in any::<u64>(),
     ) {
-        let mut together = LossModel::new(loss.clone(), 0, 3, seed, 0);
+        let mut together = LossModel::new(loss.clone(), 0, 3, Streams { seed, run: 0 });
         let fates: Vec<_> = turns.iter().map(|flow| (*flow, together.loses(*flow))).collect();
         for flow in 0..3 {
-            let mut alone = LossModel::new(loss.clone(), 0, flow + 1, seed, 0);
+            let mut alone = LossModel::new(loss.clone(), 0, flow + 1, Streams { seed, run: 0 });
             for (number, (_, fate)) in fates.iter().filter(|(other, _)| *other == flow).enumerate() {
                 prop_assert_eq!(*fate, alone.loses(flow), "packet {} of flow {}", number, flow);
             }

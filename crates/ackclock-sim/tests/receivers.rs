@@ -3,6 +3,7 @@
 use ackclock_scenario::{Noise, NoiseKind, read_toml};
 use ackclock_sim::BuiltIn;
 use ackclock_sim::packet::{Kind, Packet};
+use ackclock_sim::random::Streams;
 use ackclock_sim::wire::{NoiseModel, Wire};
 use ackclock_trace::Summary;
 use ackclock_units::{Span, Time};
@@ -107,7 +108,7 @@ fn noise_may_meet_one_flow() {
 fn wifi_has_the_moments_that_it_says() {
     let delays = |mean: u64| {
         let noise = Noise { kind: NoiseKind::Wifi(Span::from_millis(mean)), reorder: true, hold: None };
-        let mut wire = Wire::new(Span::ZERO, Some(NoiseModel::new(noise, 0, 1, 1, 0)));
+        let mut wire = Wire::new(Span::ZERO, Some(NoiseModel::new(noise, 0, 1, Streams { seed: 1, run: 0 })));
         let mut delays = Vec::new();
         for number in 0..100_000_u64 {
             let sent = Time::ZERO + Span::from_seconds(number);

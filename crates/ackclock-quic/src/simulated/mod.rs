@@ -41,7 +41,7 @@ impl Transport for Quic {
         let refuse = |error: String| format!("flow {}: {error}", flow.name);
         let began = began();
         let [there, back] = [(); 2].map(|()| Arc::new(Mutex::new(Datagrams::default())));
-        let seed = [placement.seed, placement.run, placement.id.into()];
+        let seed = [placement.streams.seed, placement.streams.run, placement.id.into()];
         let sending = Peer::new(Role::Client, flow, seed, [&there, &back], began).map_err(refuse)?;
         let receiving = Peer::new(Role::Server, flow, seed, [&back, &there], began).map_err(refuse)?;
         let qlog = self.qlog.as_ref().map(|directory| directory.join(format!("{}.sqlog", flow.name)));

@@ -17,7 +17,7 @@ use crate::endpoint::{Ends, SendingEnd};
 use crate::media::{Frames, MediaSettings, MediaSink, MediaSource};
 use crate::meter::Meter;
 use crate::packet::{EcnField, MARKS_BITS};
-use crate::random::{Purpose, Stream};
+use crate::random::{Purpose, Stream, Streams};
 use crate::rate::{self, Intake, RateSettings};
 use crate::request_log::RequestLog;
 use crate::tcp::recovery::{DuplicateAcks, Linux26, Rack, Sack};
@@ -54,10 +54,8 @@ pub struct Makers<'a> {
 pub struct Placement {
     /// Its id.
     pub id: u32,
-    /// Seed of the scenario.
-    pub seed: u64,
-    /// Number of the run.
-    pub run: u64,
+    /// The streams of the run.
+    pub streams: Streams,
     /// The entry of its data in the table of routes.
     pub data_route: u32,
     /// The entry of its acknowledgements in the table of routes.
@@ -72,7 +70,7 @@ pub struct Placement {
 
 impl Placement {
     fn stream(&self, purpose: Purpose) -> Stream {
-        Stream::new(self.seed, self.run, purpose, 0, self.id)
+        self.streams.of(purpose, 0, self.id)
     }
 
     /// The meter of its sender.

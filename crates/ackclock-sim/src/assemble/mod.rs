@@ -16,7 +16,7 @@ use crate::pace::Pace;
 use crate::packet::Slab;
 use crate::places::Places;
 use crate::queue::Discipline;
-use crate::random::{Purpose, Stream};
+use crate::random::{Purpose, Streams};
 use crate::wire::{NoiseModel, Wire};
 
 pub mod ends;
@@ -36,7 +36,7 @@ pub struct Parts {
     pub measured: Vec<(Time, Time)>,
 }
 
-/// Assembles run `run` of `scenario`, in which `arrivals` arrive; with `all` their ends are made now, as the others are.
+/// Assembles the run of `scenario` with these streams, in which `arrivals` arrive; with `all` their ends are made now, as the others are.
 ///
 /// # Errors
 /// When a flow names an unknown control or parameters that it refuses.
@@ -44,22 +44,21 @@ pub fn assemble(
     scenario: &Scenario,
     arrivals: &mut Arrivals,
     makers: Makers<'_>,
-    run: u64,
+    streams: Streams,
     all: bool,
 ) -> Result<Parts, String> {
     let fixed = scenario.flows.len() as u32;
     let flows = fixed + arrivals.len() as u32;
-    let seed = scenario.run.seed;
     let links = scenario
         .links
         .iter()
         .enumerate()
-        .map(|(id, link)| make_link(link, id as u32, flows, seed, run))
+        .map(|(id, link)| make_link(link, id as u32, flows, streams))
         .collect();
     let mut crew = Crew {
         scenario,
         makers,
-        run,
+        streams,
         topology: Topology::new(links),
         groups: BTreeMap::new(),
         ends: Vec::new(),
@@ -106,7 +105,7 @@ pub fn assemble(
 struct Crew<'a> {
     scenario: &'a Scenario,
     makers: Makers<'a>,
-    run: u64,
+    streams: Streams,
     topology: Topology,
     groups: Groups,
     ends: Vec<Ends>,
@@ -116,13 +115,12 @@ struct Crew<'a> {
 impl Crew<'_> {
     /// The times of flow `id`, and its routes.
     fn place(&mut self, id: u32, flow: &Flow) -> Placement {
-        let (scenario, run) = (self.scenario, self.run);
-        let seed = scenario.run.seed;
+        let (scenario, streams) = (self.scenario, self.streams);
         let draw = |moment, earliest: Span, purpose| match moment {
             Moment::At(time) => time,
             Moment::Uniform(from, to) => {
                 let from = from.max(earliest);
-                from + Stream::new(seed, run, purpose, 0, id).span(to - from)
+                from + streams.of(purpose, 0, id).span(to - from)
             }
         };
         let start = draw(flow.start, Span::ZERO, Purpose::Start);
@@ -134,11 +132,11 @@ impl Crew<'_> {
             flow,
             &scenario.links,
             [
-                flow.delay_noise.map(|noise| NoiseModel::of_flow(noise, id, false, seed, run)),
-                flow.reverse_noise.map(|noise| NoiseModel::of_flow(noise, id, true, seed, run)),
+                flow.delay_noise.map(|noise| NoiseModel::of_flow(noise, id, false, streams)),
+                flow.reverse_noise.map(|noise| NoiseModel::of_flow(noise, id, true, streams)),
             ],
         );
-        Placement { id, seed, run, data_route, ack_route, start, stop, measured }
+        Placement { id, streams, data_route, ack_route, start, stop, measured }
     }
 
     /// Makes the ends of flow `id`.
@@ -151,13 +149,13 @@ impl Crew<'_> {
     }
 }
 
-/// The link `link` of a scenario, its `id`-th, for `flows` flows in run `run` of `seed`.
+/// The link `link` of a scenario, its `id`-th, for `flows` flows, with streams of `streams`.
 #[must_use]
-pub fn make_link(link: &scenario::Link, id: u32, flows: u32, seed: u64, run: u64) -> Link {
-    let loss = LossModel::new(link.loss.clone(), id, flows, seed, run);
-    let noise = link.noise.map(|noise| NoiseModel::new(noise, id, flows, seed, run));
+pub fn make_link(link: &scenario::Link, id: u32, flows: u32, streams: Streams) -> Link {
+    let loss = LossModel::new(link.loss.clone(), id, flows, streams);
+    let noise = link.noise.map(|noise| NoiseModel::new(noise, id, flows, streams));
     let pace = link.trace.as_ref().map_or_else(|| Pace::of_rate(link.rate), Pace::of_trace);
-    let queue = Discipline::new(link.queue, link.rate, Stream::new(seed, run, Purpose::Queue, id, 0));
+    let queue = Discipline::new(link.queue, link.rate, streams.of(Purpose::Queue, id, 0));
     let wire = Wire::new(link.delay, noise).with_aggregation(link.aggregation);
     Link::new(wire, loss, Some((pace, queue))).with_policer(link.policer).with_outage(link.up, link.outage)
 }

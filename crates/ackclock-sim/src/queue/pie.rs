@@ -145,12 +145,12 @@ impl Management for Pie {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Purpose;
+    use crate::random::{Purpose, Streams};
 
     fn pie() -> Pie {
         let settings =
             PieSettings { target: Span::from_millis(15), burst: Span::from_millis(150), ecn: false };
-        Pie::new(settings, Stream::new(1, 0, Purpose::Queue, 0, 0))
+        Pie::new(settings, Streams { seed: 1, run: 0 }.of(Purpose::Queue, 0, 0))
     }
 
     /// A delay of 35 ms after none: 0.125 * 0.02 + 1.25 * 0.035 = 0.04625, over 2048 at probability 0: 2.258e-5. The same

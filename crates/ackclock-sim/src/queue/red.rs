@@ -182,7 +182,7 @@ mod tests {
     use super::*;
     use crate::packet::{EcnField, Kind};
     use crate::queue::{Droptail, Managed};
-    use crate::random::Purpose;
+    use crate::random::{Purpose, Streams};
 
     const SETTINGS: scenario::Red = scenario::Red {
         min_threshold: 5.0,
@@ -198,7 +198,7 @@ mod tests {
 
     /// 8 Mbit/s: a packet of 1000 bytes takes 1 ms.
     fn red(settings: scenario::Red) -> Red {
-        Red::new(settings, Rate(8_000_000), Stream::new(1, 0, Purpose::Queue, 0, 0))
+        Red::new(settings, Rate(8_000_000), Streams { seed: 1, run: 0 }.of(Purpose::Queue, 0, 0))
     }
 
     fn packet() -> Packet {

@@ -277,7 +277,7 @@ impl Member {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Purpose;
+    use crate::random::{Purpose, Streams};
 
     /// 1, 2, 2.5, 2.9; with congestion 2.175.
     #[test]
@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn pages_have_their_mean() {
         let web = Web { think: Span::from_seconds(1), objects: 4.0, object: Bytes(12_000), shape: 3.0 };
-        let stream = Stream::new(1, 0, Purpose::Application, 0, 0);
+        let stream = Streams { seed: 1, run: 0 }.of(Purpose::Application, 0, 0);
         let mut application = Application::web(web, 1000, stream, Time::ZERO, RequestLog::default());
         let mut now = Time::ZERO;
         for _ in 0..10_000 {

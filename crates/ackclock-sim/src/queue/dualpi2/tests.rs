@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::packet::Kind;
-use crate::random::Purpose;
+use crate::random::{Purpose, Streams};
 
 /// The RFC's settings.
 const SETTINGS: scenario::DualPi2 = scenario::DualPi2 {
@@ -21,7 +21,7 @@ const SETTINGS: scenario::DualPi2 = scenario::DualPi2 {
 };
 
 fn queue(settings: scenario::DualPi2) -> DualPi2 {
-    DualPi2::new(settings, (100_000, u64::MAX), Stream::new(1, 0, Purpose::Queue, 0, 0))
+    DualPi2::new(settings, (100_000, u64::MAX), Streams { seed: 1, run: 0 }.of(Purpose::Queue, 0, 0))
 }
 
 fn at(microseconds: u64) -> Time {
@@ -215,7 +215,8 @@ fn overload_drops_from_both_queues() {
 /// Both queues share the limit, the packet in transmission included.
 #[test]
 fn one_limit_for_both() {
-    let mut queue = DualPi2::new(SETTINGS, (3, u64::MAX), Stream::new(1, 0, Purpose::Queue, 0, 0));
+    let mut queue =
+        DualPi2::new(SETTINGS, (3, u64::MAX), Streams { seed: 1, run: 0 }.of(Purpose::Queue, 0, 0));
     put(&mut queue, at(0), EcnField::Ect1, 1);
     put(&mut queue, at(0), EcnField::NotCapable, 1);
     let (mut dropped, packet) = (Vec::new(), Packet::new(Kind::Data, 0, 0, 9, at(0), 1500));

@@ -6,7 +6,7 @@ use crate::endpoint::Endpoint;
 use crate::meter::Meter;
 use crate::packet::{Kind, Packet, Slab};
 use crate::payload::Payload;
-use crate::random::{Purpose, Stream};
+use crate::random::{Purpose, Streams};
 use crate::rate::intake::{Intake, RateReceiver as _};
 use crate::rate::{RateSender, RateSettings};
 
@@ -245,7 +245,12 @@ fn sender(overhead: Span) -> RateSender<Tfrc2000> {
         stop: Time::NEVER,
     };
     let meter = Meter::new(Time::ZERO, (Time::ZERO, Time::NEVER));
-    RateSender::new(settings, Tfrc2000Params::default(), Stream::new(1, 0, Purpose::Overhead, 0, 0), meter)
+    RateSender::new(
+        settings,
+        Tfrc2000Params::default(),
+        Streams { seed: 1, run: 0 }.of(Purpose::Overhead, 0, 0),
+        meter,
+    )
 }
 
 /// Before a report a packet is due every 1000/300 = 3.333 s. Multiplied by U(0.5, 1.5) that is 1.667 to 5 s; 1000 of
