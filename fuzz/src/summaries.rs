@@ -1,9 +1,15 @@
 //! Any bytes as the seed of a random scenario: its summary must add up, as `cargo test` asks of a few hundred.
 #![no_main]
 
-#[allow(dead_code, reason = "tests need more of it")]
-#[path = "../../crates/ackclock-sim/tests/common/mod.rs"]
-mod common;
+#[allow(dead_code, reason = "tests need more of them")]
+mod common {
+    #[path = "../../../crates/ackclock-sim/tests/common/ledger.rs"]
+    pub mod ledger;
+    #[path = "../../../crates/ackclock-sim/tests/common/random.rs"]
+    pub mod random;
+    #[path = "../../../crates/ackclock-sim/tests/common/scenarios.rs"]
+    mod scenarios;
+}
 
 use libfuzzer_sys::fuzz_target;
 use proptest::strategy::{Strategy, ValueTree};

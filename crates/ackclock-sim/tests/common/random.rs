@@ -167,7 +167,7 @@ fn link() -> impl Strategy<Value = (Link, Change)> {
                 aggregation,
                 up,
                 outage,
-                ..super::link("a", 1)
+                ..super::scenarios::link("a", 1)
             };
             (link, change)
         },
@@ -227,7 +227,7 @@ pub fn tcp() -> impl Strategy<Value = Tcp> {
                     ecn: flags[3],
                     ace_bits,
                     rtt_sampling: if flags[4] { RttSampling::OnePerWindow } else { RttSampling::EveryAck },
-                    ..super::tcp()
+                    ..super::scenarios::tcp()
                 }
             },
         )
@@ -339,7 +339,7 @@ fn flow() -> impl Strategy<Value = Flow> {
                 start,
                 stop,
                 tcp: tcp.into(),
-                ..super::flow(controller, Span::from_millis(rtt))
+                ..super::scenarios::flow(controller, Span::from_millis(rtt))
             }
         },
     )

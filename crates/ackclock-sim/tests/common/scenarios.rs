@@ -1,13 +1,6 @@
-//! Scenarios for tests: the papers' dumbbell, changed as a test needs it.
-
-pub mod chance;
-pub mod ledger;
-pub mod random;
-pub mod table;
+//! The papers' dumbbell, changed as a test needs it.
 
 use ackclock_scenario::*;
-use ackclock_sim::{BuiltIn, Simulation};
-use ackclock_trace::{Summary, Table};
 use ackclock_units::{Bytes, Packets, Rate, Span, Window};
 
 pub fn tcp() -> Tcp {
@@ -96,19 +89,4 @@ pub fn scenario(controller: &str) -> Scenario {
         arrivals: Vec::new(),
         events: Vec::new(),
     }
-}
-
-pub fn run(scenario: &Scenario) -> Summary {
-    run_with(scenario, 0, false, u64::MAX).0
-}
-
-pub fn run_with(
-    scenario: &Scenario,
-    run: u64,
-    record: bool,
-    chunk: u64,
-) -> (Summary, Vec<(&'static str, Table)>) {
-    let mut simulation = Simulation::new(scenario.clone(), &BuiltIn, run, record).unwrap();
-    while !simulation.advance(chunk) {}
-    simulation.finish(&BuiltIn).unwrap()
 }

@@ -4,7 +4,7 @@ use ackclock_cc::registry::BuiltIn;
 use ackclock_scenario::read_toml;
 
 /// A scenario in which nothing is wrong: two flows on a dumbbell.
-pub const VALID: &str = include_str!("valid.toml");
+pub const VALID: &str = include_str!("common/valid.toml");
 
 /// The message for the valid scenario with a setting.
 pub fn refusal(setting: &str) -> String {
