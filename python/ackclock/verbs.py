@@ -109,6 +109,13 @@ def compare(
         When the path cannot be read, or no control is given.
     ScenarioError, SimulationError
         The same errors as `simulate`.
+
+    Examples
+    --------
+    >>> import ackclock
+    >>> answers = ackclock.compare("reno", "cubic", rate="10mbit", rtt="20ms", duration="5s", runs=2)
+    >>> answers.table["control"].unique(maintain_order=True).to_list()
+    ['reno', 'cubic']
     """
     from ackclock import comparison
     from ackclock.comparison import path as paths
@@ -183,6 +190,14 @@ def evaluate(
         When a suite or criterion is unknown.
     ScenarioError, SimulationError, StorageError
         When a run fails or the results cannot be written.
+
+    Examples
+    --------
+    >>> import ackclock, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:  # doctest: +SKIP
+    ...     evaluated = ackclock.evaluate("illinois", only=["wired"], output=folder)
+    >>> evaluated.table["verdict"].to_list()  # doctest: +SKIP
+    ['like']
     """
     # Imported by its name, because the core does not depend on satellites.
     written: Evaluated = importlib.import_module("ackclock_evaluate.verb").evaluate(
@@ -203,7 +218,7 @@ def evaluate(
 def plot(
     results: Path | str, x: str, y: str, hue: str | None = None, where: Mapping[str, object] | None = None
 ) -> Picture:
-    """Draw the results of a sweep: a metric against a parameter, with 95 % intervals over runs.
+    r"""Draw the results of a sweep: a metric against a parameter, with 95 % intervals over runs.
 
     Parameters
     ----------
@@ -225,6 +240,18 @@ def plot(
     ------
     ValueError
         When there are no results, or they have no such column or value.
+
+    Examples
+    --------
+    >>> import ackclock, tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = Path(folder)
+    ...     _ = (place / "a.toml").write_text(ackclock.example())
+    ...     text = 'scenario = "a.toml"\nparameters.rtt = { set = "flow.0.rtt", to = ["40 ms", "80 ms"] }\n'
+    ...     _ = (place / "rtt.toml").write_text(text)
+    ...     _ = ackclock.sweep(place / "rtt.toml", place / "results")
+    ...     figure = ackclock.plot(place / "results", "rtt", "goodput")
     """
     from ackclock.sweeps import picture
 
@@ -255,6 +282,12 @@ def predict(subject: str, *arguments: object, simulate: int = 0, **settings: obj
     ------
     ValueError
         When the subject is unknown.
+
+    Examples
+    --------
+    >>> import ackclock
+    >>> ackclock.predict("response", ["reno"], loss=[0.01]).points["control"].to_list()
+    ['reno']
     """
     if subject not in SUBJECTS:
         from ackclock.names import hint
@@ -292,6 +325,14 @@ def reproduce(
     ------
     LookupError
         When a paper or artefact is unknown; the message suggests one.
+
+    Examples
+    --------
+    >>> import ackclock, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     claims = ackclock.reproduce("illinois/figure-1", output=folder)
+    >>> claims["claim_verdict"][0]
+    'reproduced'
     """
     import polars as pl
 

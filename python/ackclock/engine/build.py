@@ -142,6 +142,12 @@ def dumbbell(
     ------
     ScenarioError
         If `queue` is a number, which has no unit.
+
+    Examples
+    --------
+    >>> import ackclock
+    >>> ackclock.dumbbell("10 Mbit/s", "20 ms", queue="50 packets")["dumbbell"]["queue"]
+    {'kind': 'droptail', 'limit': '50 packets'}
     """
     if isinstance(queue, int | float):
         remedy = f'write e.g. "{queue} packets"'
@@ -255,6 +261,12 @@ def flow(
     -------
     dict
         A flow for `scenario`.
+
+    Examples
+    --------
+    >>> import ackclock
+    >>> ackclock.flow("reno", rtt="50 ms", count=3)
+    {'controller': 'reno', 'rtt': '50 ms', 'count': 3}
     """
     # In one pass: papers describe tens of thousands of flows.
     given = {key: value for key, value in locals().items() if value is not None and key != "more"}

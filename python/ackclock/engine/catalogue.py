@@ -35,6 +35,12 @@ def controllers() -> list[ControlEntry]:
     -------
     list of dict
         One entry per control.
+
+    Examples
+    --------
+    >>> import ackclock
+    >>> [entry["name"] for entry in ackclock.controllers()][:2]
+    ['reno', 'gaimd']
     """
     listed: list[ControlEntry] = json.loads(_native.controllers())
     return listed
@@ -57,6 +63,12 @@ def explain(controller: str) -> str:
     ------
     LookupError
         If there is no control of that name; the message lists the nearest names.
+
+    Examples
+    --------
+    >>> import ackclock
+    >>> ackclock.explain("reno").splitlines()[0]
+    '# Reno (`reno`)'
     """
     entries = {entry["name"]: entry for entry in controllers()}
     if controller not in entries:
@@ -85,6 +97,12 @@ def example() -> str:
     -------
     str
         The scenario in TOML.
+
+    Examples
+    --------
+    >>> import ackclock
+    >>> ackclock.check(ackclock.example()).splitlines()[0]
+    '[run]'
     """
     return _native.example()
 
@@ -96,6 +114,12 @@ def schema() -> dict[str, object]:
     -------
     dict
         The JSON schema.
+
+    Examples
+    --------
+    >>> import ackclock
+    >>> ackclock.schema()["type"]
+    'object'
     """
     described: dict[str, object] = json.loads(_native.schema())
     return described

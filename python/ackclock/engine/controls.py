@@ -89,6 +89,19 @@ def register(name: str, control: type[object]) -> None:
         If the class lacks a method, or a parameter has no such default.
     ValueError
         If the name is built in.
+
+    Examples
+    --------
+    >>> import ackclock
+    >>> class Small(ackclock.Control):
+    ...     "A window of four packets."
+    ...     def on_ack(self, ack: ackclock.Ack) -> None:
+    ...         self.window = 4.0
+    >>> ackclock.register("small", Small)
+    >>> path = ackclock.dumbbell("10 Mbit/s", "20 ms", queue="50 packets")
+    >>> run = ackclock.simulate(ackclock.scenario(path, ackclock.flow("small"), duration="2 s"))
+    >>> run.flows["max_window"].item()
+    10.0
     """
     if not isinstance(control, type):
         raise TypeError(f"{name}: a control is a class, not {control!r}")

@@ -148,6 +148,15 @@ def diff(a: Result, b: Result) -> Difference:
     ------
     ScenarioError
         If a directory does not hold a result.
+
+    Examples
+    --------
+    >>> import ackclock
+    >>> path = ackclock.dumbbell("10 Mbit/s", "20 ms", queue="50 packets")
+    >>> flows = [ackclock.flow("reno", rtt=rtt) for rtt in ("50 ms", "80 ms")]
+    >>> runs = [ackclock.simulate(ackclock.scenario(path, flow, duration="5 s")) for flow in flows]
+    >>> ackclock.diff(*runs).scenario.rows()
+    [('flow.0.rtt', '50 ms', '80 ms')]
     """
     import polars as pl
 

@@ -169,6 +169,13 @@ def check(scenario: Given, *, settings: Sequence[str] = ()) -> str:
     ------
     ScenarioError
         For the same reasons as `read`.
+
+    Examples
+    --------
+    >>> import ackclock
+    >>> path = ackclock.dumbbell("10 Mbit/s", "20 ms", queue="50 packets")
+    >>> print(ackclock.check(ackclock.scenario(path, ackclock.flow("reno"))).splitlines()[1])
+    duration = "100 s"
     """
     return read(scenario, settings=settings).toml()
 

@@ -62,6 +62,14 @@ def simulate(
     SimulationError
         If the simulation itself fails, or a control panics or calls `sys.exit`. Other
         exceptions of a control written in Python are raised unchanged, with their tracebacks.
+
+    Examples
+    --------
+    >>> import ackclock
+    >>> path = ackclock.dumbbell("10 Mbit/s", "20 ms", queue="50 packets")
+    >>> run = ackclock.simulate(ackclock.scenario(path, ackclock.flow("reno", rtt="50 ms"), duration="5 s"))
+    >>> run.flows["controller"].to_list()
+    ['reno']
     """
     checked = read(scenario, settings=settings)
     with _ends_alone():

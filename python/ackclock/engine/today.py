@@ -55,6 +55,13 @@ def scenario(
     dict
         The tables of a scenario file; `check` shows the defaults of all keys that are not
         given.
+
+    Examples
+    --------
+    >>> import ackclock
+    >>> path = ackclock.dumbbell("10 Mbit/s", "20 ms", queue="50 packets")
+    >>> ackclock.scenario(path, ackclock.flow("reno", rtt="50 ms"), duration="5 s")["run"]
+    {'duration': '5 s', 'seed': 1}
     """
     senders = {"profile": PROFILE} | dict(tcp or {})
     return build.scenario(

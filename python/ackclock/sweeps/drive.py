@@ -192,7 +192,7 @@ def sweep(
     shown: bool = True,
     live: Live = OFF,
 ) -> SweepResult:
-    """Run a sweep, or the rest of an earlier one that was interrupted.
+    r"""Run a sweep, or the rest of an earlier one that was interrupted.
 
     Parameters
     ----------
@@ -228,6 +228,19 @@ def sweep(
         threads.
     StorageError
         When results cannot be written, or the stored results do not match the plan.
+
+    Examples
+    --------
+    >>> import ackclock, tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = Path(folder)
+    ...     _ = (place / "a.toml").write_text(ackclock.example())
+    ...     text = 'scenario = "a.toml"\nparameters.rtt = { set = "flow.0.rtt", to = ["40 ms", "80 ms"] }\n'
+    ...     _ = (place / "rtt.toml").write_text(text)
+    ...     made = ackclock.sweep(place / "rtt.toml", place / "results")
+    >>> made.failed
+    0
     """
     if not isinstance(plan, Plan):
         plan = read(plan)
