@@ -9,6 +9,7 @@ import sys
 import threading
 from pathlib import Path
 
+import click
 import polars as pl
 import pytest
 
@@ -17,6 +18,7 @@ from ackclock.cli.main import VERBS, app
 from ackclock.runs import alone
 from conftest import COMMAND, SCENARIO, wait_until
 
+OWN = sorted(verb.name for verb in VERBS if verb.module.startswith("ackclock."))
 # The keys in the order of the documentation; exactly these must be present.
 SUMMARY_KEYS = [
     "version",
@@ -372,6 +374,31 @@ def test_controllers_have_the_fields_of_the_format(ackclock):
         assert all(f"{parameter['name']}=" in line for parameter in entry["parameters"])
 
 
+@pytest.mark.parametrize("verb", [verb for verb in OWN if verb not in ("completion", "schema")])
+def test_every_verb_has_json(verb):
+    """A script for a shell has no other form, and a schema is JSON without asking."""
+    command = app.commands[verb].load()
+    subjects = command.commands.values() if isinstance(command, click.Group) else [command]
+    for one in subjects:
+        assert "--json" in [flag for parameter in one.params for flag in parameter.opts], one.name
+
+
+def test_json_says_the_same_as_the_text(ackclock):
+    example = json.loads(ackclock("example", "--json").stdout)
+    assert [flow["controller"] for flow in example["flow"]] == ["reno", "illinois", "bic-linux"]
+    # The same scenario, whether it is written with comments, in JSON, or with every default.
+    complete = ackclock("check", "-", "--json", input=json.dumps(example)).stdout
+    assert complete == ackclock("check", "-", "--json", input=ackclock("example").stdout).stdout
+    assert complete == ackclock("check", "-", "--json", input=complete).stdout
+    explained = json.loads(ackclock("explain", "cov", "--json").stdout)
+    assert (explained["name"], explained["kind"]) == ("coefficient-of-variation", "term")
+    assert explained["text"] == ackclock("explain", "cov").stdout
+    assert json.loads(ackclock("explain", "bic", "--json").stdout)["kind"] == "control"
+    (item,) = json.loads(ackclock("cite", "--json").stdout)
+    assert f"title = {{{item['title']}}}" in ackclock("cite").stdout
+    assert f"author = {{{{{item['author'][0]['literal']}}}}}" in ackclock("cite").stdout
+
+
 def test_schema_is_json(ackclock):
     assert "$schema" in json.loads(ackclock("schema").stdout)
 
@@ -428,7 +455,6 @@ def test_a_rate_of_losses_alone_means_independent_ones(ackclock, tmp_path):
 
 
 # What a satellite adds is tested with it; `predict` is a group of verbs.
-OWN = sorted(verb.name for verb in VERBS if verb.module.startswith("ackclock."))
 
 
 @pytest.mark.parametrize("verb", [name for name in OWN if name != "predict"])

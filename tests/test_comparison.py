@@ -52,6 +52,23 @@ def test_answers_are_means_over_runs(compared: comparison.Comparison) -> None:
     assert estimate.value == pytest.approx(100 * sum(stolen) / 3)
 
 
+def test_every_scenario_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[str] = []
+
+    def counted(text: str, file: str, **options: Any) -> engine.Scenario:
+        texts.append(text)
+        return original(text, file, **options)
+
+    original = engine.parse
+    monkeypatch.setattr(engine, "parse", counted)
+    monkeypatch.setattr("ackclock.engine.scenario.parse", counted)
+    short = replace(SETTING, duration_s=3.0, runs=2)
+    comparison.compare(short, ["reno", "cubic"])
+    # Six for each control, of which Reno's own next to Reno is the one against itself, and the flow of
+    # CUBIC of Linux next to another, with which the loss of such a flow is compared.
+    assert len(texts) == len(set(texts)) == 6 + 6 - 1 + 1
+
+
 def test_what_must_be_true_of_any_run(compared: comparison.Comparison) -> None:
     # Reno takes no more from Reno than another Reno flow would, and cannot exceed the link.
     assert compared.estimates["stolen_reno"]["reno"].value == 0.0

@@ -4,10 +4,12 @@ import concurrent.futures
 import multiprocessing
 import pickle
 import traceback
+from pathlib import Path
 
 import pytest
 
 import ackclock
+from ackclock import engine
 
 ERRORS = [name for name in ackclock.__all__ if name.endswith("Error")]
 TEXT = """\
@@ -75,6 +77,7 @@ BUILT = {
     "params.x": lambda: ackclock.flow("illinois", params={"x": 1}),
     "delayed_ack": lambda: ackclock.flow("reno", delayed_ack=0),
     "arrivals.load": lambda: ackclock.flow("reno", arrivals={"load": -1, "sizes": "10 kB"}),
+    "every": lambda: ackclock.flow("reno", source="requests", size="1 kB", every="1 packet"),
     "typo": lambda: ackclock.flow("reno", typo="x"),
     "duration": lambda: ackclock.scenario(ackclock.dumbbell("10 Mbit/s", "20 ms"), duration=5),
     "warmup": lambda: ackclock.scenario(ackclock.dumbbell("10 Mbit/s", "20 ms"), warmup="200 s"),
@@ -94,6 +97,24 @@ def test_a_builder_accepts_what_only_the_whole_scenario_decides():
     ackclock.flow("reno", to="b", **{"from": "a"})
     ackclock.flow("reno", arrivals={"load": "100 %", "sizes": "1 kB"})
     assert ackclock.flow("reno", start="100 h")["start"] == "100 h"
+    # A thousand requests per second are ten million, the limit, in less than three hours.
+    often = ackclock.flow("reno", source="requests", size="1 kB", every="1 ms", start="2 h")
+    assert (often["every"], often["start"]) == ("1 ms", "2 h")
+
+
+REPOSITORY = Path(__file__).parents[1]
+WRITTEN = sorted((REPOSITORY / "scenarios").rglob("*.toml"))
+
+
+@pytest.mark.parametrize("file", WRITTEN, ids=lambda file: file.stem)
+def test_builders_accept_every_scenario_of_the_repository(file):
+    """The same keys, of which the engine accepts the whole, are accepted piece by piece."""
+    tables, _ = engine.written_tables(file.read_text("utf-8"), str(file))
+    for flow in tables["flow"]:
+        assert ackclock.flow(**flow) == flow
+    dumbbell = tables.get("dumbbell")
+    if dumbbell and "rate_trace" not in dumbbell:
+        ackclock.dumbbell(**dumbbell)
 
 
 @pytest.mark.parametrize(

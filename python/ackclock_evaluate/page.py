@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -72,7 +71,7 @@ def _address(cell: CellResult) -> str:
     scenario = cell.measured[CANDIDATE].scenario
     if scenario is None or any(":" in name for name in scenario.controls):
         return ""
-    return lab.NAME + lab.fragment(tomllib.loads(scenario.toml()))
+    return lab.NAME + lab.fragment(engine.tables(scenario))
 
 
 def _cells(result: CriterionResult) -> list[dict[str, Any]]:

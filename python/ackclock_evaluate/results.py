@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -153,7 +152,7 @@ class CellResult:
     def marks(self) -> bool:
         """Whether a queue of the cell can mark packets."""
         scenario = self.measured[CANDIDATE].scenario
-        return scenario is not None and _marks(tomllib.loads(scenario.toml()))
+        return scenario is not None and _marks(engine.tables(scenario))
 
 
 def _same(mine: Sequence[CellNumbers], theirs: Sequence[CellNumbers]) -> bool:

@@ -6,7 +6,6 @@ with it the metric that is compared. The package `ackclock_search` finds and wri
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -140,10 +139,7 @@ def replaced(table: Table, subject: Subject) -> Table:
 def read_file(file: Path) -> tuple[Objective, Table]:
     """Read a saved adversary; a file that is not one raises a ScenarioError."""
     content = engine.text_of(file)
-    try:
-        table = tomllib.loads(content)
-    except tomllib.TOMLDecodeError as error:
-        raise engine.ScenarioError(f"{file}: {error}") from error
+    table, _ = engine.written_tables(content, str(file))
     named = [line.removeprefix(MARK) for line in content.splitlines() if line.startswith(MARK)]
     if len(named) != 1 or named[0] not in OBJECTIVES:
         raise engine.ScenarioError(
@@ -153,7 +149,6 @@ def read_file(file: Path) -> tuple[Objective, Table]:
         raise engine.ScenarioError(
             f"{file}: needs a flow for the judged control, with a name that begins with c"
         )
-    engine.read(file)
     return OBJECTIVES[named[0]], table
 
 

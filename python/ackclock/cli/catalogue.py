@@ -13,17 +13,23 @@ from ackclock.draw import glossary
 
 
 @click.command()
-def example() -> None:
+@options.as_json
+def example(as_json: bool) -> None:
     """Print a commented scenario.
 
-    It has three flows on one bottleneck. docs/scenario.md in the repository explains every key.
+    It has three flows on one bottleneck. docs/scenario.md in the repository explains every key. JSON has
+    the same keys, without the comments.
 
     \b
     Examples:
       ackclock example > first.toml
       ackclock simulate first.toml
     """
-    print(engine.example(), end="")
+    text = engine.example()
+    if as_json:
+        print(json.dumps(engine.written_tables(text, "example")[0], indent=2))
+    else:
+        print(text, end="")
 
 
 @click.command()
@@ -66,10 +72,12 @@ def _cells(entry: engine.ControlEntry) -> tuple[str, str, str, str]:
     shell_complete=completion.names(completion.explained),
     help="Name of a control (`ackclock controllers`) or a term of the field, such as slow-start.",
 )
-def explain(name: str) -> None:
+@options.as_json
+def explain(name: str, as_json: bool) -> None:
     """Explain a congestion control or a term of the field.
 
-    For a control, it prints equations, sources, deviations from them, and parameters.
+    For a control, it prints equations, sources, deviations from them, and parameters. The text is in
+    Markdown, also in JSON.
 
     \b
     Examples:
@@ -88,7 +96,10 @@ def explain(name: str) -> None:
             else "see ackclock controllers, and for terms docs/glossary.md in the repository"
         )
         raise click.ClickException(f"no control or term is named {name!r}; {hint}") from error
-    if sys.stdout.isatty():
+    if as_json:
+        kind = "term" if term else "control"
+        print(json.dumps({"name": term or name, "kind": kind, "text": text}, indent=2))
+    elif sys.stdout.isatty():
         from rich.console import Console
         from rich.markdown import Markdown
 
@@ -97,20 +108,37 @@ def explain(name: str) -> None:
         print(text, end="")
 
 
+AUTHOR = "The ackclock authors"
+TITLE = "ackclock: a congestion-control laboratory"
+
+
 @click.command()
-def cite() -> None:
+@options.as_json
+def cite(as_json: bool) -> None:
     """Print how to cite ackclock, as BibTeX.
 
-    Cite the version that you used, and state the digest of the run with every number.
+    Cite the version that you used, and state the digest of the run with every number. JSON is in the
+    format of CSL, which reference managers import.
 
     \b
-    Example:
+    Examples:
       ackclock cite >> references.bib
+      ackclock cite --json > ackclock.json
     """
+    if as_json:
+        item = {
+            "id": "ackclock",
+            "type": "software",
+            "author": [{"literal": AUTHOR}],
+            "title": TITLE,
+            "version": engine.__version__,
+        }
+        print(json.dumps([item], indent=2))
+        return
     print(
         "@software{ackclock,\n"
-        "  author = {{The ackclock authors}},\n"
-        "  title = {ackclock: a congestion-control laboratory},\n"
+        f"  author = {{{{{AUTHOR}}}}},\n"
+        f"  title = {{{TITLE}}},\n"
         f"  version = {{{engine.__version__}}},\n"
         "}"
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-import tomllib
 import webbrowser
 from pathlib import Path
 
@@ -38,10 +37,8 @@ def _files(table: object, folder: Path) -> dict[str, str]:
 def _packed(file: Path) -> str:
     from_pipe = str(file) == "-"
     text = sys.stdin.read() if from_pipe else engine.text_of(file)
-    is_json = text.lstrip().startswith("{")
     # An invalid scenario is reported here, in the engine's words, before a browser opens.
-    engine.parse(text, str(file), is_json=is_json)
-    scenario: dict[str, object] = json.loads(text) if is_json else tomllib.loads(text)
+    scenario, _ = engine.written_tables(text, str(file), is_json=text.lstrip().startswith("{"))
     return links.fragment(scenario, _files(scenario, Path() if from_pipe else file.parent))
 
 
@@ -74,7 +71,8 @@ def _of_artefact(named: Path) -> str:
     "-o", "--output", type=options.PATH, metavar="FILE", help="Write the page to FILE instead of opening it."
 )
 @click.option("--no-open", is_flag=True, help="Print the address without opening the page.")
-def lab(file: Path | None, output: Path | None, no_open: bool) -> None:
+@options.as_json
+def lab(file: Path | None, output: Path | None, no_open: bool, as_json: bool) -> None:
     """Open the laboratory, a web page that contains the simulator, in a browser.
 
     It needs no server. If the page is missing, build it once with make lab-deps lab in a checkout of the
@@ -99,7 +97,7 @@ def lab(file: Path | None, output: Path | None, no_open: bool) -> None:
         target = storage.own_folder() / f"ackclock-{engine.__version__}-{links.NAME}"
     storage.write_text(target, page)
     address = target.resolve().as_uri() + fragment
-    print(address)
+    print(json.dumps({"address": address}) if as_json else address)
     if output is None and not no_open:
         webbrowser.open(_redirect(target, address) if fragment else address)
 

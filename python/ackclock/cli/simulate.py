@@ -254,10 +254,12 @@ def _print_metrics(runs: list[engine.Run], as_json: bool) -> None:
 @click.command()
 @_file
 @_settings
-def check(file: Path, settings: tuple[str, ...]) -> None:
+@options.as_json
+def check(file: Path, settings: tuple[str, ...], as_json: bool) -> None:
     """Check a scenario without running it.
 
-    It prints the number of flows and the duration, or the first error and its place.
+    It prints the number of flows and the duration, or the first error and its place. JSON is the scenario
+    as it would run, every default filled in.
 
     A control named as module:Class or library.so:name is loaded for the check, which runs the code of
     its module or library.
@@ -270,6 +272,9 @@ def check(file: Path, settings: tuple[str, ...]) -> None:
     from collections import Counter
 
     scenario = _read(file, settings)
+    if as_json:
+        print(json.dumps(engine.tables(scenario), indent=2))
+        return
     flows = Counter(kind for _, kind in scenario.flows)
     kinds = ", ".join(f"{count} {name}" for name, count in flows.items())
     print(f"{'standard input' if str(file) == '-' else file}: ok")

@@ -145,7 +145,10 @@ def sweep(
     metavar="FILE",
     help="File to write; its ending selects PDF, PNG, SVG or HTML; by default Y-X.png.",
 )
-def plot(results: Path, x: str, y: str, hue: str | None, where: tuple[str, ...], output: Path | None) -> None:
+@options.as_json
+def plot(
+    results: Path, x: str, y: str, hue: str | None, where: tuple[str, ...], output: Path | None, as_json: bool
+) -> None:
     """Draw the results of a sweep: a metric against a parameter, with 95 % intervals over runs.
 
     The name of a column may be shortened (goodput for goodput_mbps). The flows of a run are averaged.
@@ -177,12 +180,11 @@ def plot(results: Path, x: str, y: str, hue: str | None, where: tuple[str, ...],
         print(f"averaged over {', '.join(hidden)}; --where selects one value of each", file=sys.stderr)
     if target.suffix == ".html":
         page.write(target, *selected, options.command())
-        print(target)
-        return
-    figure = picture.draw(*selected)
-    with storage.new_file(target) as file:
-        figure.savefig(file, format=target.suffix[1:], dpi=200)
-    print(target)
+    else:
+        figure = picture.draw(*selected)
+        with storage.new_file(target) as file:
+            figure.savefig(file, format=target.suffix[1:], dpi=200)
+    print(json.dumps({"file": str(target), "averaged_over": hidden}) if as_json else target)
 
 
 def print_follows(names: Sequence[str]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import json
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
@@ -12,6 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from ackclock import engine
 from ackclock.comparison.measures import CAUSES, RunNumbers
 from ackclock.comparison.path import PathSetup
 from ackclock.comparison.questions import QUESTIONS, measures, scenarios
@@ -19,7 +22,7 @@ from ackclock.comparison.words import words
 from ackclock.draw import curves as curves_of
 from ackclock.draw import latex
 from ackclock.draw.card import card
-from ackclock.engine import Run, SimulationError, build
+from ackclock.engine import Run, Scenario, SimulationError, build
 from ackclock.metrics import Estimate, bandwidth_stolen_rate, within
 from ackclock.runs import Case, Job, Limits, Store, each
 
@@ -187,11 +190,20 @@ def compare_each(
         for name, other in NEXT_TO.items():
             wanted.setdefault((place, name, other), scenarios(setting, other)[name])
     record = {"alone", "after a step"}
-    cases = {key: Case(scenario, settings[key[0]].runs, key[1] in record) for key, scenario in wanted.items()}
+
+    @functools.cache
+    def read(text: str) -> Scenario:
+        return engine.parse(text, "scenario", is_json=True)
+
+    # Every scenario is read here, and once, so that a mistake in one leaves nothing behind in the cache.
+    runs = {
+        key: Case(read(json.dumps(scenario)), settings[key[0]].runs, key[1] in record).jobs()
+        for key, scenario in wanted.items()
+    }
     with ExitStack() as stack:
         store = None if cache is None else stack.enter_context(Store(cache).opened())
         options = {"at_once": jobs, "cluster": cluster, "limits": limits, "store": store}
-        measured = _measured(settings, cases, options)
+        measured = _measured(settings, runs, options)
     compared = []
     for place, (setting, (numbers, curves, warnings)) in enumerate(zip(settings, measured, strict=True)):
         own = {key[1:]: scenario for key, scenario in wanted.items() if key[0] == place}
@@ -229,10 +241,9 @@ def _compared(
 
 
 def _measured(
-    settings: Sequence[PathSetup], cases: dict[ScenarioKey, Case], options: dict[str, Any]
+    settings: Sequence[PathSetup], jobs: dict[ScenarioKey, list[Job]], options: dict[str, Any]
 ) -> list[tuple[ScenarioNumbers, dict[str, WindowCurve], tuple[str, ...]]]:
     """Return the numbers, curves and warnings of each path."""
-    jobs = {key: case.jobs() for key, case in cases.items()}
     owners: dict[Job, list[ScenarioKey]] = {}
     for key, of_key in jobs.items():
         for job in of_key:

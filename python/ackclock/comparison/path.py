@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -279,12 +278,16 @@ def of_scenario(base: build.Table, name: str, **given: Any) -> PathSetup:
     ``rate``, ``rtt``, ``buffer``, ``loss`` and ``queue`` as people write them, and fields of `PathSetup`.
     Raises ValueError when it is not a dumbbell or a number cannot be read.
     """
+    flows = list(base.get("flow", [])) or [{"controller": "reno"}]
+    run = base.get("run") or {"duration": "60 s"}
+    return _of_tables(base, engine.tables({**base, "flow": flows, "run": run}), name, **given)
+
+
+def _of_tables(base: build.Table, complete: build.Table, name: str, **given: Any) -> PathSetup:
+    """Return the path of a scenario as it was written, and with every default filled in."""
     texts = {key: given.pop(key) for key in ("rate", "rtt", "buffer", "loss")}
     queue = given.pop("queue")
     ecn = given.get("ecn", False)
-    flows = list(base.get("flow", [])) or [{"controller": "reno"}]
-    run = base.get("run") or {"duration": "60 s"}
-    complete = tomllib.loads(engine.check({**base, "flow": flows, "run": run}))
     if "dumbbell" not in complete:
         raise ValueError(f"{name}: compare needs a [dumbbell] or a named path")
     path = complete["dumbbell"]
@@ -340,17 +343,15 @@ def _mean_rate_mbps(path: build.Table) -> float:
 
 def of_file(file: Path, **given: Any) -> PathSetup:
     """Return the path of a scenario file in TOML or JSON, as `of_scenario` does."""
-    import json
-
-    engine.read(file)
-    text = engine.text_of(file)
-    base = json.loads(text) if file.suffix == ".json" else tomllib.loads(text)
+    base, scenario = engine.written_tables(engine.text_of(file), str(file), is_json=file.suffix == ".json")
+    complete = engine.tables(scenario)
     trace = base.get("dumbbell", {}).get("rate_trace")
     if trace is not None:
         # The scenarios of a comparison are written to another directory.
-        base["dumbbell"]["rate_trace"] = str((file.parent / trace).resolve())
+        trace = str((file.parent / trace).resolve())
+        base["dumbbell"]["rate_trace"] = complete["dumbbell"]["rate_trace"] = trace
     if duration := base.get("run", {}).get("duration"):
         given["duration_s"] = given.get("duration_s") or duration_s(duration)
     if given.get("seed") is None:
         given["seed"] = base.get("run", {}).get("seed")
-    return of_scenario(base, file.stem, **given)
+    return _of_tables(base, complete, file.stem, **given)

@@ -26,7 +26,7 @@ def _scenario(tables: Mapping[str, object]) -> build.Table:
 
 
 def _checking(
-    builder: Callable[Arguments, build.Table], within: Callable[[build.Table], build.Table], key: str
+    builder: Callable[Arguments, build.Table], within: Callable[[build.Table], list[build.Table]], key: str
 ) -> Callable[Arguments, build.Table]:
     """Return a builder that checks its result, whose keys a scenario calls `key` and a name."""
 
@@ -34,7 +34,8 @@ def _checking(
     def checked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> build.Table:
         table = builder(*args, **kwargs)
         try:
-            read(within(table))
+            for around in within(table):
+                read(around)
         except ScenarioError as error:
             place = error.key or ""
             name = place.removeprefix(key)
@@ -46,15 +47,26 @@ def _checking(
     return checked
 
 
-def _of_flow(table: build.Table) -> build.Table:
+def _of_path(table: build.Table) -> list[build.Table]:
+    return [_scenario(table)]
+
+
+def _of_flow(table: build.Table) -> list[build.Table]:
     own = {name: value for name, value in table.items() if name not in ("from", "to")}
-    return _scenario({"flow": [own]})
+    if "every" not in own:
+        return [_scenario({"flow": [own]})]
+    # The number of requests has a limit, and it depends on the length of the run.
+    timeless = {name: value for name, value in own.items() if name not in ("start", "stop")}
+    return [
+        _scenario({"flow": [own | {"every": "4320 h"}]}),
+        _scenario({"run": {"duration": "1 s"}, "flow": [timeless]}),
+    ]
 
 
-def _of_run(table: build.Table) -> build.Table:
-    return _scenario({"run": table["run"]})
+def _of_run(table: build.Table) -> list[build.Table]:
+    return [_scenario({"run": table["run"]})]
 
 
 scenario = _checking(today.scenario, _of_run, "run.")
-dumbbell = _checking(build.dumbbell, _scenario, "dumbbell.")
+dumbbell = _checking(build.dumbbell, _of_path, "dumbbell.")
 flow = _checking(build.flow, _of_flow, "flow.0.")

@@ -7,11 +7,10 @@ The format's own default is the setting of the papers, ``profile = "ns2"``, so t
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
 
 from ackclock.engine import build
-from ackclock.engine.scenario import Scenario
+from ackclock.engine.scenario import Scenario, tables
 
 PROFILE = "linux"
 """Profile of what people begin with."""
@@ -82,6 +81,6 @@ def profiles(*scenarios: Scenario) -> str:
 
 
 def _profiles(scenario: Scenario) -> Iterable[str]:
-    tables = tomllib.loads(scenario.toml())
-    usual = tables["tcp"]["profile"]
-    return (flow.get("profile", usual) for flow in tables["flow"])
+    complete = tables(scenario)
+    usual = complete["tcp"]["profile"]
+    return (flow.get("profile", usual) for flow in complete["flow"])

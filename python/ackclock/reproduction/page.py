@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -155,14 +154,12 @@ def so_far(
 def _opened_first(output: Path, artefact: Described) -> str | None:
     """Return the label of the case with which the laboratory opens an artefact."""
     files = {label: output / artefact["place"] / case["file"] for label, case in artefact["cases"].items()}
-    return in_lab.first(
-        artefact["paper"], {label: tomllib.loads(file.read_text("utf-8")) for label, file in files.items()}
-    )
+    return in_lab.first(artefact["paper"], {label: engine.tables(file) for label, file in files.items()})
 
 
 def _in_lab(file: Path) -> str:
     """Return the address at which the laboratory opens a scenario."""
-    return lab.NAME + lab.fragment(tomllib.loads(file.read_text("utf-8")))
+    return lab.NAME + lab.fragment(engine.tables(file))
 
 
 def described(directory: Path, paper: Paper) -> list[Described]:

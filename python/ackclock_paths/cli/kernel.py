@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import signal
 import subprocess
 import sys
@@ -79,8 +80,15 @@ for _verb, _about, _named in (
 )
 @click.option("--csv", is_flag=True, help="Write the tables as CSV instead of Parquet.")
 @click.option("--force", is_flag=True, help="Replace an earlier result in DIR.")
+@options.as_json
 def trace(
-    output: Path, duration_s: float | None, sample_s: float, warmup_s: float, csv: bool, force: bool
+    output: Path,
+    duration_s: float | None,
+    sample_s: float,
+    warmup_s: float,
+    csv: bool,
+    force: bool,
+    as_json: bool,
 ) -> None:
     """Record every change of a window in the kernel, as a result like that of a simulation.
 
@@ -105,7 +113,11 @@ def trace(
         except ValueError as error:
             raise engine.SimulationError(str(error)) from error
         measured.write(directory, csv=csv)
-    print(f"{changes.height} changes of {len(measured.summary['flows'])} flows in {output}")
+    flows = len(measured.summary["flows"])
+    if as_json:
+        print(json.dumps({"directory": str(output), "changes": changes.height, "flows": flows}))
+    else:
+        print(f"{changes.height} changes of {flows} flows in {output}")
     if status:
         print("ackclock: the recorder was killed: the result ends there", file=sys.stderr)
         raise click.exceptions.Exit(status)
