@@ -14,7 +14,7 @@ PAGE = Path(__file__).with_name("api.md")
 MOST_ARGUMENTS = 8
 """More arguments than this are left to the reader's editor."""
 HEAD = """\
-# The API in Python
+# Python functions
 Find here every name that you may import from `ackclock`; whatever is not here is not public. \
 `help(ackclock.simulate)` describes every argument, result and error. The verbs of the command line are \
 functions of the same names."""
@@ -59,7 +59,7 @@ def page() -> str:
     functions = {name: value for name, value in every.items() if inspect.isfunction(value)}
     parts = [HEAD, "## Functions"]
     for name, function in functions.items():
-        code = f"```python\n{signature(name, function)}\n```"
+        code = f"```text\n{signature(name, function)}\n```"
         parts.append(f"### {name}\n{sentence(function)}\n\n{code}\n\n```pycon\n{example(function)}\n```")
     for title, values in (("Classes and errors", classes), ("Modules", modules)):
         rows = [f"| `{name}` | {sentence(value)} |" for name, value in values.items()]

@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 
 from ackclock import _native
+from ackclock.errors import ScenarioError
 from ackclock.summary import (
     Counters,
     DualPi2Summary,
@@ -77,7 +78,7 @@ def test_settings_are_applied_to_what_was_written():
     assert data["dumbbell"]["reverse"]["rate"] == "5 Mbit/s"
     assert data["tcp"]["recovery"] == "rack"
     assert changed == read("dumbbell.rate=5 Mbit/s", "tcp.profile=linux")
-    with pytest.raises(_native.ScenarioError) as caught:
+    with pytest.raises(ScenarioError) as caught:
         read().with_settings(["flow.0.rtt=1 ms"])
     assert str(caught.value).startswith("--set flow.0.rtt=1 ms: flow.0.rtt: must be at least")
 
@@ -85,7 +86,7 @@ def test_settings_are_applied_to_what_was_written():
 def test_prepare_is_told_the_controls_before_the_check():
     prepared = []
     setting = "flow.1.controller=no.module:Class"
-    with pytest.raises(_native.ScenarioError, match="unknown control"):
+    with pytest.raises(ScenarioError, match="unknown control"):
         _native.Scenario.read(TEXT, "two.toml", [setting], prepare=prepared.append)
     assert prepared == [["reno", "no.module:Class"]]
 

@@ -534,7 +534,7 @@ def test_selection():
     quick = make.select(PAPERS, headlines=True)
     assert {paper.name for paper, _ in quick} == set(PRINTED)
     assert len(make.select(PAPERS, ["bic", "bic/table-2"])) == 19
-    with pytest.raises(LookupError, match='did you mean "table-2"'):
+    with pytest.raises(LookupError, match='did you mean "bic/table-2"'):
         make.select(PAPERS, ["bic/tabel-2"])
 
 

@@ -139,12 +139,12 @@ def replaced(table: Table, subject: Subject) -> Table:
 def read_file(file: Path) -> tuple[Objective, Table]:
     """Read a saved adversary; a file that is not one raises a ScenarioError."""
     content = engine.text_of(file)
-    table, _ = engine.written_tables(content, str(file))
     named = [line.removeprefix(MARK) for line in content.splitlines() if line.startswith(MARK)]
     if len(named) != 1 or named[0] not in OBJECTIVES:
         raise engine.ScenarioError(
             f"{file}: needs one line {MARK}NAME, where NAME is one of {', '.join(OBJECTIVES)}"
         )
+    table, _ = engine.written_tables(content, str(file))
     if not any(str(flow.get("name", "")).startswith("c") for flow in table.get("flow", [])):
         raise engine.ScenarioError(
             f"{file}: needs a flow for the judged control, with a name that begins with c"

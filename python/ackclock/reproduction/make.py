@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +26,7 @@ from ackclock.reproduction.judge import Asked, Judgement, controls_of, judge
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, FormerCheck, OtherSetting
+from ackclock.reproduction.targets import suggestion
 from ackclock.runs import progress
 from ackclock.runs.live import OFF, Live
 from ackclock.runs.store import CACHE, Store
@@ -51,26 +51,11 @@ def select(papers: Mapping[str, Paper], targets: Sequence[str] = (), *, headline
         wanted = target.strip("/")
         matching = {key: item for key, item in every.items() if wanted in (key, key.split("/")[0])}
         if not matching:
-            raise LookupError(f"there is no {target}: {_hint(wanted, papers)}")
+            raise LookupError(f"there is no {target}: {suggestion(wanted, papers)}")
         if headlines and wanted not in every:
             matching = {key: item for key, item in matching.items() if item[1].headline}
         chosen |= matching
     return list(chosen.values())
-
-
-def _hint(wanted: str, papers: Mapping[str, Paper]) -> str:
-    paper, slash, artefact = wanted.partition("/")
-    if paper not in papers or not slash:
-        return hint(paper, papers)
-    # Of its own paper: those of others with the same number would be as similar.
-    known = [item.name for item in papers[paper].artefacts]
-    short = re.fullmatch(r"(fig|tab|sec)?[a-z]*[-_. ]*(\w[\w-]*)", artefact.lower())
-    if short is not None:
-        word = {"tab": "table", "sec": "section"}.get(short[1], "figure")
-        meant = f"{word}-{short[2]}"
-        if meant in known:
-            return f'did you mean "{paper}/{meant}"?'
-    return hint(artefact, known, f"`ackclock reproduce --published {paper}`")
 
 
 def undecided(chosen: Selected, output: Path) -> Selected:
