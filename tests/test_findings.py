@@ -9,7 +9,7 @@ import pytest
 
 from ackclock import engine
 from ackclock.reproduction import quoted
-from ackclock.reproduction.judge import Asked, judge
+from ackclock.reproduction.judge import Assignment, judge
 from ackclock.reproduction.numbers import QUICK, Numbers
 from ackclock_papers import PAPERS
 from ackclock_papers.fit import figures_4_and_5
@@ -65,7 +65,7 @@ def _marked(paper, artefact):
 @pytest.mark.parametrize(("paper", "artefact"), [_marked(*one) for one in EXPLAINED])
 def test_a_finding_is_true_at_the_setting_of_the_paper(paper, artefact):
     with kept_runs() as store:
-        ((_, judgement),) = judge([Asked.of(artefact, QUICK.at(paper.setting))], store)
+        ((_, judgement),) = judge([Assignment.of(artefact, QUICK.at(paper.setting))], store)
     assert not judgement.error
     unexplained = {
         claim.finding.name

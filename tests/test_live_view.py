@@ -18,7 +18,7 @@ import pytest
 from ackclock import StorageError, sweep, sweeps
 from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.runs import live, progress
-from ackclock.runs.live import Live, Shown
+from ackclock.runs.live import InterimResults, Live
 from ackclock.sweeps import exports, page
 from conftest import BOTTLENECK, COMMAND, Finished, wait_until
 
@@ -120,7 +120,7 @@ def test_how_it_ended_is_said_and_then_the_page_rests(tmp_path: Path) -> None:
         text = place.read_text("utf-8")
         assert state(text) == "running"
         assert text.count("location.reload()") == 1
-        seen.shows(lambda: Shown(heads=("error",), rows=[("</script><b>",)]))
+        seen.shows(lambda: InterimResults(heads=("error",), rows=[("</script><b>",)]))
     text = place.read_text("utf-8")
     assert state(text) == "finished"
     assert "<script" not in text
@@ -146,7 +146,7 @@ def test_it_is_whole_whenever_somebody_reads_it(tmp_path: Path, monkeypatch: pyt
     curve = Series("one", 0, range(2000), range(2000))
     chart = Chart("a", "a", Axis("x"), Axis("y"), [curve])
     with Live(place, "work") as seen:
-        seen.shows(lambda: Shown({"chart": Group([chart])}))
+        seen.shows(lambda: InterimResults({"chart": Group([chart])}))
         while len(stamps) < 20:
             text = place.read_text("utf-8")
             assert text.startswith("<!doctype html>")
@@ -172,7 +172,7 @@ def test_work_goes_on_when_the_page_cannot_be_written_or_shown(
     quick(monkeypatch)
     asked = threading.Event()
 
-    def wrong() -> Shown:
+    def wrong() -> InterimResults:
         asked.set()
         raise KeyError("gone")
 
@@ -199,7 +199,7 @@ def test_a_sweep_shows_the_means_of_what_there_is(
     place = tmp_path / "out" / "experiment=loss.live.html"
     ask, notes = Live._ask, []
 
-    def noted(seen: Live) -> Shown:
+    def noted(seen: Live) -> InterimResults:
         shown = ask(seen)
         notes.append(shown.note)
         return shown

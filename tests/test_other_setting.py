@@ -79,8 +79,8 @@ def reproduced(paper, tmp_path_factory):
 
 def test_a_claim_is_what_the_judge_says_at_the_other_setting(paper, reproduced):
     first, second = reproduced[1]
-    asked = judge.Asked.of(paper["figure-1"], replace(FULL, runs=2).at(OTHER))
-    ((_, judgement),) = judge.judge([asked])
+    assignment = judge.Assignment.of(paper["figure-1"], replace(FULL, runs=2).at(OTHER))
+    ((_, judgement),) = judge.judge([assignment])
     ((_, said),) = judgement.claims
     (claim,) = first["claims"]
     # Reno fills a droptail buffer: 5 packets are fewer than 12, and nearly 40 are more.

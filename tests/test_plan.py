@@ -8,7 +8,7 @@ from ackclock.draw.figure import Group
 from ackclock.reproduction import plan
 from ackclock.reproduction.artefact import Probe, Simulated
 from ackclock.reproduction.claims import between, holds, mean
-from ackclock.reproduction.judge import Asked, Judgement
+from ackclock.reproduction.judge import Assignment, Judgement
 from ackclock.reproduction.numbers import FULL, Numbers
 from ackclock.runs import Case
 
@@ -160,16 +160,19 @@ def test_a_plan_is_kept_and_taken(tmp_path):
     assert plan.read(tmp_path / "none.csv") == []
     now = [plan.Planned("figure-2", "b", 5)]
     assert plan.merge(rows, now) == [rows[1], now[0]]
-    jobs = Asked.of(artefact(), FULL, {"both": 12}).jobs
+    jobs = Assignment.of(artefact(), FULL, {"both": 12}).jobs
     assert {case: len(of_case) for case, of_case in jobs.items()} == dict.fromkeys(CASES, 5) | {"both": 12}
 
 
 def test_the_pilot_has_runs_that_no_verdict_uses():
     pilots = (plan.PILOT, plan.QUICK_PILOT)
     pilot = {
-        job.run for effort in pilots for jobs in Asked.of(artefact(), effort).jobs.values() for job in jobs
+        job.run
+        for effort in pilots
+        for jobs in Assignment.of(artefact(), effort).jobs.values()
+        for job in jobs
     }
-    judged = {job.run for jobs in Asked.of(artefact(), FULL, dict.fromkeys(CASES, plan.MOST)).jobs.values()
-              for job in jobs}  # fmt: skip
+    every = Assignment.of(artefact(), FULL, dict.fromkeys(CASES, plan.MOST)).jobs
+    judged = {job.run for jobs in every.values() for job in jobs}
     assert len(pilot) == 5
     assert not pilot & judged

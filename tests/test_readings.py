@@ -118,8 +118,8 @@ def test_a_cell_is_what_the_judge_says_at_that_setting(paper, cells):
     effort = replace(QUICK, runs=2)
     for cell in (cell for cell in cells if cell.claim != THE_SETTING):
         setting = paper.setting | ({} if cell.item == CHOSEN else {cell.item: cell.value})
-        asked = judge.Asked.of(paper[cell.artefact], effort.at(setting))
-        ((_, judgement),) = judge.judge([asked])
+        assignment = judge.Assignment.of(paper[cell.artefact], effort.at(setting))
+        ((_, judgement),) = judge.judge([assignment])
         ((_, said),) = [some for some in judgement.claims if some[0].name == cell.claim]
         assert (cell.holds, cell.undecided, cell.measured) == (said.holds, said.undecided, said.value)
 
@@ -186,7 +186,7 @@ def test_the_matrix_counts_among_what_was_tried(paper, cells):
 
 def test_what_readings_gave_is_no_part_of_a_fingerprint(tmp_path, monkeypatch):
     # Otherwise a table that is kept would make every outcome that is known old.
-    asked = judge.Asked.of(PAPERS["bic"]["figure-4"], QUICK.at(PAPERS["bic"].setting))
+    assignment = judge.Assignment.of(PAPERS["bic"]["figure-4"], QUICK.at(PAPERS["bic"].setting))
     from ackclock.reproduction import fingerprint as module
 
     package = tmp_path / "made"
@@ -194,13 +194,13 @@ def test_what_readings_gave_is_no_part_of_a_fingerprint(tmp_path, monkeypatch):
     (package / "paper.toml").write_text("", encoding="utf-8")
     monkeypatch.setattr(module, "__file__", str(tmp_path / "a" / "b" / "c.py"))
     module._sources.cache_clear()
-    before = fingerprint(asked, "made")
+    before = fingerprint(assignment, "made")
     (package / tried.READINGS).write_text("changed", encoding="utf-8")
     module._sources.cache_clear()
-    assert fingerprint(asked, "made") == before
+    assert fingerprint(assignment, "made") == before
     (package / "paper.toml").write_text("# changed", encoding="utf-8")
     module._sources.cache_clear()
-    assert fingerprint(asked, "made") != before
+    assert fingerprint(assignment, "made") != before
     module._sources.cache_clear()
 
 
@@ -237,5 +237,7 @@ def test_every_value_can_be_run_and_changes_something(paper):
         if item.is_open:
             artefact = next(artefact for artefact in paper.artefacts if item.name in changing[artefact.name])
             for value in item.values:
-                asked = judge.Asked.of(artefact, QUICK.at(dict(paper.setting) | {item.name: value.value}))
-                assert not asked.error, (item.name, value.value)
+                assignment = judge.Assignment.of(
+                    artefact, QUICK.at(dict(paper.setting) | {item.name: value.value})
+                )
+                assert not assignment.error, (item.name, value.value)

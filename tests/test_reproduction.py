@@ -27,7 +27,7 @@ from ackclock.engine import integrity
 from ackclock.metrics import Estimate
 from ackclock.reproduction import claims, fingerprint, make, orders, page, words
 from ackclock.reproduction.artefact import Evidence, Finding, Judged, Probe, Simulated
-from ackclock.reproduction.judge import Asked
+from ackclock.reproduction.judge import Assignment
 from ackclock.reproduction.numbers import FULL, QUICK, Effort, Numbers
 from ackclock.reproduction.paper import Paper, load, with_findings
 from ackclock.runs import Case, Store, each, run_all, sources
@@ -71,8 +71,8 @@ def test_every_artefact_of_every_paper_is_there():
 @pytest.mark.parametrize("effort", [FULL, QUICK], ids=["full", "quick"])
 def test_every_scenario_is_accepted(effort):
     for paper, artefact in EVERY:
-        asked = Asked.of(artefact, effort.at(paper.setting))
-        assert not asked.error, f"{artefact.name}: {asked.error}"
+        assignment = Assignment.of(artefact, effort.at(paper.setting))
+        assert not assignment.error, f"{artefact.name}: {assignment.error}"
 
 
 def test_every_item_of_a_setting_says_what_it_rests_on():
@@ -310,13 +310,13 @@ def test_what_a_paper_has_changed_is_judged_again(tmp_path, monkeypatch, file, s
     monkeypatch.setattr(fingerprint, "__file__", str(module))
     place = tmp_path / "ackclock_papers" / "tiny" / file
     place.parent.mkdir(parents=True)
-    asked = Asked.of(artefact("one", {"one": Case(tiny())}), FULL)
+    assignment = Assignment.of(artefact("one", {"one": Case(tiny())}), FULL)
 
     def sign(text, parts):
         place.write_text(text)
         sources.of_file.cache_clear()
         fingerprint._sources.cache_clear()
-        return fingerprint.fingerprint(asked, "ackclock_papers.tiny", parts)
+        return fingerprint.fingerprint(assignment, "ackclock_papers.tiny", parts)
 
     for parts, again in ((fingerprint.SHOWING, shown), (fingerprint.MEASURING, measured)):
         assert sign("a", parts) == sign("a", parts)
@@ -325,10 +325,10 @@ def test_what_a_paper_has_changed_is_judged_again(tmp_path, monkeypatch, file, s
 
 
 def test_another_engine_judges_an_artefact_without_runs_again(monkeypatch):
-    asked = Asked.of(artefact("one", {}), FULL)
-    before = fingerprint.fingerprint(asked, "ackclock_papers.tiny")
+    assignment = Assignment.of(artefact("one", {}), FULL)
+    before = fingerprint.fingerprint(assignment, "ackclock_papers.tiny")
     monkeypatch.setattr(fingerprint.engine, "ENGINE", "another")
-    assert fingerprint.fingerprint(asked, "ackclock_papers.tiny") != before
+    assert fingerprint.fingerprint(assignment, "ackclock_papers.tiny") != before
 
 
 def test_a_cached_run_is_the_run(tmp_path):

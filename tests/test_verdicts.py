@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from ackclock.reproduction import make
-from ackclock.reproduction.judge import Asked, judge
+from ackclock.reproduction.judge import Assignment, judge
 from ackclock.reproduction.numbers import QUICK
 from ackclock_papers import PAPERS
 from kept_runs import kept_runs
@@ -26,12 +26,12 @@ def verdict(judged):
 def test_every_headline_holds_but_for_those_that_are_listed():
     chosen = make.select(PAPERS, headlines=True)
     verdicts = {}
-    asked = [
-        Asked.of(artefact, QUICK.at(paper.setting), make.plan_of(paper, artefact, QUICK))
+    assignments = [
+        Assignment.of(artefact, QUICK.at(paper.setting), make.plan_of(paper, artefact, QUICK))
         for paper, artefact in chosen
     ]
     with kept_runs() as store:
-        for index, judgement in judge(asked, store):
+        for index, judgement in judge(assignments, store):
             paper, artefact = chosen[index]
             assert not judgement.error, f"{paper.name}/{artefact.name}: {judgement.error}"
             verdicts[index] = [

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ackclock.runs import Job
 from ackclock_evaluate.cell import CellMeasure, CellNumbers
-from ackclock_evaluate.runs import Wanted
+from ackclock_evaluate.runs import RunMeasurement
 
 if TYPE_CHECKING:
     pass
@@ -51,7 +51,7 @@ class Shipped:
 
 def key_of(job: Job) -> tuple[str, str]:
     """Return the digest of the scenario of a job and the name of its measure."""
-    measure = job.measure.measure if isinstance(job.measure, Wanted) else None
+    measure = job.measure.measure if isinstance(job.measure, RunMeasurement) else None
     return job.scenario.digest, "" if measure is None else label(measure)
 
 

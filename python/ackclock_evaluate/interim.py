@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ackclock.draw.figure import Group
-from ackclock.runs.live import Shown
+from ackclock.runs.live import InterimResults
 from ackclock_evaluate import figures
 from ackclock_evaluate.cell import Criterion
 from ackclock_evaluate.results import CellResult, judge
@@ -22,7 +22,7 @@ class Interim:
         self._cells: dict[int, tuple[int, CellResult]] = {}
         self._drawn: dict[str, tuple[int, Group | None]] = {}
 
-    def __call__(self) -> Shown:
+    def __call__(self) -> InterimResults:
         """Return a row per criterion and its chart, if any; verdicts may change until all runs are made."""
         work = self._work
         rows, charts = [], {}
@@ -36,7 +36,7 @@ class Interim:
                 charts[criterion.title] = chart
         heads = ("criterion", "finished scenarios", "verdict so far")
         note = "Verdicts and charts cover only the scenarios that are finished."
-        return Shown(charts, heads, rows, note)
+        return InterimResults(charts, heads, rows, note)
 
     def _complete(self, cell: int) -> CellResult | None:
         """Return the result of a cell, that of its first runs while it gets more; None before that."""

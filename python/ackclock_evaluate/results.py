@@ -60,7 +60,7 @@ class Measured:
     curves: CellCurves = field(default_factory=dict)
     """Curves of the first run; empty when none are drawn."""
     flows: list[tuple[int, str, dict[str, Any]]] = field(default_factory=list)
-    """Number of the run, name of the part, and the columns of its flows as in `runs.Wanted`."""
+    """Number of the run, name of the part, and the columns of its flows as in `runs.RunMeasurement`."""
     scenarios: Mapping[str, engine.Scenario] = field(default_factory=dict)
     """Scenarios by part; empty when the cell cannot have this control."""
     refusal: str = ""

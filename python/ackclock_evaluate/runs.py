@@ -16,7 +16,7 @@ MEASURING = tuple(f"ackclock_evaluate.{name}" for name in ("runs", "suites"))
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RunMeasurement:
     """The measure of a run, with its curves if `drawn` and the columns of its flows if `by_flow`."""
 
     measure: CellMeasure

@@ -30,8 +30,8 @@ NEEDED = ("state", "max_bw_packets_per_s", "min_rtt_ms")
 
 
 @dataclass(frozen=True)
-class Stay:
-    """A stay in one state from `from_s` to `to_s`, with its smallest and largest window (packets)."""
+class StateVisit:
+    """A visit to one state from `from_s` to `to_s`, with its smallest and largest window (packets)."""
 
     state: str
     from_s: float
@@ -41,7 +41,7 @@ class Stay:
 
     @property
     def length_s(self) -> float:
-        """Return the length of the stay, seconds."""
+        """Return the length of the visit, seconds."""
         return self.to_s - self.from_s
 
 
@@ -49,19 +49,19 @@ class Stay:
 class ReportedStates:
     """The states that a control reports in one run."""
 
-    stays: Sequence[Stay]
-    """Stays in order; the end of the run cuts off the last."""
+    visits: Sequence[StateVisit]
+    """Visits in order; the end of the run cuts off the last."""
     table: pl.DataFrame
     """The samples of the flow."""
 
     def after(self, state: str, *following: str) -> bool:
         """Return whether a state occurs and only `following` states come next."""
-        successors = [later.state for now, later in pairwise(self.stays) if now.state == state]
+        successors = [later.state for now, later in pairwise(self.visits) if now.state == state]
         return bool(successors) and set(successors) <= set(following)
 
-    def of(self, state: str) -> list[Stay]:
-        """Return all stays in a state that ended within the run."""
-        return [stay for stay in self.stays[:-1] if stay.state == state]
+    def of(self, state: str) -> list[StateVisit]:
+        """Return all visits to a state that ended within the run."""
+        return [visit for visit in self.visits[:-1] if visit.state == state]
 
     def at(self, column: str, time_s: float) -> float:
         """Return the value of a column in the first sample at or after `time_s`."""
@@ -84,8 +84,8 @@ def reported_states(run: Run) -> ReportedStates | None:
     times, windows = table["time_s"].to_numpy(), table["window"].to_numpy()
     begins = np.concatenate([[0], np.flatnonzero(np.diff(state_numbers)) + 1])
     ends = np.append(begins[1:], len(state_numbers))
-    stays = [
-        Stay(
+    visits = [
+        StateVisit(
             STATES[state_numbers[begin]]
             if 0 <= state_numbers[begin] < len(STATES)
             else str(state_numbers[begin]),
@@ -96,12 +96,12 @@ def reported_states(run: Run) -> ReportedStates | None:
         )
         for begin, end in zip(begins, ends, strict=True)
     ]
-    return ReportedStates(stays, table)
+    return ReportedStates(visits, table)
 
 
 def startup_ends(states: ReportedStates) -> bool:
     """Case 1: Startup ends on a plateau, with a bandwidth estimate within 2 % of the link's rate."""
-    at_s = states.stays[0].to_s
+    at_s = states.visits[0].to_s
     known = states.at("max_bw_packets_per_s", at_s) / PATH.packets_per_second
     return states.after("Startup", "Drain") and abs(known - 1) <= 0.02
 
@@ -111,7 +111,7 @@ def leaves_startup(states: ReportedStates, from_s: float) -> bool:
 
     Without a queue Drain may be over before the next sample.
     """
-    last_s = max(stay.to_s for stay in states.stays if stay.state == "Startup")
+    last_s = max(visit.to_s for visit in states.visits if visit.state == "Startup")
     return states.after("Startup", "Drain", "ProbeRTT", *PROBING) and from_s < last_s <= from_s + 1.0
 
 
@@ -125,13 +125,13 @@ def drain_ends(states: ReportedStates) -> bool:
 
 def up_ends(states: ReportedStates) -> bool:
     """Case 5: Up ends in Down after three rounds without growth, not before."""
-    long_enough = [stay.length_s >= 3 * RTT_S - SAMPLE_S for stay in states.of("Up")]
+    long_enough = [visit.length_s >= 3 * RTT_S - SAMPLE_S for visit in states.of("Up")]
     return states.after("Up", "Down") and all(long_enough)
 
 
 def stays_in_startup(states: ReportedStates) -> bool:
     """Case 7: Startup lasts as long as the application limits the flow and nothing is lost."""
-    return {stay.state for stay in states.stays} <= {"Startup", "ProbeRTT"}
+    return {visit.state for visit in states.visits} <= {"Startup", "ProbeRTT"}
 
 
 def down_ends(states: ReportedStates) -> bool:
@@ -141,27 +141,29 @@ def down_ends(states: ReportedStates) -> bool:
 
 def probes_rtt(states: ReportedStates) -> bool:
     """Case 10: ProbeRTT every 5 s, for 200 ms and a round trip, at half a bandwidth-delay product."""
-    stays = states.of("ProbeRTT")
-    starts = [stay.from_s for stay in stays]
+    visits = states.of("ProbeRTT")
+    starts = [visit.from_s for visit in visits]
     return (
-        len(stays) >= 10
+        len(visits) >= 10
         # A round trip may have to end first, and the estimate is renewed during ProbeRTT.
         and all(5 <= gap <= 5 + 0.2 + 3 * RTT_S for gap in np.diff(starts))
-        and all(0.2 <= stay.length_s <= 0.2 + 3 * RTT_S for stay in stays)
-        and all(stay.least_window <= 0.5 * states.bdp_packets(stay.from_s) + 1 for stay in stays)
+        and all(0.2 <= visit.length_s <= 0.2 + 3 * RTT_S for visit in visits)
+        and all(visit.least_window <= 0.5 * states.bdp_packets(visit.from_s) + 1 for visit in visits)
         and states.after("ProbeRTT", *PROBING)
     )
 
 
 def skips_probe_rtt(states: ReportedStates) -> bool:
     """Case 11: no ProbeRTT when the application is idle for longer than 5 s."""
-    return not states.of("ProbeRTT") and "Startup" in {stay.state for stay in states.stays}
+    return not states.of("ProbeRTT") and "Startup" in {visit.state for visit in states.visits}
 
 
 def window_beyond(states: ReportedStates, state: str) -> bool:
     """Cases 12 and 13: more than two bandwidth-delay products when ACKs come in bunches."""
-    stays = states.of(state)
-    return bool(stays) and all(stay.largest_window > 2 * states.bdp_packets(stay.to_s) for stay in stays[-3:])
+    visits = states.of(state)
+    return bool(visits) and all(
+        visit.largest_window > 2 * states.bdp_packets(visit.to_s) for visit in visits[-3:]
+    )
 
 
 def least_window(states: ReportedStates) -> bool:
@@ -172,8 +174,8 @@ def least_window(states: ReportedStates) -> bool:
     count.
     """
     rate = states.at("max_bw_packets_per_s", float(states.table["time_s"][-1]))
-    settled = [stay for stay in states.stays if stay.state in PROBING and stay.from_s > 20]
-    windows = [stay.least_window for stay in settled]
+    settled = [visit for visit in states.visits if visit.state in PROBING and visit.from_s > 20]
+    windows = [visit.least_window for visit in settled]
     return min(windows, default=0.0) >= 4 and abs(rate / THIN.packets_per_second - 1) <= 0.1
 
 
@@ -182,7 +184,7 @@ def follows_down(states: ReportedStates, from_s: float) -> bool:
 
     Packets in flight are still measured in the cycle in which the rate falls; two more follow.
     """
-    ups = [stay.to_s for stay in states.of("Up") if stay.from_s > from_s]
+    ups = [visit.to_s for visit in states.of("Up") if visit.from_s > from_s]
     if len(ups) < 3:
         return False
     return states.at("max_bw_packets_per_s", ups[2] + 1.0) <= 1.1 * PATH.packets_per_second / 2

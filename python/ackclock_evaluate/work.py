@@ -21,7 +21,7 @@ from ackclock_evaluate.results import (
     Request,
     judge,
 )
-from ackclock_evaluate.runs import Wanted
+from ackclock_evaluate.runs import RunMeasurement
 from ackclock_evaluate.setting import BASELINES, CUBIC
 
 FIRST_RUNS = {"quick": 5, "full": 10}
@@ -116,7 +116,7 @@ class Work:
             is_first = run == 0 and name == next(iter(parts))
             is_shown = subject == 0 or self.request.subjects[subject].name == CUBIC
             drawn = self.cells[cell][1].drawn and is_first and is_shown
-            wanted = Wanted(parts[name].measure, drawn, by_flow=True)
+            wanted = RunMeasurement(parts[name].measure, drawn, by_flow=True)
             offset = self.first + (0 if subject else self.request.first)
             self._jobs[key] = Job(scenarios[name], run + offset, parts[name].records or drawn, wanted)
         return self._jobs[key]
@@ -137,7 +137,7 @@ class Work:
 
     def _shipped_numbers(self, job: Job) -> CellNumbers | None:
         """Return the shipped numbers of a run; None when it must be made, as for its curves."""
-        if isinstance(job.measure, Wanted) and job.measure.drawn:
+        if isinstance(job.measure, RunMeasurement) and job.measure.drawn:
             return None
         key = id(job.scenario)
         if key not in self._by_scenario:

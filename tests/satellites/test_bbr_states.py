@@ -1,4 +1,4 @@
-"""The states of BBR, as a control reports them, compared with stays that are written by hand."""
+"""The states of BBR, as a control reports them, compared with visits that are written by hand."""
 
 from dataclasses import replace
 from functools import partial
@@ -19,11 +19,11 @@ from ackclock_evaluate.suites import SUITES
 (STATES_OF_BBR,) = [criterion for criterion in SUITES["bbr-draft"] if criterion.id == "bbr-states"]
 
 
-def stays(*given: tuple[str, float, float, float]) -> ReportedStates:
-    """Return stays of these states, lengths (s), and smallest and largest windows (packets)."""
+def visits(*given: tuple[str, float, float, float]) -> ReportedStates:
+    """Return visits of these states, lengths (s), and smallest and largest windows (packets)."""
     log, from_s = [], 0.0
     for state, length_s, least, largest in given:
-        log.append(states.Stay(state, from_s, from_s + length_s, least, largest))
+        log.append(states.StateVisit(state, from_s, from_s + length_s, least, largest))
         from_s += length_s
     times = np.arange(0, from_s, states.SAMPLE_S)
     # 20 Mbit/s of 1500 bytes are 1666.7 packets/s; with 100 ms that is 167 packets.
@@ -70,13 +70,13 @@ USUAL = [("Startup", 1.4, 10, 344), ("Drain", 0.2, 340, 350), ("Cruise", 2.0, 34
     ],
 )
 def test_states_follow_each_other_as_in_the_draft(case, given, holds) -> None:
-    assert check(case)(stays(*given)) is holds
+    assert check(case)(visits(*given)) is holds
 
 
 def test_startup_does_not_end_with_a_bandwidth_wrong_by_three_percent() -> None:
-    usual = stays(*USUAL)
+    usual = visits(*USUAL)
     wrong = usual.table.with_columns(pl.col("max_bw_packets_per_s") * 1.03)
-    assert not check(1)(ReportedStates(usual.stays, wrong))
+    assert not check(1)(ReportedStates(usual.visits, wrong))
 
 
 def test_states_are_read_from_a_run() -> None:
@@ -86,9 +86,9 @@ def test_states_are_read_from_a_run() -> None:
     run = engine.simulate(engine.read(scenario), record=True)
     told = reported_states(run)
     assert told is not None
-    assert [stay.state for stay in told.stays[:2]] == ["Startup", "Drain"]
-    assert told.stays[0].to_s > 0.5
-    assert {stay.state for stay in told.stays} <= set(STATES)
+    assert [visit.state for visit in told.visits[:2]] == ["Startup", "Drain"]
+    assert told.visits[0].to_s > 0.5
+    assert {visit.state for visit in told.visits} <= set(STATES)
     reno = engine.read(PATH.scenario(Subject("reno").flow("c", PATH.rtt_ms), duration_s=2))
     assert reported_states(engine.simulate(reno, record=True)) is None
 

@@ -195,8 +195,8 @@ impl Campaign {
         if !whole && !is_old {
             write_plan(disk.as_mut())?;
         }
-        let (mut log, told) = Log::open(&log, disk, damaged, is_old, |record| progress.take(record))?;
-        notes.extend(told);
+        let (mut log, repairs) = Log::open(&log, disk, damaged, is_old, |record| progress.take(record))?;
+        notes.extend(repairs);
         if is_old {
             write_plan(log.disk())?;
         }

@@ -153,9 +153,13 @@ pub fn fetch(
         loop {
             let due = start + Duration::from_secs(second);
             match next(&lines, due.saturating_duration_since(clock::now()).min(LOOK)) {
-                Incoming::Line(Ok(Line::Flow(told))) => {
-                    let sample =
-                        Sample { side: Side::Server, second: told.second, flow: told.flow, info: told.info };
+                Incoming::Line(Ok(Line::Flow(report))) => {
+                    let sample = Sample {
+                        side: Side::Server,
+                        second: report.second,
+                        flow: report.flow,
+                        info: report.info,
+                    };
                     note(&control, &sample);
                 }
                 Incoming::Line(Ok(Line::End { seconds: lasted })) => {
@@ -213,7 +217,7 @@ impl Telling<'_> {
         self.heard += 1;
         let flows = u64::from(self.references) + 1;
         let is_too_many = self.heard > flows * (self.start.elapsed().as_secs() + AHEAD_S) + 1;
-        let is_unknown = matches!(&line, Line::Flow(told) if told.flow > self.references);
+        let is_unknown = matches!(&line, Line::Flow(report) if report.flow > self.references);
         if is_too_many || is_unknown { Err(Fault::Nonsense) } else { Ok(line) }
     }
 }

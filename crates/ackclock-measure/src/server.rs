@@ -13,10 +13,10 @@ use crate::clock;
 use crate::door::{Door, Permit};
 use crate::fault::Fault;
 use crate::info::Info;
-use crate::session::{LOOK, Line, Session, Told};
+use crate::session::{FlowReport, LOOK, Line, Session};
 use crate::token::Token;
 use crate::transport::{Arrival, Connection, Listener};
-use crate::wire::{self, Answer, Asked, Request};
+use crate::wire::{self, Answer, Exchange, Request};
 
 /// Control of the reference flows.
 const REFERENCE: &str = "reno";
@@ -131,7 +131,7 @@ impl Server {
     /// # Errors
     /// One line, when it can no longer listen.
     pub fn serve(self: &Arc<Server>) -> Result<(), String> {
-        let mut told = clock::now();
+        let mut last_report = clock::now();
         while !self.stop.load(Ordering::Relaxed) {
             if let Some(Arrival { permit, connection }) = self.listener.next(&self.door, LOOK)? {
                 let server = Arc::clone(self);
@@ -139,8 +139,8 @@ impl Server {
                 // Without a thread the connection is dropped, which closes it.
                 let _ = Builder::new().name("connection".into()).stack_size(STACK).spawn(handle);
             }
-            if told.elapsed() >= TELL {
-                told = clock::now();
+            if last_report.elapsed() >= TELL {
+                last_report = clock::now();
                 self.tell_turned_away();
             }
         }
@@ -187,19 +187,19 @@ impl Server {
         };
         let held = Arc::downgrade(&connection);
         permit.when_needed(move || held.upgrade().iter().for_each(|connection| connection.abort()));
-        let asked = match wire::hear(connection.as_ref(), &self.token, &permit) {
-            Ok(asked) => asked,
+        let exchange = match wire::hear(connection.as_ref(), &self.token, &permit) {
+            Ok(exchange) => exchange,
             // The connection is still open: whoever sees it close has been counted.
             Err(fault) => return self.turn_down(&permit, &fault),
         };
-        let done = match &asked.request {
-            Request::Offer => self.offer(connection.as_ref(), &asked),
+        let done = match &exchange.request {
+            Request::Offer => self.offer(connection.as_ref(), &exchange),
             Request::Session { slot, seconds, references } => {
-                self.session(connection.as_ref(), &asked, &permit, (*slot, *seconds, *references))
+                self.session(connection.as_ref(), &exchange, &permit, (*slot, *seconds, *references))
             }
-            Request::Flow { session, flow } => self.flow(&connection, &asked, permit, session, *flow),
+            Request::Flow { session, flow } => self.flow(&connection, &exchange, permit, session, *flow),
         };
-        if !matches!((&asked.request, &done), (Request::Flow { .. }, Ok(()))) {
+        if !matches!((&exchange.request, &done), (Request::Flow { .. }, Ok(()))) {
             connection.finish();
         }
         if let Err(fault) = done {
@@ -215,35 +215,35 @@ impl Server {
         }
     }
 
-    fn offer(&self, connection: &dyn Connection, asked: &Asked) -> Result<(), Fault> {
+    fn offer(&self, connection: &dyn Connection, exchange: &Exchange) -> Result<(), Fault> {
         let answer = Answer::Offer {
             controls: self.controls.clone(),
             longest_slot_s: self.limits.slot_s,
             most_references: self.limits.references,
         };
-        asked.answer(connection, &self.token, &answer)
+        exchange.answer(connection, &self.token, &answer)
     }
 
-    fn refuse(&self, connection: &dyn Connection, asked: &Asked, why: &str) -> Result<(), Fault> {
-        asked.answer(connection, &self.token, &Answer::Refused { why: why.to_owned() })?;
+    fn refuse(&self, connection: &dyn Connection, exchange: &Exchange, why: &str) -> Result<(), Fault> {
+        exchange.answer(connection, &self.token, &Answer::Refused { why: why.to_owned() })?;
         Err(Fault::Gone(format!("refused: {why}")))
     }
 
     fn session(
         &self,
         connection: &dyn Connection,
-        asked: &Asked,
+        exchange: &Exchange,
         permit: &Permit,
         (slot, seconds, references): (u64, u64, u32),
     ) -> Result<(), Fault> {
         if seconds == 0 || seconds > self.limits.slot_s {
             let why = format!("a slot must be 1 to {} s long here", self.limits.slot_s);
-            return self.refuse(connection, asked, &why);
+            return self.refuse(connection, exchange, &why);
         }
         if references > self.limits.references {
             return self.refuse(
                 connection,
-                asked,
+                exchange,
                 &format!("at most {} reference flows are allowed here", self.limits.references),
             );
         }
@@ -251,24 +251,24 @@ impl Server {
         let session = Arc::new(Session::new(permit.address(), control.clone(), seconds, references + 1));
         self.sessions().insert(session.name.clone(), Arc::clone(&session));
         let answer = Answer::Session { session: session.name.clone(), control: control.clone() };
-        let done = asked.answer(connection, &self.token, &answer).and_then(|()| {
+        let done = exchange.answer(connection, &self.token, &answer).and_then(|()| {
             let flows = session.wait(FLOWS_WITHIN);
             let flows =
                 flows.ok_or_else(|| Fault::Gone("the flows of the session did not arrive in time".into()))?;
-            let (mut told, mut marks) = (Ok(()), asked.marks(&self.token));
+            let (mut written, mut marks) = (Ok(()), exchange.marks(&self.token));
             let address = permit.address().to_string();
             let (infos, lasted) = session.run(&flows, &self.stop, |line| {
-                if let Line::Flow(Told { flow, info, .. }) = line {
+                if let Line::Flow(FlowReport { flow, info, .. }) = line {
                     let flow = Some(format!("slot {slot}, flow {flow}"));
                     self.note(&address, "sample", Some(control), flow, vec![*info]);
                 }
-                told = wire::write_marked(connection, &mut marks, line);
-                told.is_ok()
+                written = wire::write_marked(connection, &mut marks, line);
+                written.is_ok()
             });
             let event = if lasted >= seconds as f64 { "slot" } else { "cut short" };
             let detail = format!("slot {slot}, {lasted:.1} of {seconds} s");
             self.note(&address, event, Some(control), Some(detail), infos);
-            told
+            written
         });
         self.sessions().remove(&session.name);
         done
@@ -277,24 +277,24 @@ impl Server {
     fn flow(
         &self,
         connection: &Arc<dyn Connection>,
-        asked: &Asked,
+        exchange: &Exchange,
         permit: Permit,
         session: &str,
         number: u32,
     ) -> Result<(), Fault> {
         let known = self.sessions().get(session).map(Arc::clone);
         let Some(session) = known else {
-            return self.refuse(connection.as_ref(), asked, "there is no such session");
+            return self.refuse(connection.as_ref(), exchange, "there is no such session");
         };
         let control = if number == 0 { session.control.as_str() } else { REFERENCE };
         if let Err(error) = connection.set_control(control) {
             let why = format!("{control} is no longer offered: {error}");
-            return self.refuse(connection.as_ref(), asked, &why);
+            return self.refuse(connection.as_ref(), exchange, &why);
         }
         if let Some(limit) = self.limits.flow_bytes_per_s {
             connection.limit_rate(limit).map_err(|error| Fault::Gone(error.to_string()))?;
         }
-        asked.answer(connection.as_ref(), &self.token, &Answer::Flow)?;
+        exchange.answer(connection.as_ref(), &self.token, &Answer::Flow)?;
         session.join(number, Arc::clone(connection), permit).map_err(|why| Fault::Gone(why.to_owned()))
     }
 

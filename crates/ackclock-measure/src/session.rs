@@ -23,7 +23,7 @@ pub const LOOK: Duration = Duration::from_millis(200);
 
 /// The sender's report about a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Told {
+pub struct FlowReport {
     /// Seconds since the slot began.
     pub second: f64,
     /// The flow's number; 0 has the control.
@@ -38,7 +38,7 @@ pub struct Told {
 #[serde(tag = "tell", rename_all = "snake_case")]
 pub enum Line {
     /// The state of a flow.
-    Flow(Told),
+    Flow(FlowReport),
     /// The slot is over.
     End {
         /// Its length, seconds.
@@ -147,8 +147,9 @@ impl Session {
                 for (number, flow) in flows.iter().enumerate() {
                     let Ok(info) = flow.info() else { continue };
                     last[number] = info;
-                    let told = Told { second: start.elapsed().as_secs_f64(), flow: number as u32, info };
-                    if !tell(&Line::Flow(told)) {
+                    let report =
+                        FlowReport { second: start.elapsed().as_secs_f64(), flow: number as u32, info };
+                    if !tell(&Line::Flow(report)) {
                         break 'seconds;
                     }
                 }

@@ -260,7 +260,7 @@ fn bytes(text: &str) -> Result<Vec<u8>, Fault> {
 
 /// The data with which the server proves itself in its answer.
 #[derive(Debug)]
-pub struct Asked {
+pub struct Exchange {
     /// The client's request.
     pub request: Request,
     conversation: Conversation,
@@ -270,7 +270,7 @@ pub struct Asked {
 ///
 /// # Errors
 /// When the client does not know the token or violates the protocol.
-pub fn hear(connection: &dyn Connection, token: &Token, permit: &Permit) -> Result<Asked, Fault> {
+pub fn hear(connection: &dyn Connection, token: &Token, permit: &Permit) -> Result<Exchange, Fault> {
     let own = random();
     write_line(connection, &Greeting { ackclock_measure: PROTOCOL, nonce: hex::encode(own) })?;
     let asking: Asking = parse(&read_line(connection, PATIENCE)?)?;
@@ -281,10 +281,10 @@ pub fn hear(connection: &dyn Connection, token: &Token, permit: &Permit) -> Resu
         return Err(Fault::Stranger);
     }
     permit.prove();
-    Ok(Asked { request: parse(&asking.request)?, conversation })
+    Ok(Exchange { request: parse(&asking.request)?, conversation })
 }
 
-impl Asked {
+impl Exchange {
     /// Marks for the lines that follow the answer.
     #[must_use]
     pub fn marks(&self, token: &Token) -> LineMarks {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use ackclock_measure::door::Door;
 use ackclock_measure::fault::Fault;
 use ackclock_measure::info::Info;
-use ackclock_measure::session::{Line, Session, Told};
+use ackclock_measure::session::{FlowReport, Line, Session};
 use ackclock_measure::token::{Conversation, Side, Token, random};
 use ackclock_measure::transport::Connection;
 use ackclock_measure::wire::{self, Answer, Lines, Request};
@@ -308,7 +308,7 @@ fn a_slot_lasts_until_its_end_or_that_of_its_flows() {
     let (told, known, lasted) = run(2, &[takes, waits], false, whole);
     assert!(lasted >= 2.0 && known.len() == 2 && known.iter().all(|info| info.received_bytes == 7));
     let flows = told.iter().map_while(|line| match line {
-        Line::Flow(Told { flow, second, .. }) => Some((*flow, *second as u64)),
+        Line::Flow(FlowReport { flow, second, .. }) => Some((*flow, *second as u64)),
         Line::End { .. } => None,
     });
     let flows: Vec<_> = flows.collect();

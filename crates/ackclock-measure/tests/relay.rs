@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use ackclock_measure::client::{self, Outcome, Sample, Slot};
 use ackclock_measure::info::Info;
-use ackclock_measure::session::{Line, Told};
+use ackclock_measure::session::{FlowReport, Line};
 use ackclock_measure::token::{Side, Token};
 use ackclock_measure::transport::Transport;
 use ackclock_measure::transport::tcp::Tcp;
@@ -182,7 +182,7 @@ fn told(lines: impl Iterator<Item = Line> + Send + 'static) -> (Result<Outcome, 
 }
 
 fn of_flow(flow: u32) -> Line {
-    Line::Flow(Told { second: 1.0, flow, info: Info::default() })
+    Line::Flow(FlowReport { second: 1.0, flow, info: Info::default() })
 }
 
 /// Whoever knows the token may still be broken: a line per flow and second is what a client takes.

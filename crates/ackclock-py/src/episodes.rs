@@ -61,12 +61,12 @@ struct Line {
 struct Outside {
     line: Arc<Line>,
     window: f64,
-    seen: Seen,
+    observed: Observations,
 }
 
 /// The control's observations since its start.
 #[derive(Clone, Copy, Default)]
-struct Seen {
+struct Observations {
     delivered: f64,
     growth: f64,
     recovering: bool,
@@ -76,7 +76,7 @@ struct Seen {
     rtt_smoothed_s: f64,
 }
 
-impl Seen {
+impl Observations {
     #[inline]
     fn take_rtt(&mut self, rtt_s: f64) {
         if self.rtt_count == 0.0 {
@@ -98,19 +98,19 @@ impl ErasedController for Outside {
         }
         match signal {
             Signal::Ack(ack) => {
-                self.seen.delivered += ack.delivered.0 as f64;
-                self.seen.growth += ack.growth();
+                self.observed.delivered += ack.delivered.0 as f64;
+                self.observed.growth += ack.growth();
                 if let Some(rtt) = ack.rtt {
-                    self.seen.take_rtt(rtt.as_seconds());
+                    self.observed.take_rtt(rtt.as_seconds());
                 }
             }
             // At once: a packet more into the full queue would be the next loss event.
             Signal::Loss { .. } => {
                 let kept = f64::from_bits(self.line.kept.load(Relaxed));
-                (self.window, self.seen.recovering) = ((kept * self.window).max(2.0), true);
+                (self.window, self.observed.recovering) = ((kept * self.window).max(2.0), true);
             }
-            Signal::Timeout { .. } => (self.window, self.seen.recovering) = (1.0, false),
-            Signal::Recovered | Signal::Undo => self.seen.recovering = false,
+            Signal::Timeout { .. } => (self.window, self.observed.recovering) = (1.0, false),
+            Signal::Recovered | Signal::Undo => self.observed.recovering = false,
             Signal::Moderated { .. } | Signal::Idle | Signal::Lost(_) | Signal::Restart => {}
         }
         ErasedController::decision(self)
@@ -122,8 +122,8 @@ impl ErasedController for Outside {
     }
 
     fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        let Seen { delivered, growth, recovering, rtt_sum_s, rtt_count, rtt_min_s, rtt_smoothed_s } =
-            self.seen;
+        let Observations { delivered, growth, recovering, rtt_sum_s, rtt_count, rtt_min_s, rtt_smoothed_s } =
+            self.observed;
         visit("delivered", delivered);
         visit("growth", growth);
         visit("recovering", f64::from(u8::from(recovering)));
@@ -149,7 +149,7 @@ const NAME: &str = "set from outside";
 
 fn build(_: Given<'_>, start: Start) -> Result<Box<dyn ErasedController>, (usize, ParameterError)> {
     let line = NEXT.take().unwrap_or_default();
-    Ok(Box::new(Outside { line, window: start.window.0, seen: Seen::default() }))
+    Ok(Box::new(Outside { line, window: start.window.0, observed: Observations::default() }))
 }
 
 fn check(_: Given<'_>) -> Result<(), (usize, ParameterError)> {
@@ -167,7 +167,7 @@ struct Episode {
     line: Arc<Line>,
     end: Time,
     now: Time,
-    seen: Seen,
+    observed: Observations,
     counters: Counters,
     rtt_s: f64,
 }
@@ -198,7 +198,7 @@ impl Episode {
             line,
             end,
             now: Time::ZERO,
-            seen: Seen::default(),
+            observed: Observations::default(),
             counters: Counters::default(),
             rtt_s: 0.0,
         };
@@ -212,7 +212,7 @@ impl Episode {
     }
 
     /// The control's observations until now.
-    fn look(&self) -> Seen {
+    fn look(&self) -> Observations {
         let mut values = [0.0; 7];
         if let Some(control) = self.simulation.view(self.flow).control {
             let mut places = values.iter_mut();
@@ -223,7 +223,7 @@ impl Episode {
             });
         }
         let [delivered, growth, recovering, rtt_sum_s, rtt_count, rtt_min_s, rtt_smoothed_s] = values;
-        Seen {
+        Observations {
             delivered,
             growth,
             recovering: recovering > 0.0,
@@ -239,7 +239,7 @@ impl Episode {
     fn step(&mut self, window: f64, kept: f64, length: Span) -> bool {
         self.line.asked.store(window.to_bits(), Relaxed);
         self.line.kept.store(kept.to_bits(), Relaxed);
-        let smoothed = Span::from_seconds_f64(self.seen.rtt_smoothed_s);
+        let smoothed = Span::from_seconds_f64(self.observed.rtt_smoothed_s);
         let length = if length == Span::ZERO { smoothed } else { length };
         let target = self.simulation.now() + length;
         self.simulation.advance_to(if target + length > self.end { self.end } else { target })
@@ -247,11 +247,11 @@ impl Episode {
 
     /// Writes what happened since it was asked last.
     fn observe(&mut self, row: &mut [f32]) {
-        let (seen, view, now) = (self.look(), self.simulation.view(self.flow), self.simulation.now());
+        let (observed, view, now) = (self.look(), self.simulation.view(self.flow), self.simulation.now());
         let counted = view.meter.counters.since(&self.counters);
-        let samples = seen.rtt_count - self.seen.rtt_count;
+        let samples = observed.rtt_count - self.observed.rtt_count;
         if samples > 0.0 {
-            self.rtt_s = (seen.rtt_sum_s - self.seen.rtt_sum_s) / samples;
+            self.rtt_s = (observed.rtt_sum_s - self.observed.rtt_sum_s) / samples;
         }
         // What was asked for and no signal has come for since.
         let asked = self.line.asked.load(Relaxed);
@@ -262,16 +262,16 @@ impl Episode {
             view.in_flight as f64,
             counted.sent_packets as f64,
             counted.retransmitted_packets as f64,
-            seen.delivered - self.seen.delivered,
-            seen.growth - self.seen.growth,
+            observed.delivered - self.observed.delivered,
+            observed.growth - self.observed.growth,
             counted.loss_events.unwrap_or(0) as f64,
             counted.timeouts as f64,
-            f64::from(u8::from(seen.recovering)),
+            f64::from(u8::from(observed.recovering)),
             self.rtt_s,
-            seen.rtt_min_s,
+            observed.rtt_min_s,
         ];
         self.counters = view.meter.counters;
-        (self.now, self.seen) = (now, seen);
+        (self.now, self.observed) = (now, observed);
         for (place, value) in row.iter_mut().zip(values) {
             *place = value as f32;
         }

@@ -3,7 +3,7 @@
 use std::mem::take;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ackclock_sim::Over;
+use ackclock_sim::FinishedRun;
 use ackclock_sim::memory::{look_for, unwind_if_short};
 use ackclock_trace::{FlowSummary, Summary};
 use pyo3::IntoPyObjectExt;
@@ -38,7 +38,7 @@ pub fn as_dict(py: Python<'_>, mut summary: Summary) -> PyResult<Bound<'_, PyDic
 }
 
 /// The dictionary of the summary of a run whose flows are summarised when they are read.
-pub fn lazily(py: Python<'_>, mut over: Over, catalogue: Everything) -> PyResult<Bound<'_, PyDict>> {
+pub fn lazily(py: Python<'_>, mut over: FinishedRun, catalogue: Everything) -> PyResult<Bound<'_, PyDict>> {
     let summary = caught(|| py.detach(|| over.summarise(&catalogue, &mut |_| ())))?;
     let whole = dict(py, to_value(&summary))?;
     whole.set_item("flows", Flows { over: Mutex::new(over), catalogue, last: Mutex::new(None) })?;
@@ -48,7 +48,7 @@ pub fn lazily(py: Python<'_>, mut over: Over, catalogue: Everything) -> PyResult
 /// The flows of a run that has ended, each of them summarised when it is read.
 #[pyclass(frozen, sequence, module = "ackclock._native")]
 pub struct Flows {
-    over: Mutex<Over>,
+    over: Mutex<FinishedRun>,
     catalogue: Everything,
     /// The settings of the flow that was read last.
     last: Mutex<Option<Settings>>,

@@ -12,7 +12,7 @@ use crate::topology::Topology;
 use crate::tree::{Content, Node};
 use crate::value::{NO_RATE, did_you_mean};
 use crate::{complete, fill};
-use repeat::{Asked, Repeats};
+use repeat::{EventRequest, Repeats};
 
 /// Most changes of a run, those of square waves included.
 const MOST_EVENTS: u64 = 1_000_000;
@@ -40,27 +40,28 @@ pub fn events(
     complete::topology(&mut tree, topology);
     let mut links = topology.links.clone();
     let tables = table.tables("event")?;
-    let asked = tables.iter().map(|event| Asked::read(event, run, topology)).collect::<Read<Vec<_>>>()?;
+    let request =
+        tables.iter().map(|event| EventRequest::read(event, run, topology)).collect::<Read<Vec<_>>>()?;
     let mut repeats = Repeats::default();
-    for (event, asked) in tables.iter().zip(&asked).filter(|(_, asked)| asked.is_special()) {
+    for (event, request) in tables.iter().zip(&request).filter(|(_, request)| request.is_special()) {
         let mut probes = Vec::new();
-        for value in &asked.values {
+        for value in &request.values {
             let mut other = changed.clone();
-            asked.set(event, &mut other, value)?;
+            request.set(event, &mut other, value)?;
             probes.push(state(&other, event, table.file(), topology)?);
         }
-        repeats.add(asked, &State { tree: tree.clone(), links: links.clone() }, &probes);
+        repeats.add(request, &State { tree: tree.clone(), links: links.clone() }, &probes);
     }
-    for (event, asked) in tables.iter().zip(&asked) {
-        let when = when(event, run, flows, asked.every)?;
+    for (event, request) in tables.iter().zip(&request) {
+        let when = when(event, run, flows, request.every)?;
         let before = State { tree, links };
         let mut after = Vec::new();
-        for value in &asked.values {
-            asked.set(event, &mut changed, value)?;
+        for value in &request.values {
+            request.set(event, &mut changed, value)?;
             after.push(state(&changed, event, table.file(), topology)?);
         }
         let at = event.required("at", event.node("at"))?;
-        let others = repeats.related(event, asked)?;
+        let others = repeats.related(event, request)?;
         if let ([after], true) = (&after[..], repeats.is_empty()) {
             for (link, (new, old)) in after.links.iter().zip(&before.links).enumerate() {
                 events.extend(changes(new, old).into_iter().map(|change| Event { when, link, change }));
@@ -77,14 +78,14 @@ pub fn events(
             let mut others_after = Vec::new();
             for value in others {
                 let mut other = changed.clone();
-                asked.set(event, &mut other, value)?;
+                request.set(event, &mut other, value)?;
                 others_after.push(state(&other, event, table.file(), topology)?);
             }
             probes.extend(&others_after);
-            for (link, change) in repeat::changes(event, asked, &probes, &after)? {
+            for (link, change) in repeat::changes(event, request, &probes, &after)? {
                 events.push(Event { when, link, change });
             }
-            written.extend(repeat::written(event, asked, &probes, &after)?);
+            written.extend(repeat::written(event, request, &probes, &after)?);
         }
         let count: u64 = events.iter().map(|event| event.when.count()).sum();
         if count > MOST_EVENTS {

@@ -43,4 +43,4 @@ pub mod wire;
 pub use assemble::{Makers, Placement, Transport, make_link};
 pub use rate::BuiltIn;
 pub use simulation::Simulation;
-pub use summary::Over;
+pub use summary::FinishedRun;

@@ -12,11 +12,11 @@ const FREE: u32 = u32::MAX;
 
 /// Where a flow that arrives is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stay {
+pub enum FlowState {
     /// It has not begun.
-    Waits,
+    NotStarted,
     /// At this place.
-    At(u32),
+    Active(u32),
     /// It has ended, and this is the number of its record.
     Ended(u32),
 }
@@ -66,11 +66,11 @@ impl Places {
     }
 
     /// Where a flow is.
-    pub fn stay(&self, flow: u32) -> Stay {
+    pub fn state(&self, flow: u32) -> FlowState {
         match self.of(flow) {
-            WAITS => Stay::Waits,
-            place if place < ENDED => Stay::At(place),
-            record => Stay::Ended(record & !ENDED),
+            WAITS => FlowState::NotStarted,
+            place if place < ENDED => FlowState::Active(place),
+            record => FlowState::Ended(record & !ENDED),
         }
     }
 
@@ -110,11 +110,17 @@ mod tests {
     #[test]
     fn a_place_is_used_again() {
         let mut places = Places::new(2, 3);
-        assert_eq!((places.flows(), places.stay(1), places.stay(2)), (5, Stay::At(1), Stay::Waits));
+        assert_eq!(
+            (places.flows(), places.state(1), places.state(2)),
+            (5, FlowState::Active(1), FlowState::NotStarted)
+        );
         assert_eq!((places.take(2), places.take(3)), ((2, true), (3, true)));
         places.leave(2, 0);
         assert_eq!(places.live().collect::<Vec<_>>(), [0, 1, 3]);
         assert_eq!(places.take(4), (2, false));
-        assert_eq!([2, 3, 4].map(|flow| places.stay(flow)), [Stay::Ended(0), Stay::At(3), Stay::At(2)]);
+        assert_eq!(
+            [2, 3, 4].map(|flow| places.state(flow)),
+            [FlowState::Ended(0), FlowState::Active(3), FlowState::Active(2)]
+        );
     }
 }

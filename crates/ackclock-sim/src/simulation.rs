@@ -16,12 +16,12 @@ use crate::network::Occurrence;
 use crate::numbers::Record;
 use crate::observe::Observer;
 use crate::packet::{EndId, Packet, Slab};
-use crate::places::Stay;
+use crate::places::FlowState;
 use crate::random::Streams;
 use crate::samples::Samples;
 use crate::schedule::Schedule;
 use crate::stage::{PacketCapture, Stage};
-use crate::summary::{Over, requests};
+use crate::summary::{FinishedRun, requests};
 
 mod ahead;
 mod guess;
@@ -94,7 +94,7 @@ impl Simulation {
         let director = Director::new(scenario.events.clone(), &scenario.links, count as u32, streams);
         schedule.set_at(Time::ZERO, network.director_slot(), network.director(), director.wakeup());
         for flow in 0..count as u32 {
-            let Stay::At(place) = network.places.stay(flow) else { continue };
+            let FlowState::Active(place) = network.places.state(flow) else { continue };
             let Ends { sender, receiver } = &ends[place as usize];
             for (end, wakeup) in [
                 (EndId::sender_of(flow), sender.first_wakeup()),
@@ -153,10 +153,10 @@ impl Simulation {
     pub fn capture(&mut self, output: Box<dyn io::Write + Send>) -> io::Result<()> {
         let places = &self.stage.network.places;
         let packet_bytes = |flow: u32| {
-            let is_tcp = match places.stay(flow) {
-                Stay::At(place) => self.ends[place as usize].sender.is_tcp(),
+            let is_tcp = match places.state(flow) {
+                FlowState::Active(place) => self.ends[place as usize].sender.is_tcp(),
                 // Others do not begin during a run.
-                Stay::Waits | Stay::Ended(_) => true,
+                FlowState::NotStarted | FlowState::Ended(_) => true,
             };
             if is_tcp { self.arrivals.like(&self.scenario, flow).tcp.packet.0 as u16 } else { 0 }
         };
@@ -349,7 +349,7 @@ impl Simulation {
     ///
     /// # Panics
     /// As [`Simulation::finish`].
-    pub fn end(mut self) -> io::Result<(Over, Vec<(&'static str, Table)>)> {
+    pub fn end(mut self) -> io::Result<(FinishedRun, Vec<(&'static str, Table)>)> {
         let Stage { now, mut network, journal, capture, .. } = self.stage;
         if let Some(capture) = capture {
             capture.finish()?;
@@ -366,6 +366,6 @@ impl Simulation {
             None => Vec::new(),
         };
         let Simulation { scenario, run, arrivals, ends, records, observer, .. } = self;
-        Ok((Over { scenario, run, network, arrivals, ends, records, observer, last: None }, tables))
+        Ok((FinishedRun { scenario, run, network, arrivals, ends, records, observer, last: None }, tables))
     }
 }

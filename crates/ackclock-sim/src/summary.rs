@@ -17,14 +17,14 @@ use crate::memory::{look_for, unwind_if_short};
 use crate::network::Network;
 use crate::numbers::{Numbers, Record};
 use crate::observe::Observer;
-use crate::places::Stay;
+use crate::places::FlowState;
 use crate::remarks::{Limits, Warnings};
 
 /// About what the summary of a flow takes with its text, bytes.
 const BYTES_PER_FLOW: usize = 12_000;
 
 /// A run that has ended.
-pub struct Over {
+pub struct FinishedRun {
     pub(crate) scenario: Scenario,
     pub(crate) run: u64,
     pub(crate) network: Network,
@@ -39,7 +39,7 @@ pub struct Over {
     pub(crate) last: Option<(u32, Arc<Value>)>,
 }
 
-impl Over {
+impl FinishedRun {
     /// The number of flows.
     #[must_use]
     pub fn flows(&self) -> u32 {
@@ -63,7 +63,7 @@ impl Over {
             packets_simulated += summary.whole_run.sent_packets;
             visit(summary);
         }
-        let Over { scenario, network, observer, .. } = self;
+        let FinishedRun { scenario, network, observer, .. } = self;
         let links = scenario
             .links
             .iter()
@@ -93,9 +93,11 @@ impl Over {
     /// When there is no such flow.
     #[must_use]
     pub fn under_way(&self, id: u32) -> u64 {
-        match self.network.places.stay(id) {
-            Stay::At(place) => self.observer.under_way.get(place as usize).map_or(0, |count| (*count).into()),
-            Stay::Waits | Stay::Ended(_) => 0,
+        match self.network.places.state(id) {
+            FlowState::Active(place) => {
+                self.observer.under_way.get(place as usize).map_or(0, |count| (*count).into())
+            }
+            FlowState::NotStarted | FlowState::Ended(_) => 0,
         }
     }
 
@@ -114,15 +116,15 @@ impl Over {
         let end = Time::ZERO + self.scenario.run.duration;
         let arrival = self.arrivals.find(id);
         let drawn = arrival.map_or(Time::ZERO, |(_, _, start, _)| start);
-        let (place, numbers, span) = match network.places.stay(id) {
-            Stay::At(place) => {
+        let (place, numbers, span) = match network.places.state(id) {
+            FlowState::Active(place) => {
                 let measured = &self.observer.flows[place as usize];
                 (Some(place), Numbers::of(&self.ends[place as usize], measured, Some(end)), measured.span)
             }
-            Stay::Ended(record) => {
+            FlowState::Ended(record) => {
                 (None, self.records[record as usize].numbers(), end.since(drawn.max(warmup)))
             }
-            Stay::Waits => (None, Numbers::default(), end.since(drawn.max(warmup))),
+            FlowState::NotStarted => (None, Numbers::default(), end.since(drawn.max(warmup))),
         };
         let ends = place.map(|place| &self.ends[place as usize]);
         let start = ends.map_or(drawn, |ends| ends.sender.view().meter.start());

@@ -18,11 +18,11 @@ from ackclock.suites.formulas import Names, fill
 SUITE = reader.document((reader.HOME / "everyday.toml").read_text("utf-8"), "everyday.toml")
 STEP: tuple[float, float] = (SUITE["every"]["let"]["taken"], SUITE["every"]["let"]["freed"])
 """Start and end of the datagram flow that takes half of the link, as shares of the run."""
-Asked = tuple[reader.Keys, Names, str]
+CellKeys = tuple[reader.Keys, Names, str]
 """The keys of a cell of the suite, the names for its formulas, and its place in the file."""
 
 
-def _cells(**given: float) -> Iterator[Asked]:
+def _cells(**given: float) -> Iterator[CellKeys]:
     for index in range(len(SUITE["criterion"])):
         for keys, point, where in reader.cells(SUITE, index, "full", given=given):
             yield keys, Names(point, keys.get("let")), where
@@ -139,7 +139,7 @@ QUESTIONS = (
 BY_KEY = {question.key: question for question in QUESTIONS}
 
 
-def _on(setting: PathSetup) -> Iterator[Asked]:
+def _on(setting: PathSetup) -> Iterator[CellKeys]:
     path = setting.path
     return _cells(rate_mbps=path.rate_mbps, rtt_ms=path.rtt_ms, length_s=setting.run_s, count=setting.flows)
 

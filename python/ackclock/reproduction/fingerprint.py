@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ackclock import engine
 from ackclock.reproduction import main_claims, ns2, stated, tried
-from ackclock.reproduction.judge import Asked
+from ackclock.reproduction.judge import Assignment
 from ackclock.reproduction.paper import PLANNED, PLANNED_QUICK
 from ackclock.runs import sources
 
@@ -31,20 +31,20 @@ SHOWING = (*MEASURING, "ackclock.draw", "ackclock.reproduction")
 """What the pictures and records follow from, besides the paper."""
 
 
-def fingerprint(asked: Asked, paper: str, parts: Sequence[str] = SHOWING) -> str:
+def fingerprint(assignment: Assignment, paper: str, parts: Sequence[str] = SHOWING) -> str:
     """Return a digest of everything that the outcome of an artefact depends on.
 
     `paper` is the package of its paper. `parts` are the packages and modules that take part: `SHOWING`,
     or `MEASURING`, for which the inferred setting makes no difference.
     """
-    runs = [[str(key), job.key] for key, jobs in asked.jobs.items() for job in jobs]
+    runs = [[str(key), job.key] for key, jobs in assignment.jobs.items() for job in jobs]
     inferred = tuple(parts) == SHOWING
     code = [_sources(tuple(parts)), _sources((paper,), inferred)]
-    artefact = asked.artefact
+    artefact = assignment.artefact
     claims = [
         [claim.name, claim.sentence, claim.paper, claim.tolerance, claim.target] for claim in artefact.claims
     ]
-    followed = [engine.ENGINE, code, artefact.name, claims, asdict(asked.effort), runs]
+    followed = [engine.ENGINE, code, artefact.name, claims, asdict(assignment.effort), runs]
     words = json.dumps(followed)
     return hashlib.sha256(words.encode()).hexdigest()[:32]
 

@@ -50,7 +50,7 @@ class Judgement:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Assignment:
     """An artefact and its runs.
 
     `jobs` are runs by case, every scenario read once; they are empty when no run is needed. `error`
@@ -65,7 +65,7 @@ class Asked:
     @classmethod
     def of(
         cls, artefact: Artefact, effort: Effort, planned: Mapping[str, int] = MappingProxyType({})
-    ) -> Asked:
+    ) -> Assignment:
         """Read the scenarios of an artefact; the first that is refused becomes the error.
 
         `planned` are numbers of runs in place of those of the cases, by label.
@@ -133,9 +133,9 @@ def findings(numbers: Numbers, claims: Sequence[Claim]) -> dict[str, str]:
     return {name: sentence for name, sentence in sentences.items() if sentence}
 
 
-def controls_of(asked: Asked, numbers: Numbers, claim: Claim) -> list[str]:
+def controls_of(assignment: Assignment, numbers: Numbers, claim: Claim) -> list[str]:
     """Return the controls of the flows in the runs that a claim reads."""
-    jobs = [asked.jobs[case][0] for case in numbers.read_by(claim.judge) if case in asked.jobs]
+    jobs = [assignment.jobs[case][0] for case in numbers.read_by(claim.judge) if case in assignment.jobs]
     return sorted({control for job in jobs for control in job.scenario.controls})
 
 
@@ -154,14 +154,14 @@ def identity(case: Any, job: Job, run: Run) -> dict[str, object]:
 class _Work:
     """What has been measured for one artefact so far."""
 
-    def __init__(self, asked: Asked) -> None:
-        self.artefact, self.effort, self.error = asked.artefact, asked.effort, asked.error
-        self.cases = tuple(asked.jobs)
-        self.waiting = {job for jobs in asked.jobs.values() for job in jobs if not asked.error}
-        self.rows: dict[Any, dict[int, Row]] = {key: {} for key in asked.jobs}
+    def __init__(self, assignment: Assignment) -> None:
+        self.artefact, self.effort, self.error = assignment.artefact, assignment.effort, assignment.error
+        self.cases = tuple(assignment.jobs)
+        self.waiting = {job for jobs in assignment.jobs.values() for job in jobs if not assignment.error}
+        self.rows: dict[Any, dict[int, Row]] = {key: {} for key in assignment.jobs}
         self.traces: dict[Any, Any] = {}
-        self.packets: dict[Any, list[int]] = {key: [] for key in asked.jobs}
-        self.runs: dict[Any, dict[int, Mapping[str, object]]] = {key: {} for key in asked.jobs}
+        self.packets: dict[Any, list[int]] = {key: [] for key in assignment.jobs}
+        self.runs: dict[Any, dict[int, Mapping[str, object]]] = {key: {} for key in assignment.jobs}
 
     def take(self, key: Any, job: Job, run: Run) -> None:
         """Measure a run of one of its cases."""
@@ -217,7 +217,7 @@ class _Work:
 
 
 def judge(
-    asked: Sequence[Asked],
+    assignments: Sequence[Assignment],
     store: Store | None = None,
     jobs: int | None = None,
     address: str | None = None,
@@ -229,10 +229,10 @@ def judge(
     number of parallel runs, by default one per core, and `address` the scheduler of a Dask cluster; a
     ScenarioError says that the cluster cannot be used.
     """
-    works = {index: _Work(request) for index, request in enumerate(asked)}
+    works = {index: _Work(assignment) for index, assignment in enumerate(assignments)}
     users: dict[Job, list[tuple[int, Any]]] = defaultdict(list)
-    for index, request in enumerate(asked):
-        for key, of_case in request.jobs.items():
+    for index, assignment in enumerate(assignments):
+        for key, of_case in assignment.jobs.items():
             for job in of_case:
                 if job in works[index].waiting:
                     users[job].append((index, key))

@@ -22,7 +22,7 @@ from ackclock.reproduction.artefact import Artefact, Claim, Judged
 from ackclock.reproduction.dependence import depends_on
 from ackclock.reproduction.figures import with_paper
 from ackclock.reproduction.fingerprint import fingerprint
-from ackclock.reproduction.judge import Asked, Judgement, controls_of, judge
+from ackclock.reproduction.judge import Assignment, Judgement, controls_of, judge
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, FormerCheck, OtherSetting
@@ -109,7 +109,7 @@ def reproduce(
     records: dict[int, ArtefactRecord] = {}
     plans = [plan_of(*selected, effort) if planned else {} for selected in chosen]
     every = [
-        Asked.of(artefact, effort.at(paper.setting), plan)
+        Assignment.of(artefact, effort.at(paper.setting), plan)
         for (paper, artefact), plan in zip(chosen, plans, strict=True)
     ]
     elsewhere = (
@@ -152,7 +152,9 @@ def plan_of(paper: Paper, artefact: Artefact, effort: Effort) -> Mapping[str, in
     return planned.get(artefact.name, {})
 
 
-def _elsewhere(paper: Paper, artefact: Artefact, effort: Effort, plan: Mapping[str, int]) -> Asked | None:
+def _elsewhere(
+    paper: Paper, artefact: Artefact, effort: Effort, plan: Mapping[str, int]
+) -> Assignment | None:
     """Return an artefact at the other setting of its paper, if there is one at which it is not the same.
 
     A quick reproduction leaves it out: it would take an eighth of the time.
@@ -160,11 +162,11 @@ def _elsewhere(paper: Paper, artefact: Artefact, effort: Effort, plan: Mapping[s
     other = None if effort.quick else paper.alternative
     if other is None or not paper.differs(artefact, paper.setting, other):
         return None
-    return Asked.of(artefact, effort.at(other), plan)
+    return Assignment.of(artefact, effort.at(other), plan)
 
 
-def _fingerprint(paper: Paper, asked: Asked, other: Asked | None) -> str:
-    return "+".join(fingerprint(at, f"ackclock_papers.{paper.name}") for at in (asked, other) if at)
+def _fingerprint(paper: Paper, assignment: Assignment, other: Assignment | None) -> str:
+    return "+".join(fingerprint(at, f"ackclock_papers.{paper.name}") for at in (assignment, other) if at)
 
 
 def _unchanged(place: Path, known: str) -> ArtefactRecord | None:
@@ -191,12 +193,12 @@ def _is_artefact(directory: Path) -> bool:
 def _write(
     output: Path,
     paper: Paper,
-    asked: Asked,
+    assignment: Assignment,
     judgement: Judgement,
-    other: Asked | None = None,
+    other: Assignment | None = None,
     there: Judgement | None = None,
 ) -> ArtefactRecord:
-    artefact = asked.artefact
+    artefact = assignment.artefact
     record: ArtefactRecord = {
         "paper": paper.name,
         "name": artefact.name,
@@ -204,17 +206,17 @@ def _write(
         "version": engine.__version__,
         "engine": engine.ENGINE,
         "rules": engine.RULES,
-        "fingerprint": _fingerprint(paper, asked, other),
-        "quick": asked.effort.quick,
-        "profile": today.profiles(*(jobs[0].scenario for jobs in asked.jobs.values() if jobs)),
+        "fingerprint": _fingerprint(paper, assignment, other),
+        "quick": assignment.effort.quick,
+        "profile": today.profiles(*(jobs[0].scenario for jobs in assignment.jobs.values() if jobs)),
         "cases": {
             str(key): {"file": f"scenarios/{slug(str(key))}.toml", "runs": len(jobs)}
-            for key, jobs in asked.jobs.items()
+            for key, jobs in assignment.jobs.items()
         },
         "claims": [
             {
                 **_claim(paper, artefact, claim, judged, judgement),
-                "controls": controls_of(asked, judgement.numbers, claim),
+                "controls": controls_of(assignment, judgement.numbers, claim),
                 "alternative": _at_other_setting(paper, artefact, claim, there),
             }
             for claim, judged in judgement.claims
@@ -227,7 +229,7 @@ def _write(
     place = output / paper.name / artefact.name
     with storage.new_directory(place, force=True, is_result=_is_artefact) as directory:
         (directory / "scenarios").mkdir()
-        for key, jobs in asked.jobs.items():
+        for key, jobs in assignment.jobs.items():
             file = directory / record["cases"][str(key)]["file"]
             file.write_text(jobs[0].scenario.toml(), encoding="utf-8")
         if not judgement.error:

@@ -25,7 +25,7 @@ HOLDS = ("reproduced", "verified")
 
 
 @dataclass(frozen=True)
-class Found:
+class ClaimStatement:
     """What the paper says of an artefact, what we find, and what follows."""
 
     says: str
@@ -33,7 +33,7 @@ class Found:
     so: str
 
 
-def found(paper: Paper, classified: Classified) -> Found | None:
+def found(paper: Paper, classified: Classified) -> ClaimStatement | None:
     """Return the three parts of the sentence about an artefact; None where the paper claims nothing."""
     if classified.main is None or not classified.main.claim:
         return None
@@ -41,7 +41,7 @@ def found(paper: Paper, classified: Classified) -> Found | None:
     so = f"{classified.name}, which means: {CLASSES[classified.name]}"
     if classified.name == "undecided":
         so += f" ({'; '.join(dict.fromkeys(_limit(paper, claim) for claim in classified.deciding))})"
-    return Found(classified.main.claim, find, so)
+    return ClaimStatement(classified.main.claim, find, so)
 
 
 def _numbers(classified: Classified) -> str:

@@ -22,7 +22,7 @@ from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, reliability
 from ackclock.reproduction.words import at_other_setting, explained, gain, setting_rows
 from ackclock.runs import progress
-from ackclock.runs.live import Shown
+from ackclock.runs.live import InterimResults
 
 Described = dict[str, Any]
 """The record of an artefact, and what a page shows next to it."""
@@ -124,7 +124,7 @@ def _of_paper(artefacts: Sequence[Described]) -> str:
 
 def so_far(
     output: Path, chosen: Sequence[tuple[Paper, Artefact]], records: Mapping[int, ArtefactRecord]
-) -> Shown:
+) -> InterimResults:
     """Return the state of a reproduction in progress: a row per artefact, and the charts of the newest.
 
     `records` are those of the finished artefacts by their index in `chosen`, the newest last.
@@ -143,7 +143,7 @@ def so_far(
             held = sum(claim["holds"] for claim in claims)
             row[2:] = records[index]["verdict"], f"{held} of {len(claims)}"
         rows.append(row)
-    return Shown(
+    return InterimResults(
         newest,
         ("artefact", "what", "verdict", "claims that hold"),
         rows,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ackclock.decision import runs_to_decide
 from ackclock.reproduction.artefact import Artefact, Simulated
-from ackclock.reproduction.judge import Asked, Judgement, judge
+from ackclock.reproduction.judge import Assignment, Judgement, judge
 from ackclock.reproduction.numbers import FULL, QUICK, Effort, Key, Numbers
 from ackclock.reproduction.paper import Paper
 from ackclock.runs import Store
@@ -83,9 +83,9 @@ def make(
     `ackclock.reproduction.make.reproduce`. An artefact of which the pilot fails gets no plan.
     """
     simulated = [(paper, artefact) for paper, artefact in chosen if isinstance(artefact, Simulated)]
-    asked = [Asked.of(artefact, pilot.at(paper.setting)) for paper, artefact in simulated]
+    assignments = [Assignment.of(artefact, pilot.at(paper.setting)) for paper, artefact in simulated]
     plans: dict[str, list[Planned]] = {}
-    for index, judgement in judge(asked, store, jobs, address):
+    for index, judgement in judge(assignments, store, jobs, address):
         paper, artefact = simulated[index]
         rows = (planned_quick if pilot.quick else planned)(artefact, judgement)
         plans.setdefault(paper.name, []).extend(rows)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ackclock.reproduction.artefact import Artefact, Simulated
 from ackclock.reproduction.claims import LEAST_CLOSENESS, closeness
 from ackclock.reproduction.fingerprint import MEASURING, fingerprint
-from ackclock.reproduction.judge import Asked, Judgement, judge
+from ackclock.reproduction.judge import Assignment, Judgement, judge
 from ackclock.reproduction.numbers import QUICK
 from ackclock.reproduction.paper import CONDITIONS, Paper
 from ackclock.reproduction.settings import Setting
@@ -88,63 +88,63 @@ class Search:
             if like is None or self.paper.differs(artefact, like.setting, setting)
         ]
         effort = replace(QUICK, runs=runs, first_run=first_run)
-        asked = [Asked.of(artefact, effort.at(settings[number])) for number, artefact in shown]
-        seen = [self._kept(request) for request in asked]
-        due = [index for index, request in enumerate(seen) if request is None]
-        self._pace.skip(runs * (len(asked) - len(due)))
-        told = time.monotonic()
-        judged = judge([asked[index] for index in due], self.store, self.jobs, self.address)
+        assignments = [Assignment.of(artefact, effort.at(settings[number])) for number, artefact in shown]
+        outcomes = [self._kept(assignment) for assignment in assignments]
+        pending = [index for index, outcome in enumerate(outcomes) if outcome is None]
+        self._pace.skip(runs * (len(assignments) - len(pending)))
+        reported_s = time.monotonic()
+        judged = judge([assignments[index] for index in pending], self.store, self.jobs, self.address)
         for done, (number, judgement) in enumerate(judged, 1):
-            index = due[number]
-            seen[index] = self._keep(asked[index], Seen.of(judgement, runs))
+            index = pending[number]
+            outcomes[index] = self._keep(assignments[index], ArtefactOutcome.of(judgement, runs))
             if judgement.error:
-                self.tell(f"{self.paper.name}/{asked[index].artefact.name}: {judgement.error}")
+                self.tell(f"{self.paper.name}/{assignments[index].artefact.name}: {judgement.error}")
             self._pace.advance(runs)
-            if time.monotonic() - told >= TELL_EVERY_S:
-                told = time.monotonic()
-                self.tell(f"{prefix}, {done} of {len(due)} artefacts{self._pace.words()}")
+            if time.monotonic() - reported_s >= TELL_EVERY_S:
+                reported_s = time.monotonic()
+                self.tell(f"{prefix}, {done} of {len(pending)} artefacts{self._pace.words()}")
         trials = []
         for number, setting in enumerate(settings):
             by_name = {
-                artefact.name: got
-                for (of, artefact), got in zip(shown, seen, strict=True)
-                if of == number and got
+                artefact.name: outcome
+                for (of, artefact), outcome in zip(shown, outcomes, strict=True)
+                if of == number and outcome
             }
             trials.append(self._trial(setting, by_name, stage, runs, first_run, like))
         self.trials += trials
         return trials
 
-    def _name(self, asked: Asked) -> str:
-        return f"judged/{fingerprint(asked, f'ackclock_papers.{self.paper.name}', MEASURING)}"
+    def _name(self, assignment: Assignment) -> str:
+        return f"judged/{fingerprint(assignment, f'ackclock_papers.{self.paper.name}', MEASURING)}"
 
-    def _kept(self, asked: Asked) -> Seen | None:
-        record = None if self.store is None else self.store.note(self._name(asked))
+    def _kept(self, assignment: Assignment) -> ArtefactOutcome | None:
+        record = None if self.store is None else self.store.note(self._name(assignment))
         if record is None:
             return None
         error, claims = record
-        return Seen(error, {name: SeenClaim(*fields) for name, fields in claims.items()})
+        return ArtefactOutcome(error, {name: ClaimOutcome(*fields) for name, fields in claims.items()})
 
-    def _keep(self, asked: Asked, seen: Seen) -> Seen:
-        if self.store is not None and not seen.error:
-            self.store.write_note(self._name(asked), seen)
-        return seen
+    def _keep(self, assignment: Assignment, outcome: ArtefactOutcome) -> ArtefactOutcome:
+        if self.store is not None and not outcome.error:
+            self.store.write_note(self._name(assignment), outcome)
+        return outcome
 
     def _trial(
         self,
         setting: Setting,
-        seen: Mapping[str, Seen],
+        artefact_outcomes: Mapping[str, ArtefactOutcome],
         stage: str,
         runs: int,
         first_run: int,
         like: Trial | None,
     ) -> Trial:
         possible = like.possible if like else True
-        if CONDITIONS in seen:
-            stated = seen[CONDITIONS]
+        if CONDITIONS in artefact_outcomes:
+            stated = artefact_outcomes[CONDITIONS]
             possible = not stated.error and all(claim.holds for claim in stated.claims.values())
         outcomes = dict(like.outcomes) if like else {}
         by_artefact = dict(like.by_artefact) if like else {}
-        for name, outcome in seen.items():
+        for name, outcome in artefact_outcomes.items():
             if name != CONDITIONS:
                 outcomes = {key: known for key, known in outcomes.items() if key[0] != name}
                 for claim, said in outcome.claims.items():
@@ -154,14 +154,16 @@ class Search:
         if self.scored and all(artefact.name in by_artefact for artefact in self.scored):
             scores["score"] = mean([mean(by_artefact[artefact.name]) for artefact in self.scored])
         for kind, keys in self.claims.items():
-            named = {name: [claim for of, claim in sorted(keys) if of == name] for name in seen}
-            means = [mean(seen[name].scores(claims, runs)) for name, claims in named.items() if claims]
+            named = {name: [claim for of, claim in sorted(keys) if of == name] for name in artefact_outcomes}
+            means = [
+                mean(artefact_outcomes[name].scores(claims, runs)) for name, claims in named.items() if claims
+            ]
             if means and like is None:
                 scores[kind] = mean(means)
         return Trial(setting, stage, runs, first_run, possible, scores, outcomes, by_artefact)
 
 
-class SeenClaim(NamedTuple):
+class ClaimOutcome(NamedTuple):
     """The outcome of a claim: whether it holds, its number, and its score in each run.
 
     A score is the logarithm of the `closeness`. `undecided` is as in `Judged`.
@@ -173,20 +175,22 @@ class SeenClaim(NamedTuple):
     undecided: bool
 
 
-class Seen(NamedTuple):
+class ArtefactOutcome(NamedTuple):
     """The outcome of an artefact: an error, or its claims by name."""
 
     error: str
-    claims: Mapping[str, SeenClaim]
+    claims: Mapping[str, ClaimOutcome]
 
     @classmethod
-    def of(cls, judgement: Judgement, runs: int) -> Seen:
+    def of(cls, judgement: Judgement, runs: int) -> ArtefactOutcome:
         """Keep the part of a judgement that a search needs, without its runs."""
         numbers = [judgement.numbers.only(run) for run in range(runs)]
         claims = {}
         for claim, said in judgement.claims:
             scores = [math.log(closeness(claim.target, claim.judge(run))) for run in numbers]
-            claims[claim.name] = SeenClaim(bool(said.holds), float(said.value), scores, bool(said.undecided))
+            claims[claim.name] = ClaimOutcome(
+                bool(said.holds), float(said.value), scores, bool(said.undecided)
+            )
         return cls(judgement.error, claims)
 
     def scores(self, claims: Iterable[str], runs: int) -> list[float]:

@@ -33,7 +33,7 @@ LEAST_S = 1.0
 
 
 @dataclass(frozen=True)
-class Shown:
+class InterimResults:
     """The results so far."""
 
     charts: Mapping[str, Group] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Live:
         self._unit = "runs"
         self._work: tuple[float, float] | None = None
         self._speeds: deque[tuple[float, float]] = deque()
-        self._shows: Callable[[], Shown] = Shown
+        self._shows: Callable[[], InterimResults] = InterimResults
 
     @property
     def is_on(self) -> bool:
@@ -111,7 +111,7 @@ class Live:
         """Report the share of the work that is done, in any unit, where a count does not show it."""
         self._work = (done, total)
 
-    def shows(self, results: Callable[[], Shown]) -> None:
+    def shows(self, results: Callable[[], InterimResults]) -> None:
         """Set the function that returns the results so far; another thread calls it."""
         with self._showing:
             self._shows = results
@@ -123,13 +123,13 @@ class Live:
                 last = self._ask()
                 self._shows = lambda: last
 
-    def _ask(self) -> Shown:
+    def _ask(self) -> InterimResults:
         try:
             return self._shows()
         except Exception as problem:
             # The results are read while the work changes them; an error in that must not end the work.
             text = " ".join(f"{type(problem).__name__}: {problem}".split())
-            return Shown(note=f"What there is so far cannot be shown ({text}).")
+            return InterimResults(note=f"What there is so far cannot be shown ({text}).")
 
     def _keep_up(self) -> None:
         wait_s = EVERY_S

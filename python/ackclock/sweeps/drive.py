@@ -11,7 +11,7 @@ from pathlib import Path
 from ackclock import engine
 from ackclock.decision.sequential import is_narrow
 from ackclock.runs import Answer, Job, Limits, Store, drive, places, progress, rows
-from ackclock.runs.live import OFF, Live, Shown
+from ackclock.runs.live import OFF, InterimResults, Live
 from ackclock.runs.store import CACHE
 from ackclock.sweeps.exports import Done, Exports
 from ackclock.sweeps.plan import Plan, Point, read
@@ -160,7 +160,7 @@ class _Sweep:
             at_work.done[run] = _done(point, run, answer)
             self._settle(at_work)
 
-    def so_far(self) -> Shown:
+    def so_far(self) -> InterimResults:
         """Return the default chart of the runs that are done; may be called from another thread."""
         from ackclock.sweeps import page
 
@@ -168,7 +168,7 @@ class _Sweep:
             done = [run for part in self._whole.values() for run in part]
             done += [run for at_work in self._points.values() for run in at_work.done.values()]
             table = self.exports.so_far(done)
-        return Shown() if table is None else page.so_far(self.plan, table)
+        return InterimResults() if table is None else page.so_far(self.plan, table)
 
 
 def _done(point: int, run: int, answer: Answer) -> Done:

@@ -9,7 +9,7 @@ import polars as pl
 from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.draw.page import html
 from ackclock.engine import storage
-from ackclock.runs.live import Shown
+from ackclock.runs.live import InterimResults
 from ackclock.sweeps.picture import averaged_over, estimates, is_log, label, profiles_of
 from ackclock.sweeps.plan import Plan
 
@@ -52,7 +52,7 @@ def usual(plan: Plan) -> tuple[str, str, str | None]:
     return x.name, plan.replication.metric, hues[0].name if hues else None
 
 
-def so_far(plan: Plan, table: pl.LazyFrame) -> Shown:
+def so_far(plan: Plan, table: pl.LazyFrame) -> InterimResults:
     """Return the default chart of the results so far, for the live view."""
     x, y, hue = usual(plan)
     caption = "Means over the runs so far, with their 95 % intervals"
@@ -62,7 +62,7 @@ def so_far(plan: Plan, table: pl.LazyFrame) -> Shown:
     failed = table.filter(pl.col("error").is_not_null())
     errors = failed.select(pl.col("error").unique(maintain_order=True)).head(MOST_ERRORS)
     chart = _chart(estimates(table, x, y, hue), x, y, hue)
-    return Shown(
+    return InterimResults(
         {f"{label(y)} against {label(x)}": Group([chart])},
         ("errors",),
         errors.collect().rows(),

@@ -94,11 +94,11 @@ impl QuicSender {
     /// What keeps quinn from sending now: it says whether it had data when it was acknowledged last, and not why it waits.
     fn holder(&self) -> Holder {
         let window = self.watched.decided().window;
-        let seen = self.watched.seen();
+        let observed = self.watched.observed();
         match () {
             () if self.is_complete => Holder::Nothing,
-            () if seen.in_flight + seen.sent_since >= window.whole().0 => Holder::Window,
-            () if seen.is_idle => Holder::Application,
+            () if observed.in_flight + observed.sent_since >= window.whole().0 => Holder::Window,
+            () if observed.is_idle => Holder::Application,
             () => Holder::Pacing,
         }
     }
@@ -112,19 +112,19 @@ impl QuicSender {
         let after = self.watched.decided().window.0;
         // QUIC sends lost frames again, not packets: one packet for each that was lost. This asks the control, too.
         let lost = self.peer.connection_now().map_or(0, |connection| connection.stats().path.lost_packets);
-        let mut seen = self.watched.seen();
+        let mut observed = self.watched.observed();
         let counters = &mut self.meter.counters;
         let losses = counters.loss_events.unwrap_or(0);
         for (count, before, kind) in
-            [(seen.losses, losses, "loss"), (seen.timeouts, counters.timeouts, "timeout")]
+            [(observed.losses, losses, "loss"), (observed.timeouts, counters.timeouts, "timeout")]
         {
             if count > before {
                 context.write(self.flow, kind, window, after);
             }
         }
-        (counters.loss_events, counters.timeouts) = (Some(seen.losses), seen.timeouts);
+        (counters.loss_events, counters.timeouts) = (Some(observed.losses), observed.timeouts);
         counters.retransmitted_packets = lost;
-        if let Some(rtt) = seen.rtt.take() {
+        if let Some(rtt) = observed.rtt.take() {
             self.meter.record_rtt(context.now, rtt);
         }
     }
@@ -164,7 +164,7 @@ impl Endpoint for QuicSender {
             }
             return None;
         };
-        self.watched.seen().sent_since += 1;
+        self.watched.observed().sent_since += 1;
         self.meter.counters.sent_packets += 1;
         let mut packet = Packet::new(Kind::Data, self.flow, self.route, number, context.now, bytes);
         packet.set_ecn(ecn);
@@ -185,13 +185,13 @@ impl Endpoint for QuicSender {
 impl SendingEnd for QuicSender {
     fn view(&self) -> SenderView<'_> {
         let decided = self.watched.decided();
-        let seen = self.watched.seen();
+        let observed = self.watched.observed();
         SenderView {
             meter: &self.meter,
             window: decided.window.0,
             ssthresh: decided.ssthresh.0,
-            in_flight: seen.in_flight,
-            round: seen.round,
+            in_flight: observed.in_flight,
+            round: observed.round,
             control: Some(&self.watched),
         }
     }

@@ -12,7 +12,7 @@ use quinn_proto::congestion::{Controller, ControllerFactory};
 use crate::controller::Adapter;
 
 /// The state that the simulator can observe.
-pub struct Seen {
+pub struct ObservedState {
     control: Box<dyn ErasedController>,
     /// Quinn counts a connection's time from its beginning; the simulator from its own.
     started: Time,
@@ -32,13 +32,13 @@ pub struct Seen {
 
 /// A control shared by quinn, which drives it, and the simulator, which observes it.
 #[derive(Clone)]
-pub struct Watched(Arc<Mutex<Seen>>);
+pub struct Watched(Arc<Mutex<ObservedState>>);
 
 impl Watched {
     /// Watches `control`, whose connection starts at `started`.
     #[must_use]
     pub fn new(control: Box<dyn ErasedController>, started: Time) -> Watched {
-        Watched(Arc::new(Mutex::new(Seen {
+        Watched(Arc::new(Mutex::new(ObservedState {
             control,
             started,
             losses: 0,
@@ -52,29 +52,29 @@ impl Watched {
     }
 
     /// The state now.
-    pub fn seen(&self) -> MutexGuard<'_, Seen> {
+    pub fn observed(&self) -> MutexGuard<'_, ObservedState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The control's decision.
     #[must_use]
     pub fn decided(&self) -> Decision {
-        self.seen().control.decision()
+        self.observed().control.decision()
     }
 }
 
 impl ErasedController for Watched {
     fn on(&mut self, now: Time, signal: Signal) -> Decision {
-        let mut seen = self.seen();
-        let now = seen.started + now.since(Time::ZERO);
-        let decision = seen.control.on(now, signal);
+        let mut observed = self.observed();
+        let now = observed.started + now.since(Time::ZERO);
+        let decision = observed.control.on(now, signal);
         match signal {
             Signal::Ack(ack) => {
-                (seen.round, seen.in_flight, seen.rtt) = (ack.round, ack.in_flight.0, ack.rtt);
-                (seen.sent_since, seen.is_idle) = (0, !ack.window_limited);
+                (observed.round, observed.in_flight, observed.rtt) = (ack.round, ack.in_flight.0, ack.rtt);
+                (observed.sent_since, observed.is_idle) = (0, !ack.window_limited);
             }
-            Signal::Loss { .. } => seen.losses += 1,
-            Signal::Timeout { .. } => seen.timeouts += 1,
+            Signal::Loss { .. } => observed.losses += 1,
+            Signal::Timeout { .. } => observed.timeouts += 1,
             Signal::Recovered
             | Signal::Undo
             | Signal::Moderated { .. }
@@ -90,7 +90,7 @@ impl ErasedController for Watched {
     }
 
     fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        self.seen().control.internals(visit);
+        self.observed().control.internals(visit);
     }
 
     fn duplicate(&self) -> Box<dyn ErasedController> {

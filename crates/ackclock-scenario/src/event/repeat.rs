@@ -17,7 +17,7 @@ const ONE_KEY: &str =
     "with an event that repeats or is random, every event sets one key of a link, such as dumbbell.rate";
 
 /// The request of an event.
-pub struct Asked<'a> {
+pub struct EventRequest<'a> {
     /// The key that it sets, links by their numbers.
     path: String,
     /// Its values: one, those that come in turn, or the ends of random ones.
@@ -27,9 +27,9 @@ pub struct Asked<'a> {
     pub every: Option<(Span, Span)>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> EventRequest<'a> {
     /// Reads the event in `event`.
-    pub fn read(event: &Table<'a>, run: &Run, topology: &Topology) -> Read<Asked<'a>> {
+    pub fn read(event: &Table<'a>, run: &Run, topology: &Topology) -> Read<EventRequest<'a>> {
         let path: String = event.need("set")?;
         let path = resolve(event, &path, topology)?;
         let to = event.required("to", event.node("to"))?;
@@ -59,11 +59,11 @@ impl<'a> Asked<'a> {
             }
             _ => (vec![to], false),
         };
-        let asked = Asked { path, values, random, every };
-        if asked.is_special() && asked.unit().is_none() {
+        let request = EventRequest { path, values, random, every };
+        if request.is_special() && request.unit().is_none() {
             return Err(event.refuse("set", ONE_KEY));
         }
-        Ok(asked)
+        Ok(request)
     }
 
     /// Whether it is more than one change at one time.
@@ -150,10 +150,10 @@ pub struct Repeats<'a>(Vec<(String, Vec<&'a Node>, Vec<String>)>);
 
 impl<'a> Repeats<'a> {
     /// Adds what is asked for, which makes `probes` of the links at the start.
-    pub fn add(&mut self, asked: &Asked<'a>, start: &State, probes: &[State]) {
+    pub fn add(&mut self, request: &EventRequest<'a>, start: &State, probes: &[State]) {
         let all: Vec<_> = [start].into_iter().chain(probes).collect();
         let keys = differing(&all).into_iter().map(|(_, number)| number).collect();
-        self.0.push((asked.path.clone(), asked.values.clone(), keys));
+        self.0.push((request.path.clone(), request.values.clone(), keys));
     }
 
     /// Whether there is none of these events.
@@ -162,18 +162,18 @@ impl<'a> Repeats<'a> {
     }
 
     /// The values that others of these events give to the key of `asked`.
-    pub fn related(&self, event: &Table<'_>, asked: &Asked<'_>) -> Read<Vec<&'a Node>> {
+    pub fn related(&self, event: &Table<'_>, request: &EventRequest<'_>) -> Read<Vec<&'a Node>> {
         // Every key then stands for itself, so that none that repeats is set together with others.
-        if !self.is_empty() && asked.unit().is_none() {
+        if !self.is_empty() && request.unit().is_none() {
             return Err(event.refuse("set", ONE_KEY));
         }
         let mut values = Vec::new();
         for (path, others, keys) in &self.0 {
-            if *path == asked.path {
+            if *path == request.path {
                 values.extend(others);
                 continue;
             }
-            if keys.iter().any(|key| asked.unit() == Some(key)) {
+            if keys.iter().any(|key| request.unit() == Some(key)) {
                 let problem = format!(
                     "an event that repeats or is random changes this, too, by {path}: set the same key"
                 );
@@ -187,7 +187,7 @@ impl<'a> Repeats<'a> {
 /// The changes of an event, by link, when it makes `after` of the links; `probes` are all states that count.
 pub fn changes(
     event: &Table<'_>,
-    asked: &Asked<'_>,
+    request: &EventRequest<'_>,
     probes: &[&State],
     after: &[State],
 ) -> Read<Vec<(usize, Change)>> {
@@ -207,7 +207,7 @@ pub fn changes(
                 everything(&state.links[link]).into_iter().find(|change| discriminant(change) == kind)
             };
             let mut values: Vec<_> = after.iter().filter_map(of).collect();
-            let change = match (asked.random, &mut values[..]) {
+            let change = match (request.random, &mut values[..]) {
                 (true, [low, high]) => {
                     if low.towards(high, 0.5).is_none() {
                         let problem = "only rates, delays, the rate of a bernoulli loss, the limit of a droptail queue \
@@ -224,7 +224,7 @@ pub fn changes(
     }
     // As the tables of `written` give them again: one direction after the other, key by key, then the links.
     changes.sort_by_key(|(link, change)| (link % 2, order(change), *link));
-    if asked.random && changes.len() > 1 {
+    if request.random && changes.len() > 1 {
         let problem = "sets several things at once, which would be equally random: give the other direction, or the other \
                        links, values of their own";
         return Err(event.refuse("set", problem));
@@ -259,7 +259,12 @@ fn everything(link: &Link) -> Vec<Change> {
 }
 
 /// The same event as tables that leave nothing to a default: one for each key that it changes.
-pub fn written(event: &Table<'_>, asked: &Asked<'_>, probes: &[&State], after: &[State]) -> Read<Vec<Node>> {
+pub fn written(
+    event: &Table<'_>,
+    request: &EventRequest<'_>,
+    probes: &[&State],
+    after: &[State],
+) -> Read<Vec<Node>> {
     let at = event.required("at", event.node("at"))?;
     let node = |content: Content| Node { content, origin: at.origin.clone() };
     let mut tables = Vec::new();
@@ -272,13 +277,13 @@ pub fn written(event: &Table<'_>, asked: &Asked<'_>, probes: &[&State], after: &
                 .map(|(.., node)| node.clone())
         };
         let mut values: Vec<_> = after.iter().filter_map(value).collect();
-        let to = match (asked.random, values.len()) {
+        let to = match (request.random, values.len()) {
             (true, _) => node(Content::Table(vec![("uniform".to_owned(), node(Content::Array(values)))])),
             (false, 1) => values.remove(0),
             _ => node(Content::Array(values)),
         };
         let mut entries = vec![("at", at.clone()), ("set", Node::text(word)), ("to", to)];
-        if let Some((every, until)) = asked.every {
+        if let Some((every, until)) = request.every {
             entries.push(("every", Node::text(every.to_string())));
             entries.push(("until", Node::text(until.to_string())));
         }

@@ -5,7 +5,7 @@ use crate::endpoint::Ends;
 use crate::memory::{Grow as _, unwind_if_short};
 use crate::numbers::{Numbers, Record};
 use crate::packet::{EndId, Packet};
-use crate::places::Stay;
+use crate::places::FlowState;
 use crate::stage::Stage;
 
 impl Simulation {
@@ -13,10 +13,10 @@ impl Simulation {
     #[cold]
     #[inline(never)]
     pub(super) fn act_shared(&mut self, end: EndId, packet: Option<&Packet>) {
-        let place = match self.stage.network.places.stay(end.flow()) {
-            Stay::At(place) => place,
-            Stay::Waits => self.begin(end.flow()),
-            Stay::Ended(_) => unreachable!("nothing of it was under way"),
+        let place = match self.stage.network.places.state(end.flow()) {
+            FlowState::Active(place) => place,
+            FlowState::NotStarted => self.begin(end.flow()),
+            FlowState::Ended(_) => unreachable!("nothing of it was under way"),
         };
         self.act_at(place, self.stage.network.slot(place, end.is_sender()), end, packet);
         let is_through = self.stage.network.under_way[place as usize] == [0, 0];

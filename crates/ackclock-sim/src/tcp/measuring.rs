@@ -19,12 +19,12 @@ pub struct Measuring {
     /// The round trip in which the window was full last.
     full_round: u64,
     /// What else the control asks for; in a box, because most ask for nothing else.
-    asked: Option<Box<Asked>>,
+    optional: Option<Box<OptionalMeasurements>>,
 }
 
 /// Measurements for the controls that ask for them.
 #[derive(Clone, Debug)]
-struct Asked {
+struct OptionalMeasurements {
     rate: Option<DeliveryRate>,
     stamps: Option<Stamps>,
     marks: Option<ReportedMarks>,
@@ -35,8 +35,8 @@ impl Measuring {
     #[must_use]
     pub fn new(control: &dyn ErasedController, ace_bits: u64) -> Self {
         let wants = control.wants();
-        let asked = || {
-            Box::new(Asked {
+        let optional = || {
+            Box::new(OptionalMeasurements {
                 rate: wants.rate.then(|| DeliveryRate::new(wants.losses)),
                 stamps: wants.losses.then(Stamps::default),
                 marks: wants.marks.then(|| ReportedMarks::with_bits(ace_bits)),
@@ -46,7 +46,7 @@ impl Measuring {
             round: 0,
             round_begin: 0,
             full_round: 0,
-            asked: (wants.rate || wants.losses || wants.marks).then(asked),
+            optional: (wants.rate || wants.losses || wants.marks).then(optional),
         }
     }
 
@@ -54,7 +54,7 @@ impl Measuring {
     #[inline]
     #[must_use]
     pub const fn is_asked(&self) -> bool {
-        self.asked.is_some()
+        self.optional.is_some()
     }
 
     /// Round trips completed.
@@ -95,26 +95,26 @@ impl Measuring {
     #[inline]
     #[must_use]
     pub fn follows_packets(&self) -> bool {
-        self.asked.as_ref().is_some_and(|asked| asked.rate.is_some() || asked.stamps.is_some())
+        self.optional.as_ref().is_some_and(|optional| optional.rate.is_some() || optional.stamps.is_some())
     }
 
     /// Whether every lost packet is reported to the control.
     #[inline]
     #[must_use]
     pub fn follows_losses(&self) -> bool {
-        self.asked.as_ref().is_some_and(|asked| asked.stamps.is_some())
+        self.optional.as_ref().is_some_and(|optional| optional.stamps.is_some())
     }
 
     /// Whether the control reads the count of marks and reacts to them by itself.
     #[inline]
     #[must_use]
     pub fn counts_marks(&self) -> bool {
-        self.asked.as_ref().is_some_and(|asked| asked.marks.is_some())
+        self.optional.as_ref().is_some_and(|optional| optional.marks.is_some())
     }
 
     /// The application has no data while `in_flight` packets are in flight and the window has room.
     pub fn on_no_data(&mut self, in_flight: u64) {
-        if let Some(rate) = self.asked.as_mut().and_then(|asked| asked.rate.as_mut()) {
+        if let Some(rate) = self.optional.as_mut().and_then(|optional| optional.rate.as_mut()) {
             rate.limit(in_flight);
         }
     }
@@ -123,7 +123,7 @@ impl Measuring {
     #[inline]
     #[must_use]
     pub fn is_limited(&self, has_no_data: bool) -> bool {
-        let rate = self.asked.as_ref().and_then(|asked| asked.rate.as_ref());
+        let rate = self.optional.as_ref().and_then(|optional| optional.rate.as_ref());
         rate.and_then(DeliveryRate::is_limited).unwrap_or(has_no_data)
     }
 
@@ -131,12 +131,12 @@ impl Measuring {
     /// Always inlined: a call would cost BBR one in a hundred of all its instructions.
     #[inline(always)]
     pub fn on_sent(&mut self, now: Time, sequence: u64, flight: Flight, tx_in_flight: u64, limited: bool) {
-        let Some(asked) = &mut self.asked else { return };
-        let stamp = Stamp::new(tx_in_flight, asked.lost(), limited);
-        if let Some(stamps) = &mut asked.stamps {
+        let Some(optional) = &mut self.optional else { return };
+        let stamp = Stamp::new(tx_in_flight, optional.lost(), limited);
+        if let Some(stamps) = &mut optional.stamps {
             stamps.on_sent(sequence, flight.oldest, stamp);
         }
-        if let Some(rate) = &mut asked.rate {
+        if let Some(rate) = &mut optional.rate {
             rate.on_sent(now, flight.outstanding() == 0, stamp);
         }
     }
@@ -144,32 +144,32 @@ impl Measuring {
     /// The delivery rate that `ack` shows, which newly reports `delivered` packets.
     #[inline]
     pub fn rate(&mut self, now: Time, ack: &Packet, delivered: u64) -> Option<RateSample> {
-        let asked = self.asked.as_mut()?;
-        let lost = asked.lost();
-        asked.rate.as_mut()?.on_ack(now, ack.sent, delivered, lost)
+        let optional = self.optional.as_mut()?;
+        let lost = optional.lost();
+        optional.rate.as_mut()?.on_ack(now, ack.sent, delivered, lost)
     }
 
     /// Packets that `ack` newly reports as marked, among `delivered` that it newly reports.
     #[inline]
     pub fn marked(&mut self, ack: &Packet, delivered: u64) -> u64 {
-        let marks = self.asked.as_mut().and_then(|asked| asked.marks.as_mut());
+        let marks = self.optional.as_mut().and_then(|optional| optional.marks.as_mut());
         marks.map_or(0, |marks| marks.read(ack, delivered))
     }
 
     /// Packet `sequence` is considered lost: what is reported to the control, if anything.
     pub fn lose(&mut self, sequence: u64) -> Option<Lost> {
-        self.asked.as_mut()?.stamps.as_mut().map(|stamps| stamps.lose(sequence))
+        self.optional.as_mut()?.stamps.as_mut().map(|stamps| stamps.lose(sequence))
     }
 
     /// Losses that no acknowledgement has counted; from now on they are counted.
     #[inline]
     pub fn take_uncounted(&mut self) -> u64 {
-        let stamps = self.asked.as_mut().and_then(|asked| asked.stamps.as_mut());
+        let stamps = self.optional.as_mut().and_then(|optional| optional.stamps.as_mut());
         stamps.map_or(0, Stamps::take_uncounted)
     }
 }
 
-impl Asked {
+impl OptionalMeasurements {
     #[inline]
     fn lost(&self) -> u64 {
         self.stamps.as_ref().map_or(0, Stamps::lost)

@@ -8,10 +8,10 @@ use ackclock_cc::{Ack, Decision, Signal};
 use ackclock_units::{Bytes, PICOSECONDS_PER_SECOND, PacketRate, Packets, Rate, Span, Time};
 
 use super::control::Control;
-use super::gate::Gate;
 use super::measuring::Measuring;
 use super::pacing::Pacer;
 use super::recovery::{Flight, NextPacket, Outcome, Recovery};
+use super::send_delay::SendDelay;
 use super::settings::{PacketSettings, Settings};
 use super::{Application, Timer};
 use crate::context::Context;
@@ -43,7 +43,7 @@ pub struct TcpSender<R> {
     application: Application,
     measuring: Measuring,
     timer: Timer,
-    gate: Gate,
+    send_delay: SendDelay,
     pacer: Pacer,
     /// The packet that timed out last, as long as it is the oldest; [`NO_PACKET`] for none.
     timed_out: u64,
@@ -53,14 +53,14 @@ pub struct TcpSender<R> {
     /// When the flow starts or stops next, or the application wants to be woken, whichever comes first.
     plans: Time,
     meter: Meter,
-    rare: Rare,
+    cold: ColdState,
 }
 
 /// No packet has this number.
 const NO_PACKET: u64 = u64::MAX;
 
 /// What few packets of a sender need.
-struct Rare {
+struct ColdState {
     /// When the flow starts, and when it stops sending.
     start: Time,
     stop: Time,
@@ -106,14 +106,14 @@ impl<R: Recovery> TcpSender<R> {
             },
             measuring: Measuring::new(&*control, ace_bits),
             timer,
-            gate: Gate::new(longest_delay, overhead),
+            send_delay: SendDelay::new(longest_delay, overhead),
             pacer: Pacer::default(),
             timed_out: NO_PACKET,
             marked_until: 0,
             last_sent: start,
             plans: start,
             meter,
-            rare: Rare {
+            cold: ColdState {
                 start,
                 stop,
                 phase_ends: start,
@@ -167,7 +167,7 @@ impl<R: Recovery> TcpSender<R> {
 
     #[inline(never)]
     fn noisy(&mut self, rtt: Span) -> Span {
-        rtt + self.rare.noise.span(self.settings.rtt_noise.saturating_mul(2))
+        rtt + self.cold.noise.span(self.settings.rtt_noise.saturating_mul(2))
     }
 
     fn on_ack(&mut self, ack: &Packet, context: &mut Context<'_>) {
@@ -275,19 +275,19 @@ impl<R: Recovery> TcpSender<R> {
     #[inline(never)]
     fn follow_plans(&mut self, context: &mut Context<'_>) {
         let now = context.now;
-        if self.phase == Phase::NotStarted && now >= self.rare.start {
+        if self.phase == Phase::NotStarted && now >= self.cold.start {
             self.phase = Phase::Sending;
-            self.rare.phase_ends = self.rare.stop;
+            self.cold.phase_ends = self.cold.stop;
             self.write(context, "start", self.control.window());
-        } else if self.phase == Phase::Sending && now >= self.rare.stop {
+        } else if self.phase == Phase::Sending && now >= self.cold.stop {
             self.phase = Phase::Stopped;
             self.write(context, "stop", self.control.window());
         }
         if self.phase == Phase::Stopped {
-            self.rare.phase_ends = Time::NEVER;
+            self.cold.phase_ends = Time::NEVER;
         }
         if self.application.on_timer(now, self.phase == Phase::Sending)
-            && let Some(fresh) = &self.rare.fresh
+            && let Some(fresh) = &self.cold.fresh
         {
             self.control.begin_again(now, &**fresh, &mut self.meter);
         }
@@ -296,7 +296,7 @@ impl<R: Recovery> TcpSender<R> {
 
     /// Finds out when the flow or its application does something next.
     fn plan(&mut self) {
-        self.plans = self.rare.phase_ends.min(self.application.wakeup());
+        self.plans = self.cold.phase_ends.min(self.application.wakeup());
     }
 
     /// Signals newly lost packets to the control.
@@ -327,8 +327,8 @@ impl<R: Recovery> TcpSender<R> {
     /// A burst begins, unless a random delay is still running.
     fn begin_burst(&mut self) {
         self.burst = 0;
-        if !self.gate.is_waiting() {
-            self.recovery.begin_burst(self.flight, self.gate.has_delayed());
+        if !self.send_delay.is_waiting() {
+            self.recovery.begin_burst(self.flight, self.send_delay.has_delayed());
         }
     }
 
@@ -516,7 +516,7 @@ impl<R: Recovery> Endpoint for TcpSender<R> {
         if self.phase != Phase::Sending || now >= self.plans {
             self.follow_plans(context);
         }
-        self.gate.on_timer(now);
+        self.send_delay.on_timer(now);
         if self.timer.expires(now) {
             if self.recovery.probes_instead(self.flight) {
                 self.timer.restart(now);
@@ -540,11 +540,11 @@ impl<R: Recovery> Endpoint for TcpSender<R> {
             return None;
         }
         let Some((sequence, again)) = self.candidate(now) else {
-            self.gate.shut();
+            self.send_delay.shut();
             self.pacer.release();
             return None;
         };
-        if self.gate.delays() && !self.recovery.takes_no_delay() && !self.gate.passes(now) {
+        if self.send_delay.delays() && !self.recovery.takes_no_delay() && !self.send_delay.passes(now) {
             // The pacer may hold a packet that was not to wait here; its time must not come again and again.
             self.pacer.release();
             return None;
@@ -560,7 +560,7 @@ impl<R: Recovery> Endpoint for TcpSender<R> {
     }
 
     fn wakeup(&self) -> Time {
-        let own = self.timer.alarm().min(self.plans).min(self.gate.wakeup());
+        let own = self.timer.alarm().min(self.plans).min(self.send_delay.wakeup());
         own.min(self.pacer.wakeup()).min(self.recovery.wakeup())
     }
 

@@ -163,9 +163,9 @@ impl Connection for Quic {
         let mtu = f64::from(path.current_mtu.max(1));
         let control = self.connection.congestion_state();
         let ssthresh = control.metrics().ssthresh;
-        let seen = control.into_any().downcast::<Watched>().ok().map(|watched| *watched.seen());
+        let observed = control.into_any().downcast::<Watched>().ok().map(|watched| *watched.observed());
         Ok(Info {
-            acked_bytes: seen.map_or(0, |seen| seen.acked_bytes),
+            acked_bytes: observed.map_or(0, |observed| observed.acked_bytes),
             // What the application counts: quinn does not.
             received_bytes: 0,
             sent_packets: path.sent_packets,
@@ -176,7 +176,7 @@ impl Connection for Quic {
             ssthresh: ssthresh
                 .filter(|bytes| *bytes < u32::MAX.into())
                 .map(|bytes| (bytes as f64 / mtu) as u32),
-            delivery_rate_mbps: seen.map_or(0.0, |seen| seen.delivery_rate_mbps),
+            delivery_rate_mbps: observed.map_or(0.0, |observed| observed.delivery_rate_mbps),
         })
     }
 

@@ -78,7 +78,13 @@ impl fmt::Debug for Choice {
 impl ControllerFactory for Choice {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
         let control = Arc::new(NewRenoConfig::default()).build(now, current_mtu);
-        Box::new(Watched { choice: self, is_chosen: false, mtu: current_mtu, control, seen: Seen::new(now) })
+        Box::new(Watched {
+            choice: self,
+            is_chosen: false,
+            mtu: current_mtu,
+            control,
+            observed: Observations::new(now),
+        })
     }
 }
 
@@ -88,13 +94,13 @@ pub struct Watched {
     is_chosen: bool,
     mtu: u16,
     control: Box<dyn Controller>,
-    seen: Seen,
+    observed: Observations,
 }
 
 /// The observations of a control. In rounds in which there was too little to send, the delivery rate is that of the
 /// sender.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
+pub struct Observations {
     /// Bytes that were acknowledged, with their headers.
     pub acked_bytes: u64,
     /// The delivery rate of the last round trip, Mbit/s.
@@ -104,9 +110,9 @@ pub struct Seen {
     last_sent: u64,
 }
 
-impl Seen {
-    fn new(now: Instant) -> Seen {
-        Seen { acked_bytes: 0, delivery_rate_mbps: 0.0, round: (now, 0, 0), last_sent: 0 }
+impl Observations {
+    fn new(now: Instant) -> Observations {
+        Observations { acked_bytes: 0, delivery_rate_mbps: 0.0, round: (now, 0, 0), last_sent: 0 }
     }
 
     fn end_acks(&mut self, now: Instant, largest_acked: Option<u64>) {
@@ -124,8 +130,8 @@ impl Seen {
 impl Watched {
     /// What it has seen so far.
     #[must_use]
-    pub const fn seen(&self) -> &Seen {
-        &self.seen
+    pub const fn observed(&self) -> &Observations {
+        &self.observed
     }
 
     fn look(&mut self, now: Instant) {
@@ -141,17 +147,17 @@ impl Watched {
 impl Controller for Watched {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
         self.look(now);
-        self.seen.last_sent = last_packet_number;
+        self.observed.last_sent = last_packet_number;
         self.control.on_sent(now, bytes, last_packet_number);
     }
 
     fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: &RttEstimator) {
-        self.seen.acked_bytes += bytes;
+        self.observed.acked_bytes += bytes;
         self.control.on_ack(now, sent, bytes, app_limited, rtt);
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest_acked: Option<u64>) {
-        self.seen.end_acks(now, largest_acked);
+        self.observed.end_acks(now, largest_acked);
         self.control.on_end_acks(now, in_flight, app_limited, largest_acked);
     }
 

@@ -44,19 +44,19 @@ pub struct QuicListener {
     socket: Arc<Counted>,
     /// Handshakes that ended, well or not. Each has its permit, so that they are bounded.
     ended: (UnboundedSender<Welcomed>, Mutex<UnboundedReceiver<Welcomed>>),
-    known: Mutex<Known>,
+    known: Mutex<AccountedConnections>,
     /// Datagrams of handshakes that were not let in.
     turned_away: AtomicU64,
 }
 
 /// Connections whose datagrams are accounted for.
 #[derive(Default)]
-struct Known {
+struct AccountedConnections {
     /// With the time at which each was first seen closed.
     connections: Vec<(quinn::Connection, Option<Instant>)>,
     /// Datagrams of those that are forgotten.
     before: u64,
-    told: u64,
+    strays_reported: u64,
 }
 
 impl QuicListener {
@@ -191,7 +191,7 @@ impl crate::transport::Listener for QuicListener {
 
     fn take_strays(&self) -> u64 {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let Known { connections, before, told } = &mut *known;
+        let AccountedConnections { connections, before, strays_reported } = &mut *known;
         let now = clock::now();
         let mut own = 0;
         connections.retain_mut(|(connection, closed)| {
@@ -209,8 +209,8 @@ impl crate::transport::Listener for QuicListener {
         });
         let strays =
             self.socket.received().saturating_sub(own + *before + self.turned_away.load(Ordering::Relaxed));
-        let new = strays.saturating_sub(*told);
-        *told = strays;
+        let new = strays.saturating_sub(*strays_reported);
+        *strays_reported = strays;
         if new < FEW_STRAYS { 0 } else { new }
     }
 }

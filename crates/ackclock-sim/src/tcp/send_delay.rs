@@ -11,7 +11,7 @@ pub const TIE_BREAK: Span = Span(1000);
 ///
 /// A processor cannot predict whether it is open, so its functions calculate rather than branch.
 #[derive(Debug)]
-pub struct Gate {
+pub struct SendDelay {
     /// When the delay that is running ends; [`Time::NEVER`] when none is.
     opens: Time,
     /// Upper end of the delay; zero for none.
@@ -20,11 +20,11 @@ pub struct Gate {
     is_open: bool,
 }
 
-impl Gate {
-    /// A gate with delays of at most `longest`, drawn from `stream`.
+impl SendDelay {
+    /// Delays of at most `longest`, drawn from `stream`.
     #[must_use]
     pub fn new(longest: Span, stream: Stream) -> Self {
-        Gate { opens: Time::NEVER, longest, stream, is_open: false }
+        SendDelay { opens: Time::NEVER, longest, stream, is_open: false }
     }
 
     /// Whether it delays anything at all.
@@ -34,7 +34,7 @@ impl Gate {
         self.longest != Span::ZERO
     }
 
-    /// Whether packets may go at `now`; starts a delay if none has run since the gate was shut.
+    /// Whether packets may go at `now`; starts a delay if none has run since it was shut.
     #[inline]
     pub fn passes(&mut self, now: Time) -> bool {
         if self.longest == Span::ZERO || self.is_open {
