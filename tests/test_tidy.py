@@ -25,10 +25,7 @@ PAGES = [
 ]
 
 LONGEST = 400
-LONGER = {
-    "crates/ackclock-sim/src/tcp/sender.rs": "one state machine",
-    "python/ackclock/engine/build.py": "every key of a flow is an argument, and described",
-}
+LONGER = {"crates/ackclock-sim/src/tcp/sender.rs": "one state machine"}
 """Files that may be longer, and why."""
 
 

@@ -283,36 +283,10 @@ def scenario(
     tcp: Mapping[str, object] | None = None,
     events: tuple[Mapping[str, object], ...] = (),
 ) -> Table:
-    """Assemble a scenario as `ackclock.scenario` does, to be simulated, saved as JSON, or swept.
+    """Assemble a scenario from the arguments of `ackclock.scenario`, for the senders of the papers.
 
-    Its senders have the profile of the format, the papers' ``"ns2"``, unless `tcp` names another. The
-    topology cannot be a named path.
-
-    Parameters
-    ----------
-    topology : mapping
-        Result of `dumbbell`, or ``{"parking_lot": ...}``, or ``{"node": [...], "link":
-        [...]}``.
-    *flows : mapping
-        Results of `flow`, in order.
-    duration : str
-        Simulated time, such as ``"60 s"``.
-    warmup : str, optional
-        Time before measuring starts.
-    seed : int
-        Seed of the random streams.
-    sample : str, optional
-        Sampling interval of the tables over time.
-    tcp : mapping, optional
-        Keys of all flows, as in ``[tcp]``.
-    events : tuple of mapping
-        Changes during the run, as in ``[[event]]``.
-
-    Returns
-    -------
-    dict
-        The tables of a scenario file; `check` shows the defaults of all keys that are not
-        given.
+    Its senders have the profile of the format, ``"ns2"``, unless `tcp` names another. The topology cannot
+    be a named path, which has senders of its own.
     """
     run = {"duration": duration, "warmup": warmup, "seed": seed, "sample": sample}
     tables: Table = {"run": {key: value for key, value in run.items() if value is not None}}
