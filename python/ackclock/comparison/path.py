@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from ackclock import engine
 from ackclock.comparison.quantities import buffer_packets, duration_s, rate_mbps, share, time_ms
@@ -197,26 +197,54 @@ MUCH_LOSS = 0.2
 """A random loss rate above which the verb names it on standard error."""
 
 
-def of_options(path: str | None, scenario: Path | None, duration: str | None, **given: Any) -> PathSetup:
+class RunOptions(TypedDict, total=False):
+    """The fields of `PathSetup` that people choose; without a profile it is that of the path."""
+
+    duration_s: float | None
+    runs: int
+    profile: str | None
+    flows: int
+    ecn: bool
+    seed: int | None
+
+
+class PathOptions(RunOptions, total=False):
+    """Options as people write them, such as ``rate="10mbit"``; None is that of the path."""
+
+    rate: str | None
+    rtt: str | None
+    buffer: str | None
+    loss: str | None
+    queue: str | None
+
+
+def of_options(
+    path: str | None, scenario: Path | None, duration: str | None, **given: Unpack[PathOptions]
+) -> PathSetup:
     """Return the named path, that of a scenario file, or one of numbers, from options as people write them.
 
     `given` are those of `of_scenario`, and take precedence. Raises ValueError when one cannot be read.
     """
     if path is not None and scenario is not None:
         raise ValueError("path and scenario both name a path; use only one")
-    given = {"ecn": False, "seed": None} | given
-    given["duration_s"] = None if duration is None else duration_s(duration)
-    if duration is not None and given["duration_s"] <= STARTS_WITHIN_S:
-        raise ValueError(
-            f"not a duration of more than 1 s: '{duration}'; flows start within the first second"
-        )
+    if duration is not None:
+        given["duration_s"] = seconds = duration_s(duration)
+        if seconds <= STARTS_WITHIN_S:
+            raise ValueError(
+                f"not a duration of more than 1 s: '{duration}'; flows start within the first second"
+            )
     if scenario is not None:
         return of_file(scenario, **given)
     return of_numbers(**given) if path is None else of_scenario({"path": path}, path, **given)
 
 
 def grid_of_options(
-    queues: Sequence[str], buffers: Sequence[str], *where: Any, **given: Any
+    queues: Sequence[str],
+    buffers: Sequence[str],
+    path: str | None,
+    scenario: Path | None,
+    duration: str | None = None,
+    **given: Unpack[PathOptions],
 ) -> dict[tuple[str, str], PathSetup]:
     """Return a setting for each queue and each buffer, by their names; others are as for `of_options`.
 
@@ -227,7 +255,8 @@ def grid_of_options(
     cells = {}
     for queue in dict.fromkeys(queues) or [None]:
         for buffer in dict.fromkeys(buffers) or [None]:
-            setting = of_options(*where, **given, queue=queue, buffer=buffer)
+            given["queue"], given["buffer"] = queue, buffer
+            setting = of_options(path, scenario, duration, **given)
             named = f"{setting.path.buffer_packets / setting.path.bdp_packets:.2g}bdp"
             cells[queue or setting.kind, buffer or named] = setting
     return cells
@@ -239,8 +268,7 @@ def of_numbers(
     buffer: str | None = None,
     loss: str | None = None,
     queue: str | None = None,
-    ecn: bool = False,
-    **more: Any,
+    **more: Unpack[RunOptions],
 ) -> PathSetup:
     """Return a path from its numbers as people write them.
 
@@ -249,15 +277,27 @@ def of_numbers(
     """
     mbps, milliseconds = rate_mbps(rate or "100mbit"), time_ms(rtt or "100ms")
     packets = None if buffer is None else buffer_packets(buffer, mbps, milliseconds)
-    more["profile"] = more.get("profile") or "linux"
     path = build.Path(
         mbps,
         milliseconds,
         queue_packets=packets,
-        discipline=_marking({"kind": queue} if queue else {}, ecn=ecn),
+        discipline=_marking({"kind": queue} if queue else {}, ecn=more.get("ecn", False)),
         link={"loss": _random_loss(share(loss or "0"))},
     )
-    return PathSetup(path, ecn=ecn, **more)
+    return _setup(path, more, "linux")
+
+
+def _setup(path: build.Path, options: RunOptions, profile: str) -> PathSetup:
+    """Return the setup of a path with the options, and a profile if these have none."""
+    return PathSetup(
+        path,
+        duration_s=options.get("duration_s"),
+        runs=options.get("runs", PathSetup.runs),
+        profile=options.get("profile") or profile,
+        flows=options.get("flows", PathSetup.flows),
+        ecn=options.get("ecn", PathSetup.ecn),
+        seed=options.get("seed"),
+    )
 
 
 def _marking(discipline: build.Table, *, ecn: bool) -> build.Table:
@@ -270,7 +310,7 @@ def _random_loss(probability: float) -> build.Table:
     return {"kind": "bernoulli", "rate": probability} if probability else {"kind": "none"}
 
 
-def of_scenario(base: build.Table, name: str, **given: Any) -> PathSetup:
+def of_scenario(base: build.Table, name: str, **given: Unpack[PathOptions]) -> PathSetup:
     """Return the path of a scenario: its dumbbell, ``[tcp]``, events, and flows without control.
 
     `base` is a scenario or ``{"path": "geo"}``; the first of its flows with a control supplies the round
@@ -280,48 +320,49 @@ def of_scenario(base: build.Table, name: str, **given: Any) -> PathSetup:
     """
     flows = list(base.get("flow", [])) or [{"controller": "reno"}]
     run = base.get("run") or {"duration": "60 s"}
-    return _of_tables(base, engine.tables({**base, "flow": flows, "run": run}), name, **given)
+    return _of_tables(base, engine.tables({**base, "flow": flows, "run": run}), name, given)
 
 
-def _of_tables(base: build.Table, complete: build.Table, name: str, **given: Any) -> PathSetup:
+def _of_tables(base: build.Table, complete: build.Table, name: str, given: PathOptions) -> PathSetup:
     """Return the path of a scenario as it was written, and with every default filled in."""
-    texts = {key: given.pop(key) for key in ("rate", "rtt", "buffer", "loss")}
-    queue = given.pop("queue")
-    ecn = given.get("ecn", False)
+    queue, ecn = given.get("queue"), given.get("ecn", False)
+    overridden = {
+        "rate": given.get("rate"),
+        "delay": given.get("rtt"),
+        "queue": queue or given.get("buffer") or ecn,
+        "loss": given.get("loss"),
+    }
     if "dumbbell" not in complete:
         raise ValueError(f"{name}: compare needs a [dumbbell] or a named path")
+    if given.get("rate") and "rate_trace" in base.get("dumbbell", {}):
+        raise ValueError(f"{name}: has a rate_trace; leave out --rate")
     path = complete["dumbbell"]
     own = [flow for flow in complete["flow"] if "source" not in flow]
-    rtt = texts["rtt"] or (own[0]["rtt"] if own else None)
+    rtt = given.get("rtt") or (own[0]["rtt"] if own else None)
     round_trip_ms = time_ms(rtt) if rtt else 2 * time_ms(path["delay"])
-    rate = rate_mbps(texts["rate"]) if texts["rate"] else _mean_rate_mbps(path)
-    overridden = {
-        "rate": texts["rate"],
-        "delay": texts["rtt"],
-        "queue": queue or texts["buffer"] or ecn,
-        "loss": texts["loss"],
-    }
+    rate = _mean_rate_mbps(path) if (text := given.get("rate")) is None else rate_mbps(text)
     own_queue = dict(path["queue"])
     own_limit = own_queue.pop("limit")
-    loss = share(texts["loss"]) if texts["loss"] else share_of(path.get("loss", {}))
-    kept = {key: value for key, value in base.items() if key in ("path", "tcp", "dumbbell", "event")}
-    tcp = {key: value for key, value in base.get("tcp", {}).items() if key != "profile"}
-    profile = given.pop("profile") or base.get("tcp", {}).get("profile", "linux")
-    if texts["rate"] and "rate_trace" in kept.get("dumbbell", {}):
-        raise ValueError(f"{name}: has a rate_trace; leave out --rate")
-    return PathSetup(
+    loss = share_of(path.get("loss", {})) if (text := given.get("loss")) is None else share(text)
+    setup = _setup(
         build.Path(
             rate,
             round_trip_ms,
-            queue_packets=buffer_packets(texts["buffer"] or own_limit, rate, round_trip_ms),
+            queue_packets=buffer_packets(given.get("buffer") or own_limit, rate, round_trip_ms),
             discipline=_marking({"kind": queue} if queue else own_queue, ecn=ecn),
             link={"loss": _random_loss(loss)},
         ),
-        base=kept | {"tcp": tcp, "flow": [flow for flow in base.get("flow", []) if "source" in flow]},
+        given,
+        base.get("tcp", {}).get("profile", "linux"),
+    )
+    tcp = {key: value for key, value in base.get("tcp", {}).items() if key != "profile"}
+    kept = {key: value for key, value in base.items() if key in ("path", "dumbbell", "event")}
+    others = [flow for flow in base.get("flow", []) if "source" in flow]
+    return replace(
+        setup,
+        base=kept | {"tcp": tcp, "flow": others},
         name=name,
-        profile=profile,
         given=frozenset(key for key, value in overridden.items() if value),
-        **given,
     )
 
 
@@ -341,7 +382,7 @@ def _mean_rate_mbps(path: build.Table) -> float:
     return len(lines) * TRACE_PACKET_BITS / float(lines[-1]) / 1e3
 
 
-def of_file(file: Path, **given: Any) -> PathSetup:
+def of_file(file: Path, **given: Unpack[PathOptions]) -> PathSetup:
     """Return the path of a scenario file in TOML or JSON, as `of_scenario` does."""
     base, scenario = engine.written_tables(engine.text_of(file), str(file), is_json=file.suffix == ".json")
     complete = engine.tables(scenario)
@@ -354,4 +395,4 @@ def of_file(file: Path, **given: Any) -> PathSetup:
         given["duration_s"] = given.get("duration_s") or duration_s(duration)
     if given.get("seed") is None:
         given["seed"] = base.get("run", {}).get("seed")
-    return _of_tables(base, complete, file.stem, **given)
+    return _of_tables(base, complete, file.stem, given)
