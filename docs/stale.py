@@ -34,6 +34,7 @@ GENERATED = (
         "docs/make.py glossary",
         "test_glossary.py",
     ),
+    Generated("docs/api.md", ("python/ackclock",), "docs/api.py", "test_api_page.py"),
     Generated("docs/curves", ("crates/ackclock-cc/src", "crates/ackclock-sim/src"), "make docs", "curves.rs"),
     Generated("docs/scenario.md", ("crates/ackclock-scenario/src",), "make docs", "reading.rs"),
     Generated("docs/theory.md", ("python/ackclock/predictions", "python/ackclock/models"), "make docs"),
