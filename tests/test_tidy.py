@@ -92,6 +92,25 @@ def test_files_are_short() -> None:
     assert not too_long - set(LONGER)
 
 
+NOT_NOUNS = "Over Rare Gate Stay Told Seen Asked Wanted Found Shown Known Due Got"
+"""Names that types have had, and that say what happens to a thing rather than what it is."""
+
+
+def test_types_have_nouns() -> None:
+    declared = re.compile(
+        rf"^\s*(?:pub(?:\(\w+\))? )?(?:struct|enum|class|type) ({NOT_NOUNS.replace(' ', '|')})\b"
+    )
+    assert declared.match("pub struct Seen {")
+    assert not declared.match("struct SeenPackets {")
+    found = [
+        f"{name(file)}: {line.strip()}"
+        for file in CODE
+        for line in file.read_text("utf-8").splitlines()
+        if declared.match(line)
+    ]
+    assert found == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_no_page_says_what_was_true_once(page: Path) -> None:
     stale = re.compile(r"\b(not|there) yet\b|\bso far\b|\bfor now\b", re.IGNORECASE)
