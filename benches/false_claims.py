@@ -20,7 +20,7 @@ from ackclock.draw.figure import Group
 from ackclock.engine import Run
 from ackclock.reproduction.artefact import Claim, Judged, Probe, Simulated
 from ackclock.reproduction.claims import between, mean, ratio
-from ackclock.reproduction.judge import Asked, judge
+from ackclock.reproduction.judge import Assignment, judge
 from ackclock.reproduction.numbers import Effort, Numbers
 from ackclock.reproduction.orders import ordered
 from ackclock.runs import Case
@@ -48,7 +48,7 @@ def _measure(run: Run) -> dict[str, float]:
     return {"goodput": float(run.summary["flows"][0]["goodput_mbps"])}
 
 
-def group(number: int, runs: int, duration_s: int) -> Asked:
+def group(number: int, runs: int, duration_s: int) -> Assignment:
     """Return the comparison of Reno with itself with seeds of its own."""
     artefact = Simulated(
         name=f"figure-{number}",
@@ -61,7 +61,7 @@ def group(number: int, runs: int, duration_s: int) -> Asked:
         probe=Probe(("goodput",), _measure),
         draw=lambda *_: Group(()),
     )
-    return Asked.of(artefact, Effort(quick=False, runs=runs))
+    return Assignment.of(artefact, Effort(quick=False, runs=runs))
 
 
 def claims(limit: float) -> dict[str, Claim]:
@@ -99,9 +99,9 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=None, help="runs at once; one per core")
     parser.add_argument("-o", "--output", type=Path, default=None, help="file of the same lines")
     given = parser.parse_args()
-    asked = [group(number, given.runs, given.duration) for number in range(given.groups)]
+    assignments = [group(number, given.runs, given.duration) for number in range(given.groups)]
     every = []
-    for _, judgement in judge(asked, jobs=given.jobs):
+    for _, judgement in judge(assignments, jobs=given.jobs):
         if judgement.error:
             sys.exit(judgement.error)
         every.append(judgement.numbers)
