@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ackclock.draw.figure import BAR_WIDTH, HEADROOM, PAPER, Axis, Chart, Ends, Group, Series, numbered
+from ackclock.draw.figure import BAR_WIDTH, HEADROOM, PAPER, Axis, Chart, Ends, Group, Series, Table, numbered
 from ackclock.reproduction.artefact import Claim, Traces
 from ackclock.reproduction.numbers import Key, Numbers
 
@@ -22,6 +22,16 @@ def axis(label: str, *, log: bool = False, range: Ends | None = None) -> Axis:  
     words, _, unit = label.partition(" (")
     is_unit = unit.endswith(")")
     return Axis(words if is_unit else label, unit[:-1] if is_unit else "", log, range=range)
+
+
+def every_number(numbers: Numbers, _traces: Traces) -> Table:
+    """Write every number of every case into a table, for artefacts whose paper has sentences alone."""
+    rows = [
+        [str(case), str(key), str(numbers.of(case, key))]
+        for case, measured in numbers.rows.items()
+        for key in measured[0]
+    ]
+    return Table(["case", "number", "measured"], rows)
 
 
 def over_time(

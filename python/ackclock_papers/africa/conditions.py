@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ackclock.draw.figure import Table
 from ackclock.engine import Run, number
-from ackclock.reproduction.artefact import Probe, Simulated, Traces
+from ackclock.reproduction.artefact import Probe, Simulated
 from ackclock.reproduction.claims import mean, near
-from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.figures import every_number
+from ackclock.reproduction.numbers import Effort, Row
 from ackclock.runs import Case
 from ackclock_papers.africa.setting import AFRICA, NOISE, NOISE_SHARE, RATE_MBPS
 from ackclock_papers.africa.tables_i_and_ii import table_case
@@ -30,18 +30,13 @@ def _measure(run: Run) -> Row:
     return {"first_ms": least[0], "second_ms": least[1], "noise": number(noise["goodput_mbps"]) / RATE_MBPS}
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Table:
-    rows = [[name, str(numbers.of(TABLES, name))] for name in numbers.rows[TABLES][0]]
-    return Table(["", "measured"], rows)
-
-
 CONDITIONS = Simulated(
     name="conditions",
     caption="conditions that section IV states",
     about="Table I's flows of 30 and 180 ms.",
     cases=_cases,
     probe=Probe(("first_ms", "second_ms", "noise"), _measure),
-    draw=_draw,
+    draw=every_number,
     claims=(
         near(
             "rtt-from-to-b-30-ms",

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from ackclock.draw.figure import Table
 from ackclock.engine import Run
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Probe, Simulated, Traces
+from ackclock.reproduction.artefact import Probe, Simulated
 from ackclock.reproduction.claims import between, mean, near, ratio
-from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
+from ackclock.reproduction.figures import every_number
+from ackclock.reproduction.numbers import Effort, Key, Row
 from ackclock.reproduction.orders import plainly
 from ackclock.runs import Case
 from ackclock_papers.africa.figures_2_to_6 import FIGURE_4, LEFT_OUT_S
@@ -117,20 +117,10 @@ def _probe_3(case: Key, _effort: Effort) -> Probe:
     return Probe(BOTH_SLOW, both_slow)
 
 
-def draw(numbers: Numbers, _traces: Traces) -> Table:
-    """Write every number of every case into a table."""
-    rows = [
-        [f"{case}: {key}", str(numbers.of(case, key))]
-        for case, measured in numbers.rows.items()
-        for key in measured[0]
-    ]
-    return Table(["", "measured"], rows)
-
-
 SECTION_3_B = Simulated(
     name="section-iii-b", caption="when Africa is slow",
     about="Modes of the flows of table I, also more finely sampled, and of figure 4, from their traces.",
-    cases=_cases_3, probe=_probe_3, draw=draw, headline=True,
+    cases=_cases_3, probe=_probe_3, draw=every_number, headline=True,
     claims=(
         *(between(slug("faster-flow-turns-slow-first-rtt", multiple),
                   f"the faster flow turns slow first (RTT ratio {multiple})",

@@ -13,6 +13,7 @@ from ackclock.metrics import Estimate
 from ackclock.names import slug
 from ackclock.reproduction.artefact import Probe, Simulated
 from ackclock.reproduction.claims import between, mean, near
+from ackclock.reproduction.figures import every_number
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.reproduction.orders import plainly
 from ackclock.runs import Case
@@ -25,7 +26,7 @@ from ackclock_papers.africa.figures_2_to_6 import (
     LEFT_OUT_S,
     measure_pair,
 )
-from ackclock_papers.africa.section_iii_b import BEFORE_LOSSES, BELOW, FULL, before_losses, draw, own
+from ackclock_papers.africa.section_iii_b import BEFORE_LOSSES, BELOW, FULL, before_losses, own
 from ackclock_papers.africa.setting import ACCESS, AFRICA, HSTCP, RATE_MBPS, TcpVariant, scenario
 from ackclock_papers.africa.tables_i_and_ii import TABLE_2, UNEQUAL, RttRatio, table_case
 
@@ -234,7 +235,7 @@ SECTION_4 = Simulated(
         "Figures 5 and 6 with other settings; table II's flows with Scalable TCP; figure 4 with a "
         "queue before Reno's access link; FAST and HSTCP alone on figure 7's link for a minute."
     ),
-    cases=_cases_4, probe=lambda case, _effort: PROBES.get(case, VARIANT), draw=draw,
+    cases=_cases_4, probe=lambda case, _effort: PROBES.get(case, VARIANT), draw=every_number,
     claims=(
         between("fast-alone-uses-link",
                 "FAST alone uses the link", mean(FAST_ALONE, "utilisation"), FULL, 1.001,

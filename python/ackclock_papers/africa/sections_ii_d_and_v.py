@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from ackclock.draw.figure import Table
 from ackclock.engine import Run, build, number, quantity
 from ackclock.metrics import Estimate
 from ackclock.models import laws
-from ackclock.reproduction.artefact import Probe, Simulated, Traces
+from ackclock.reproduction.artefact import Probe, Simulated
 from ackclock.reproduction.claims import between, mean, near
+from ackclock.reproduction.figures import every_number
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.reproduction.orders import ordered, plainly
 from ackclock.runs import Case
@@ -153,15 +153,6 @@ def _probe_2(case: str, _effort: Effort) -> Probe:
     return Probe(("drops per event",), _drops_per_event)
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Table:
-    rows = [
-        [f"{case}: {key}", str(numbers.of(case, key))]
-        for case, measured in numbers.rows.items()
-        for key in measured[0]
-    ]
-    return Table(["", "measured"], rows)
-
-
 def _of(case: str, *keys: str) -> list[tuple[str, Callable[[Numbers], Estimate]]]:
     return [(key, mean(case, key)) for key in keys]
 
@@ -175,7 +166,7 @@ SECTION_2_D = Simulated(
     ),
     cases=_cases_2,
     probe=_probe_2,
-    draw=_draw,
+    draw=every_number,
     headline=True,
     claims=(
         near(
@@ -313,7 +304,7 @@ SECTION_5 = Simulated(
         f"Africa alone on {FAST_MBPS:g} Mbit/s, RTT {RTT_MS:g} ms: with noise in what it measures, "
         "without a buffer, and with two Reno flows in the other direction."
     ),
-    cases=_cases_5, probe=_probe_5, draw=_draw, headline=True,
+    cases=_cases_5, probe=_probe_5, draw=every_number, headline=True,
     claims=(
         between("with-variable-delay-grows-reno-at-worst",
                 "with variable delay Africa grows like Reno at worst", mean(NOISY, "growth"), 0.9, np.inf,

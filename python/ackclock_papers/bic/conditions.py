@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ackclock.draw.figure import Table
 from ackclock.engine import Run, number
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Probe, Simulated, Traces
+from ackclock.reproduction.artefact import Probe, Simulated
 from ackclock.reproduction.claims import between, mean
-from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.figures import every_number
+from ackclock.reproduction.numbers import Effort, Row
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import EARLY_S, background_mbps, case
 from ackclock_papers.bic.tables_1_to_3 import QUICK_MEGABIT_S, RttPair, case_table
@@ -45,22 +45,13 @@ def _of_table_3(run: Run) -> Row:
 PROBES = {ALONE: Probe(DIRECTIONS, _measure), TABLE_3: Probe(("reverse", "rtt_ms"), _of_table_3)}
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Table:
-    rows = [
-        [str(case), name, str(numbers.of(case, name))]
-        for case, probe in PROBES.items()
-        for name in probe.keys
-    ]
-    return Table(["", "", "measured"], rows)
-
-
 CONDITIONS = Simulated(
     name="conditions",
     caption="conditions that section II states for the simulations",
     about="At 100 Mbit/s: web traffic alone, and table 3's BI-TCP flows of 40 and 240 ms.",
     cases=_cases,
     probe=lambda key, _effort: PROBES[key],
-    draw=_draw,
+    draw=every_number,
     claims=(
         *(
             between(

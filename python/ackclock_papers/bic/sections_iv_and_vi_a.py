@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 
 from ackclock import metrics
-from ackclock.draw.figure import Table
 from ackclock.engine import Run, build, number
 from ackclock.metrics import Estimate, over_runs
 from ackclock.models import unfairness as predicted
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
+from ackclock.reproduction.artefact import Claim, Probe, Simulated
 from ackclock.reproduction.claims import mean, near, ratio, times
+from ackclock.reproduction.figures import every_number
 from ackclock.reproduction.least import MUCH, MUCH_MORE
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.reproduction.orders import ordered, plainly
@@ -86,15 +86,6 @@ def _measure_alone(run: Run) -> Row:
     }
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Table:
-    rows = [
-        [f"{case}: {key}", str(numbers.of(case, key))]
-        for case, measured in numbers.rows.items()
-        for key in measured[0]
-    ]
-    return Table(["", "measured"], rows)
-
-
 def _fewer(rival: LoneControl, name: str) -> Claim:
     return plainly(
         slug("binary-search-loses-less-than", name),
@@ -114,7 +105,7 @@ SECTION_VI_A = Simulated(
     ),
     cases=lambda effort: {control: _alone(effort, control) for control in (*AIMD, BIC, HSTCP, *SLOW)},
     probe=Probe(("drops", "kept", "window"), _measure_alone),
-    draw=_draw,
+    draw=every_number,
     headline=True,
     claims=(
         *(
@@ -262,7 +253,7 @@ SECTION_IV = Simulated(
     ),
     cases=_cases_4,
     probe=_probe_4,
-    draw=_draw,
+    draw=every_number,
     claims=(
         *(
             plainly(

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ackclock.draw.figure import Table
 from ackclock.engine import Run, number
 from ackclock.metrics import Estimate, bandwidth_stolen_rate, over_runs, throughput_degradation
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Probe, Simulated, Traces
+from ackclock.reproduction.artefact import Probe, Simulated
 from ackclock.reproduction.claims import between, changed, mean, near, ratio
+from ackclock.reproduction.figures import every_number
 from ackclock.reproduction.least import FULL
 from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.reproduction.orders import ordered, plainly
@@ -60,15 +60,6 @@ def _probe_2(case: Key, effort: Effort) -> Probe:
     return figures_1_to_3.FIGURE_1.probe_of(figures_1_to_3.ALONE, effort)
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Table:
-    rows = [
-        [f"{case}: {key}", str(numbers.of(case, key))]
-        for case, measured in numbers.rows.items()
-        for key in measured[0]
-    ]
-    return Table(["", "measured"], rows)
-
-
 def _degradation(key: figures_1_to_3.Sessions) -> Callable[[Numbers], Estimate]:
     def judge(numbers: Numbers) -> Estimate:
         alone, shared = (numbers.each(case, "reno_mbps") for case in (figures_1_to_3.ALONE, key))
@@ -90,7 +81,7 @@ SECTION_2 = Simulated(
     about="Figure 1's runs, FIT in MulTCP's place, and the turns of table V.",
     cases=_cases_2,
     probe=_probe_2,
-    draw=_draw,
+    draw=every_number,
     headline=True,
     claims=(
         plainly(
@@ -276,7 +267,7 @@ SECTION_6 = Simulated(
         "A flow alone on figure 3's link, ten Renos on figure 4's, runs of figures 3, 6 and 7, and "
         "Reno next to Reno and next to FIT on the simulated paths of table V."
     ),
-    cases=_cases_6, probe=_probe_6, draw=_draw,
+    cases=_cases_6, probe=_probe_6, draw=every_number,
     claims=(
         *(between(slug(name, "starves-beside-reno"),
                   f"{name} starves next to Reno", mean(f"{name} next to Reno", "share"), 0, 0.25,

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ackclock.draw.figure import Table
 from ackclock.engine import Run
-from ackclock.reproduction.artefact import Probe, Simulated, Traces
+from ackclock.reproduction.artefact import Probe, Simulated
 from ackclock.reproduction.claims import between, mean
-from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.figures import every_number
+from ackclock.reproduction.numbers import Effort, Row
 from ackclock.runs import Case
 from ackclock_papers.illinois.figures_8_and_10 import RENO, RTT_S
 from ackclock_papers.illinois.figures_14_and_15 import LossyFlow, NoisyPair, lossy, noisy
@@ -49,18 +49,13 @@ PROBES = {
 }
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Table:
-    rows = [[case, key, numbers.of(case, key)] for case, probe in PROBES.items() for key in probe.keys]
-    return Table(["", "number", "measured"], rows)
-
-
 CONDITIONS = Simulated(
     name="conditions",
     caption="conditions that the paper states",
     about="Reno alone on 100 Mbit/s; two Illinois flows on 10 Mbit/s; Illinois with random loss.",
     cases=_cases,
     probe=lambda case, _effort: PROBES[case],
-    draw=_draw,
+    draw=every_number,
     claims=(
         between(
             "propagation-delay-100-ms",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ackclock.draw.figure import Table
 from ackclock.engine import Run
-from ackclock.reproduction.artefact import Probe, Simulated, Traces
+from ackclock.reproduction.artefact import Probe, Simulated
 from ackclock.reproduction.claims import between, mean, near, times
-from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
+from ackclock.reproduction.figures import every_number
+from ackclock.reproduction.numbers import Effort, Key, Row
 from ackclock.runs import Case
 from ackclock_papers.transient import figures_1_and_2, setting
 from ackclock_papers.transient.figures_3_to_6 import alone
@@ -42,22 +42,13 @@ PROBES: Mapping[Key, Probe] = {
 }
 
 
-def _draw(numbers: Numbers, _traces: Traces) -> Table:
-    rows = [
-        [str(case), str(key), str(numbers.of(case, key))]
-        for case, rows in numbers.rows.items()
-        for key in rows[0]
-    ]
-    return Table(["case", "number", "measured"], rows)
-
-
 CONDITIONS = Simulated(
     name="conditions",
     caption="conditions that section 2 states for the simulations",
     about="A TCP flow on the link, the ON/OFF sources alone, and a TCP flow under Bernoulli loss.",
     cases=_cases,
     probe=lambda case, _effort: PROBES[case],
-    draw=_draw,
+    draw=every_number,
     claims=(
         between(
             "round-trip-without-queue-100-ms",
