@@ -8,9 +8,9 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use ackclock_measure::door::{Door, Permit};
+use ackclock_measure::fault::Fault;
 use ackclock_measure::session::Line;
 use ackclock_measure::token::{Conversation, Side, Token};
-use ackclock_measure::fault::Fault;
 use ackclock_measure::wire::{self, Answer, LONGEST_LINE, Lines, PROTOCOL, Request};
 use libfuzzer_sys::fuzz_target;
 use peer::Peer;

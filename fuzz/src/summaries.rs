@@ -2,12 +2,10 @@
 #![no_main]
 
 #[allow(dead_code, reason = "tests need more of them")]
+#[path = "../../crates/ackclock-sim/tests/common"]
 mod common {
-    #[path = "../../../crates/ackclock-sim/tests/common/ledger.rs"]
     pub mod ledger;
-    #[path = "../../../crates/ackclock-sim/tests/common/random.rs"]
     pub mod random;
-    #[path = "../../../crates/ackclock-sim/tests/common/scenarios.rs"]
     mod scenarios;
 }
 
