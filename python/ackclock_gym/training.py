@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ackclock.runs.imports import import_whole
 from ackclock_gym.environment import Reward, Scenarios, WindowVectorEnv, log_power, scenarios_of
 from ackclock_gym.policies import Linear
 
@@ -66,7 +67,7 @@ def train(
         When a number is out of range.
     """
     try:
-        import cma
+        cma = import_whole("cma")
     except ModuleNotFoundError as error:
         message = "training needs cma: pip install cma"
         raise ModuleNotFoundError(message, name=error.name) from None

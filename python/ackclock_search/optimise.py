@@ -5,7 +5,6 @@ The optimiser is CMA-ES (Hansen and Ostermeier, Evolutionary Computation 9, 2001
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import warnings
 from collections.abc import Callable, Sequence
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ackclock.runs.imports import import_whole
 from ackclock_search.genome import Vector
 
 Together = Callable[[Sequence[Vector]], list[float]]
@@ -70,7 +70,7 @@ def maximise(together: Together, size: int, budget: int, seed: int, *, crossover
     better guess (Hansen, The CMA Evolution Strategy: A Tutorial, arXiv:1604.00772, on noisy objectives).
     """
     limited = _Limited(together, budget)
-    cma: Any = importlib.import_module("cma")
+    cma: Any = import_whole("cma")
     random = np.random.default_rng([seed, 0])
     population = POPULATION
     centre: Vector = np.zeros(size)

@@ -58,5 +58,5 @@ def test_an_interrupted_verb_says_that_the_same_command_continues(verb, tmp_path
         _, errors = process.communicate(timeout=60)
     finally:
         process.kill()
+    assert errors.splitlines()[-1:] == ["ackclock: interrupted; run the same command to continue"], errors
     assert process.returncode == 130
-    assert errors.splitlines()[-1] == "ackclock: interrupted; run the same command to continue"
