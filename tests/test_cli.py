@@ -379,8 +379,8 @@ def test_every_verb_has_json(verb):
     """A script for a shell has no other form, and a schema is JSON without asking."""
     command = app.commands[verb].load()
     subjects = command.commands.values() if isinstance(command, click.Group) else [command]
-    for one in subjects:
-        assert "--json" in [flag for parameter in one.params for flag in parameter.opts], one.name
+    for subject in subjects:
+        assert "--json" in [flag for parameter in subject.params for flag in parameter.opts], subject.name
 
 
 def test_json_says_the_same_as_the_text(ackclock):

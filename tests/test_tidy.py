@@ -102,13 +102,13 @@ def test_types_have_nouns() -> None:
     )
     assert declared.match("pub struct Seen {")
     assert not declared.match("struct SeenPackets {")
-    found = [
+    types = [
         f"{name(file)}: {line.strip()}"
         for file in CODE
         for line in file.read_text("utf-8").splitlines()
         if declared.match(line)
     ]
-    assert found == []
+    assert types == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)

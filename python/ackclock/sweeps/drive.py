@@ -238,8 +238,8 @@ def sweep(
     ...     _ = (place / "a.toml").write_text(ackclock.example())
     ...     text = 'scenario = "a.toml"\nparameters.rtt = { set = "flow.0.rtt", to = ["40 ms", "80 ms"] }\n'
     ...     _ = (place / "rtt.toml").write_text(text)
-    ...     made = ackclock.sweep(place / "rtt.toml", place / "results")
-    >>> made.failed
+    ...     result = ackclock.sweep(place / "rtt.toml", place / "results")
+    >>> result.failed
     0
     """
     if not isinstance(plan, Plan):
