@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ackclock import comparison, engine, runs, simulate
-from ackclock.comparison import answers, conclusion, page, path, quantities, questions
+from ackclock.comparison import answers, conclusion, options, page, quantities, questions
 from ackclock.comparison.charts import charts
 from ackclock.engine import build, integrity
 from ackclock.metrics import Estimate
@@ -174,7 +174,7 @@ def test_a_duration_that_no_scenario_takes_is_refused_with_its_bound() -> None:
 
 
 def test_a_comparison_of_two_minutes_and_of_a_scenario_that_is_as_long() -> None:
-    setting = path.of_numbers(rate="1mbit", rtt="20ms", duration_s=quantities.duration_s("2min"))
+    setting = options.of_numbers(rate="1mbit", rtt="20ms", duration_s=quantities.duration_s("2min"))
     assert setting.run_s == 120
 
 
@@ -289,7 +289,7 @@ def test_buffers_as_people_write_them(text: str, packets: int) -> None:
 
 def test_a_path_by_its_name(tmp_path: Path) -> None:
     given: dict[str, Any] = dict.fromkeys(("rate", "rtt", "buffer", "loss", "queue", "profile"))
-    geo = path.of_scenario({"path": "geo"}, "geo", **given, runs=2)
+    geo = options.of_name("geo", **given, runs=2)
     assert (geo.path.rate_mbps, geo.path.rtt_ms, geo.path.buffer_packets) == (20.0, 600.0, 1500)
     assert geo.loss == 0.001
     assert geo.profile == "linux"
@@ -302,8 +302,8 @@ def test_a_path_by_its_name(tmp_path: Path) -> None:
         '[[flow]]\ncontroller = "reno"\nrtt = "50 ms"\n'
         '[[flow]]\nsource = "cbr"\nrate = "1 Mbit/s"\n'
     )
-    wifi = path.of_file(file, **given | {"buffer": "100ms"}, flows=3)
-    scenario = questions.scenarios(wifi, "cubic")["next to Reno"]
+    wifi = options.of_file(file, **given | {"buffer": "100ms"}, flows=3)
+    scenario = questions.scenarios(wifi, "cubic")["next to Reno"].written()
     # 100 Mbit/s for 100 ms are 1250 packets.
     assert scenario["dumbbell"]["queue"]["limit"] == "1250 packets"
     assert scenario["dumbbell"]["queue"]["kind"] == "fq_codel"

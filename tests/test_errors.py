@@ -109,7 +109,7 @@ WRITTEN = sorted((REPOSITORY / "scenarios").rglob("*.toml"))
 @pytest.mark.parametrize("file", WRITTEN, ids=lambda file: file.stem)
 def test_builders_accept_every_scenario_of_the_repository(file):
     """The same keys, of which the engine accepts the whole, are accepted piece by piece."""
-    tables, _ = engine.written_tables(file.read_text("utf-8"), str(file))
+    tables = engine.read(file).written()
     for flow in tables["flow"]:
         assert ackclock.flow(**flow) == flow
     dumbbell = tables.get("dumbbell")

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from ackclock import comparison
-from ackclock.comparison import grid, grid_page, heat, path
+from ackclock.comparison import grid, grid_page, heat, options
 from ackclock.comparison.questions import BY_KEY, QUESTIONS
 from ackclock.engine import integrity
 from conftest import Finished
@@ -20,7 +20,7 @@ Numbers = dict[tuple[str, str], tuple[float, float]]
 
 
 def _settings(queues: list[str], buffers: list[str]) -> dict[grid.Cell, comparison.PathSetup]:
-    return path.grid_of_options(queues, buffers, None, None, "20s", rate="10mbit", rtt="40ms", runs=3)
+    return options.grid_of_options(queues, buffers, None, None, "20s", rate="10mbit", rtt="40ms", runs=3)
 
 
 def _grid(**controls: Numbers) -> grid.Grid:
@@ -133,23 +133,26 @@ def test_maps_are_drawn_on_request(tmp_path: Path) -> None:
 
 
 def test_ecn_reaches_flows_and_the_queues_that_can_mark() -> None:
-    cells = path.grid_of_options(
+    cells = options.grid_of_options(
         ["droptail", "codel", "dualpi2"], [], None, None, "20s", rate="10mbit", rtt="40ms", ecn=True
     )
-    scenarios = [comparison.questions.scenarios(setting, "cubic")["alone"] for setting in cells.values()]
+    scenarios = [
+        comparison.questions.scenarios(setting, "cubic")["alone"].written() for setting in cells.values()
+    ]
     assert [scenario["tcp"]["ecn"] for scenario in scenarios] == [True, True, True]
     marking = [scenario["dumbbell"]["queue"].get("ecn", False) for scenario in scenarios]
     assert marking == [False, True, False]
     assert [setting.marks for setting in cells.values()] == [False, True, True]
-    named = path.of_options(
+    named = options.of_options(
         "wifi", None, None, rate=None, rtt=None, buffer=None, loss=None, queue=None, profile=None, ecn=True
     )
-    assert comparison.questions.scenarios(named, "cubic")["alone"]["dumbbell"]["queue"]["ecn"] is True
+    alone = comparison.questions.scenarios(named, "cubic")["alone"].tables()
+    assert alone["dumbbell"]["queue"]["ecn"] is True
 
 
 def test_dctcp_without_marks_is_named() -> None:
     done = comparison.compare(
-        path.of_numbers(rate="5mbit", rtt="20ms", duration_s=5.0, runs=2), ["dctcp", "reno"]
+        options.of_numbers(rate="5mbit", rtt="20ms", duration_s=5.0, runs=2), ["dctcp", "reno"]
     )
     from ackclock.comparison import conclusion
 
@@ -177,9 +180,9 @@ def test_a_seed_is_that_of_the_option_then_of_the_scenario_then_1(tmp_path: Path
     )
     given: dict[str, None] = dict.fromkeys(("rate", "rtt", "buffer", "loss", "queue", "profile"))
     seeds = [
-        comparison.questions.scenarios(path.of_options(name, scenario, None, **given, seed=seed), "cubic")[
+        comparison.questions.scenarios(options.of_options(name, scenario, None, **given, seed=seed), "cubic")[
             "alone"
-        ]["run"]["seed"]
+        ].seed
         for name, scenario, seed in (
             (None, file, 3),
             (None, file, None),

@@ -11,7 +11,7 @@ import pytest
 import sentences
 from ackclock import engine
 from ackclock.cli import completion
-from ackclock.comparison import path, questions
+from ackclock.comparison import options, questions
 from ackclock.names import NAME, slug
 from ackclock.predictions import Simulation
 from ackclock.predictions.subjects import SUBJECTS, function_of
@@ -131,21 +131,21 @@ def built_by_compare():
     given = dict.fromkeys(("rate", "rtt", "buffer", "loss", "queue", "profile"))
     own = {"rate": "7mbit", "rtt": "35ms", "buffer": "0.3bdp", "loss": "1%", "profile": "ns2"}
     settings = {
-        "by default": path.of_numbers(),
-        "own numbers": path.of_numbers(**own, duration_s=17.5, flows=3, queue="codel"),
+        "by default": options.of_numbers(),
+        "own numbers": options.of_numbers(**own, duration_s=17.5, flows=3, queue="codel"),
     }
     for name in completion.paths():
-        settings[name] = path.of_scenario({"path": name}, name, **given)
-        settings[f"{name}, own queue"] = path.of_scenario(
-            {"path": name}, name, **given | {"rtt": "50ms", "buffer": "100ms", "queue": "fq_codel"}
+        settings[name] = options.of_name(name, **given)
+        settings[f"{name}, own queue"] = options.of_name(
+            name, **given | {"rtt": "50ms", "buffer": "100ms", "queue": "fq_codel"}
         )
     for file in sorted((Path(__file__).parents[1] / "scenarios").glob("*.toml")):
         if file.stem != "mixed-traffic":
-            settings[file.name] = path.of_file(file, **given)
-            settings[f"{file.name}, own loss"] = path.of_file(file, **given | {"loss": "2%"})
+            settings[file.name] = options.of_file(file, **given)
+            settings[f"{file.name}, own loss"] = options.of_file(file, **given | {"loss": "2%"})
     for name, setting in settings.items():
         built = questions.scenarios(setting, "illinois").values()
-        yield f"compare {name}", [engine.read(scenario).digest for scenario in built]
+        yield f"compare {name}", [scenario.digest for scenario in built]
 
 
 def test_compare_and_predict_build_the_same_scenarios_as_ever():

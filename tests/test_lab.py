@@ -11,9 +11,9 @@ from subprocess import CompletedProcess
 import click
 import pytest
 
-from ackclock import ScenarioError
-from ackclock.draw import lab
+from ackclock import ScenarioError, engine
 from ackclock.draw.page import html
+from ackclock.engine import lab
 from conftest import SCENARIO
 
 ROOT = Path(__file__).parents[1]
@@ -35,14 +35,22 @@ def built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     page = tmp_path / "templates" / lab.NAME
     page.parent.mkdir()
     page.write_text("<title>lab</title>", "utf-8")
-    monkeypatch.setattr(lab, "__file__", str(tmp_path / "draw" / "lab.py"))
+    monkeypatch.setattr(lab, "__file__", str(tmp_path / "engine" / "lab.py"))
     return page
 
 
-def test_a_fragment_carries_everything_and_nothing_that_an_address_cannot() -> None:
-    scenario = {"run": {"duration": "1 s"}, "flow": [{"name": "größer?&#", "controller": "reno"}]}
-    fragment = lab.fragment(scenario, {"a.trace": "1\n2\n"})
-    assert unpacked(fragment) == {"scenario": scenario, "files": {"a.trace": "1\n2\n"}}
+def test_a_fragment_carries_everything_and_nothing_that_an_address_cannot(tmp_path: Path) -> None:
+    (tmp_path / "a.trace").write_text("1\n2\n", "utf-8")
+    queue = {"kind": "droptail", "limit": "9 packets"}
+    described = {
+        "run": {"duration": "1 s"},
+        "dumbbell": {"rate_trace": "a.trace", "delay": "1 ms", "queue": queue},
+        "flow": [{"name": "größer?&#", "controller": "reno"}],
+    }
+    file = tmp_path / "own.json"
+    file.write_text(json.dumps(described), "utf-8")
+    fragment = lab.fragment(engine.read(file))
+    assert unpacked(fragment) == {"scenario": described, "files": {"a.trace": "1\n2\n"}}
     assert set(fragment[3:]) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
 
 

@@ -61,7 +61,8 @@ def test_the_complete_text_is_the_same_scenario(path):
     assert again == scenario
     assert again.toml() == scenario.toml()
     assert hash(again) == hash(scenario)
-    assert _native.Scenario.read(scenario.as_json(), str(path), is_json=True) == scenario
+    for tables in (scenario.tables(), scenario.written()):
+        assert _native.Scenario.read(json.dumps(tables), str(path), is_json=True) == scenario
     assert again.simulate() == scenario.simulate()
 
 
@@ -73,13 +74,13 @@ def test_equality_is_of_the_meaning():
 
 def test_settings_are_applied_to_what_was_written():
     # The rate of the other direction follows that of the link, for the file does not give it.
-    changed = read().with_settings(["dumbbell.rate=5 Mbit/s", "tcp.profile=linux"])
-    data = json.loads(changed.as_json())
+    changed = read().with_("dumbbell.rate=5 Mbit/s", "tcp.profile=linux")
+    data = changed.tables()
     assert data["dumbbell"]["reverse"]["rate"] == "5 Mbit/s"
     assert data["tcp"]["recovery"] == "rack"
     assert changed == read("dumbbell.rate=5 Mbit/s", "tcp.profile=linux")
     with pytest.raises(ScenarioError) as caught:
-        read().with_settings(["flow.0.rtt=1 ms"])
+        read().with_("flow.0.rtt=1 ms")
     assert str(caught.value).startswith("--set flow.0.rtt=1 ms: flow.0.rtt: must be at least")
 
 
@@ -96,8 +97,117 @@ def test_prepare_is_told_the_controls_before_the_check():
     with pytest.raises(LookupError, match="reno"):
         _native.Scenario.read(TEXT, "two.toml", prepare=fail)
     prepared.clear()
-    read().with_settings(["flow.0.controller=fit"], prepare=prepared.append)
-    assert prepared == [["fit", "cubic"]]
+    # A changed scenario is prepared as the first one was.
+    _native.Scenario.read(TEXT, "two.toml", prepare=prepared.append).with_("flow.0.controller=fit")
+    assert prepared == [["reno", "cubic"], ["fit", "cubic"]]
+
+
+def test_it_knows_its_path(tmp_path):
+    # A way over two links, of which the second is slower, and one flow against it.
+    (tmp_path / "slow.trace").write_text("10\n20\n40\n")
+    (tmp_path / "lost.txt").write_text("0 1\n")
+    scenario = _native.Scenario.read(
+        """\
+[run]
+duration = "10 s"
+warmup = "2 s"
+[[link]]
+from = "a"
+to = "b"
+rate = "10 Mbit/s"
+delay = "5 ms"
+queue = { kind = "droptail", limit = "9 packets" }
+[[link]]
+name = "second"
+from = "b"
+to = "c"
+rate_trace = "slow.trace"
+delay = "5 ms"
+queue = { kind = "droptail", limit = "9 packets" }
+[[flow]]
+source = "cbr"
+rate = "1 Mbit/s"
+from = "a"
+to = "b"
+rtt = "12 ms"
+[[flow]]
+controller = "reno"
+from = "a"
+to = "c"
+rtt = "40 ms"
+packet = "1250 B"
+[[event]]
+at = "6 s"
+set = "link.a-b.rate"
+to = "2 Mbit/s"
+[[event]]
+at = "7 s"
+set = "link.a-b.loss"
+to = { kind = "trace", file = "lost.txt" }
+""",
+        str(tmp_path / "two.toml"),
+    )
+    # The trace sends 3 times 1500 bytes in 40 ms: 36 000 bit / 0.04 s.
+    assert (scenario.bottleneck, scenario.mean_rate_mbps()) == ("second", 0.9)
+    # 0.9 Mbit/s for 40 ms are 4500 bytes, 3.6 packets of 1250 bytes.
+    assert scenario.bdp_packets == 3.6
+    assert scenario.rtts_s == [0.012, 0.04]
+    assert scenario.packet_bytes == [1000, 1250]
+    # Of the 8 s that are measured, 4 s at 10 Mbit/s and 4 s at 2 Mbit/s.
+    assert scenario.mean_rate_mbps("a-b") == 6.0
+    assert scenario.mean_rate_mbps("a-b", from_s=0.0, to_s=8.0) == 8.0
+    assert scenario.mean_rate_mbps("a-b", from_s=7.0, to_s=7.0) is None
+    with pytest.raises(ValueError, match='no link "b-a"; there are: a-b, a-b-reverse, second'):
+        scenario.mean_rate_mbps("b-a")
+    assert scenario.files == ["slow.trace", "lost.txt"]
+
+
+def event(at, key, to, more=""):
+    return f'[[event]]\nat = "{at}"\nset = "dumbbell.{key}"\nto = {to}\n{more}'
+
+
+CHANGES = {
+    "constant": ('rate = "5 Mbit/s"', ""),
+    "trace": ('rate_trace = "slow.trace"', ""),
+    "square": ('rate = "5 Mbit/s"\nsquare = { rate = "1 Mbit/s", period = "700 ms" }', ""),
+    "down": ('rate = "5 Mbit/s"', event("3 s", "up", "false") + event("4500 ms", "up", "true")),
+    "down at first": ('rate = "5 Mbit/s"\nup = false', event("2 s", "up", "true")),
+    "in turn": ('rate = "5 Mbit/s"', event("1 s", "rate", '["2 Mbit/s", "7 Mbit/s"]', 'every = "900 ms"\n')),
+    "drawn": (
+        'rate = "5 Mbit/s"',
+        event("1 s", "rate", '{ uniform = ["1 Mbit/s", "9 Mbit/s"] }', 'every = "800 ms"\n'),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", CHANGES)
+@pytest.mark.parametrize("run", [0, 1])
+def test_its_rate_is_what_a_full_link_carries(kind, run, tmp_path):
+    """Datagrams at twice the rate keep the queue full, so that as much arrives as the link can send."""
+    (tmp_path / "slow.trace").write_text("10\n20\n40\n")
+    link, events = CHANGES[kind]
+    text = f"""\
+[run]
+duration = "9 s"
+warmup = "1300 ms"
+[dumbbell]
+{link}
+delay = "0 ms"
+reverse = {{ rate = "5 Mbit/s" }}
+queue = {{ kind = "droptail", limit = "50 packets" }}
+[[flow]]
+source = "cbr"
+rate = "20 Mbit/s"
+rtt = "0 ms"
+packet = "250 B"
+{events}"""
+    scenario = _native.Scenario.read(text, str(tmp_path / "full.toml"))
+    summary, _ = scenario.simulate(run=run)
+    # Packets of 2 kbit are whole, and six of them leave with one opportunity of the trace: 12 kbit in 7.7 s.
+    slack = 12e-3 / 7.7
+    goodput = summary["flows"][0]["goodput_mbps"]
+    assert goodput == pytest.approx(scenario.mean_rate_mbps(run=run), abs=slack)
+    assert kind == "drawn" or scenario.mean_rate_mbps(run=1) == scenario.mean_rate_mbps(run=0)
 
 
 def test_it_cannot_be_changed_or_made_otherwise():
@@ -113,7 +223,7 @@ def test_it_can_be_pickled():
     assert again == read("flow.0.rtt=50 ms")
     assert again.file == "two.toml"
     # Settings still find what was written.
-    changed = again.with_settings(["dumbbell.rate=5 Mbit/s"])
+    changed = again.with_("dumbbell.rate=5 Mbit/s")
     assert changed == read("flow.0.rtt=50 ms", "dumbbell.rate=5 Mbit/s")
 
 

@@ -30,14 +30,14 @@ def test_the_builders_have_senders_of_today():
 
 def test_the_setting_of_the_papers_is_one_key_away():
     scenario = ackclock.scenario(PATH, *FLOWS, tcp={"profile": "ns2", "overhead": "1 us"})
-    assert scenario["tcp"] == {"profile": "ns2", "overhead": "1 us"}
+    assert scenario.written()["tcp"] == {"profile": "ns2", "overhead": "1 us"}
     assert used(scenario) == "ns2"
 
 
 def test_the_format_keeps_its_own_default():
-    scenario = ackclock.scenario(PATH, *FLOWS)
-    del scenario["tcp"]
-    assert used(scenario) == "ns2"
+    written = ackclock.scenario(PATH, *FLOWS).written()
+    del written["tcp"]
+    assert used(written) == "ns2"
 
 
 def test_the_example_has_senders_of_today():
@@ -65,7 +65,7 @@ def test_the_laboratory_begins_with_senders_of_today():
 def test_a_result_of_several_profiles_names_all():
     mixed = ackclock.scenario(PATH, FLOWS[0], ackclock.flow("cubic", rtt="50 ms", profile="ns2"))
     assert used(mixed) == "linux and ns2"
-    assert today.profiles(ackclock.engine.read(mixed)) == "linux and ns2"
+    assert today.profiles(mixed) == "linux and ns2"
     assert profiles([{}, {"settings": None}]) == "-"
 
 

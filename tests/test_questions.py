@@ -8,7 +8,7 @@ import pytest
 
 import ackclock
 from ackclock.comparison import Comparison, conclusion, grid, quantities, questions, ranking
-from ackclock.comparison import path as paths
+from ackclock.comparison import options as paths
 
 HERE = Path(__file__).resolve().parent
 ASKED: list[dict[str, Any]] = tomllib.loads((HERE / "data" / "questions.toml").read_text("utf-8"))["question"]

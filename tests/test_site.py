@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import publish
-from ackclock.draw import lab
+from ackclock.engine import lab
 from ackclock.reproduction import in_lab, make, published
 from ackclock.reproduction.numbers import FULL
 from ackclock_papers import PAPERS
@@ -107,7 +107,8 @@ def test_an_author_finds_figure_11_of_tcp_illinois_in_two_clicks_and_opens_it_in
         assert (page.parent / file).read_text("utf-8") == "<title>lab</title>"
         flows = unpacked(f"#{fragment}")["scenario"]["flow"]
         assert [flow["controller"] for flow in flows] == ["reno", "illinois"]
-    assert unpacked(f"#{fragment}")["scenario"] == in_lab.scenario(illinois, illinois["figure-11"])
+    expected = in_lab.scenario(illinois, illinois["figure-11"])
+    assert unpacked(f"#{fragment}")["scenario"] == expected.written()
 
 
 @pytest.mark.long

@@ -12,10 +12,10 @@ import polars as pl
 
 import sentences
 import verdicts
-from ackclock.draw import charts, lab
+from ackclock.draw import charts
 from ackclock.draw.figure import Chart, Drawing, Group, Series, Table
 from ackclock.draw.markdown import table
-from ackclock.engine import integrity
+from ackclock.engine import integrity, lab
 from ackclock.reproduction import numbers, page, published
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.published import Listed, Published

@@ -19,7 +19,8 @@ from typing import Any
 import ackclock
 import artefacts
 import links
-from ackclock.draw import lab, markdown
+from ackclock.draw import markdown
+from ackclock.engine import lab
 from ackclock.reproduction import in_lab
 from ackclock_papers import PAPERS
 

@@ -1,7 +1,7 @@
 """The engine (Rust, crates/ackclock-py)."""
 
 from collections.abc import Callable, Sequence
-from typing import Literal, final, overload
+from typing import Any, Literal, final, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -234,8 +234,8 @@ class Scenario:
         is_json : bool
             Whether the text is JSON.
         prepare : callable, optional
-            Called before the check with the controls that the flows name, each once, so that they
-            can be registered; its exceptions propagate.
+            Called before the check, and before that of `with_`, with the controls that the flows
+            name, each once, so that they can be registered; its exceptions propagate.
 
         Returns
         -------
@@ -248,25 +248,31 @@ class Scenario:
             When it is refused: file, line, key and what is allowed, in one line.
         """
 
-    def with_settings(
-        self, settings: Sequence[str], prepare: Callable[[list[str]], object] | None = None
-    ) -> Scenario:
+    def with_(self, *settings: str) -> Scenario:
         """Apply changes to the text of the scenario, so that defaults follow them.
 
         Parameters
         ----------
-        settings, prepare
-            As for `read`.
+        *settings : str
+            Changes such as ``"flow.0.rtt=80ms"``, applied in order.
 
         Returns
         -------
         Scenario
-            Another scenario.
+            Another scenario; this one stays as it is.
 
         Raises
         ------
         ScenarioError
             As `read`.
+
+        Examples
+        --------
+        >>> import ackclock
+        >>> path = ackclock.dumbbell("10 Mbit/s", "20 ms")
+        >>> scenario = ackclock.read(ackclock.scenario(path, ackclock.flow("reno"), duration="10 s"))
+        >>> scenario.with_("run.duration=5s", "dumbbell.rate=1mbit").duration_s
+        5.0
         """
 
     @property
@@ -284,6 +290,58 @@ class Scenario:
     @property
     def flows(self) -> list[tuple[str, str]]:
         """Name of every flow, and its control, or its source if it has no control."""
+
+    @property
+    def rtts_s(self) -> list[float]:
+        """Propagation round trip of every flow, seconds, in the order of `flows`."""
+
+    @property
+    def packet_bytes(self) -> list[int]:
+        """Size of a full packet of every flow, bytes, in the order of `flows`."""
+
+    @property
+    def bottleneck(self) -> str:
+        """Name of the slowest link on the way of the first flow with a control, by its rate at the start."""
+
+    def mean_rate_mbps(
+        self, link: str | None = None, *, from_s: float | None = None, to_s: float | None = None, run: int = 0
+    ) -> float | None:
+        """Return the mean rate at which a link can send over an interval.
+
+        It follows the link's rate or trace, square waves and events, and is 0 while the link is down. A
+        policer is not counted.
+
+        Parameters
+        ----------
+        link : str, optional
+            Name of the link; by default the `bottleneck`.
+        from_s, to_s : float, optional
+            The interval in seconds; by default the measured part of the run.
+        run : int
+            Number of the run, for events that are drawn at random.
+
+        Returns
+        -------
+        float or None
+            Mbit/s. None if flows decide when the rate changes (events at round trips), or if the interval
+            is empty.
+
+        Raises
+        ------
+        ValueError
+            When there is no such link.
+        """
+
+    @property
+    def bdp_packets(self) -> float | None:
+        """Bandwidth-delay product of the first flow with a control, in its packets.
+
+        It is of the `bottleneck` with its mean rate over the measured part of run 0; None where that is.
+        """
+
+    @property
+    def files(self) -> list[str]:
+        """Files that it names, each once, as they are written: rate traces and loss traces."""
 
     @property
     def flow_tables(self) -> int:
@@ -317,13 +375,22 @@ class Scenario:
             TOML.
         """
 
-    def as_json(self) -> str:
-        """Write it as JSON with every default filled in.
+    def tables(self) -> dict[str, Any]:
+        """Return it as nested tables with every default filled in.
 
         Returns
         -------
-        str
+        dict
             The data of `toml`.
+        """
+
+    def written(self) -> dict[str, Any]:
+        """Return the nested tables that were written, changes applied, without any defaults.
+
+        Returns
+        -------
+        dict
+            Reading it gives an equal scenario.
         """
 
     def simulate(

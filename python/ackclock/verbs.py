@@ -72,7 +72,7 @@ def compare(
         Rate, RTT and random loss of the bottleneck, as on the command line; by default 100 Mbit/s,
         100 ms and no loss, or the values of `path` or `scenario`.
     buffer : str or int, optional
-        Buffer such as ``"2bdp"``, ``"100ms"``, ``"3MB"`` or packets of 1000 bytes; by default the
+        Buffer such as ``"2bdp"``, ``"100ms"``, ``"3MB"`` or packets; by default the
         bandwidth-delay product.
     queue : str, optional
         Queue discipline of the bottleneck, such as ``"codel"``. For several queues and buffers see
@@ -118,7 +118,7 @@ def compare(
     ['reno', 'cubic']
     """
     from ackclock import comparison
-    from ackclock.comparison import path as paths
+    from ackclock.comparison import options as paths
 
     if not controls:
         raise ValueError('name at least one control, as in compare("reno", "cubic")')

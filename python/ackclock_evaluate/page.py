@@ -9,10 +9,9 @@ from typing import Any
 
 from ackclock import engine
 from ackclock.decision.comparisons import LimitResult
-from ackclock.draw import lab
 from ackclock.draw.figure import Group
 from ackclock.draw.page import html
-from ackclock.engine import controls, storage
+from ackclock.engine import controls, lab, storage
 from ackclock.names import slug
 from ackclock_evaluate import conclusion, exports, figures, power, previous, report, tables, written
 from ackclock_evaluate.cell import words
@@ -71,7 +70,7 @@ def _address(cell: CellResult) -> str:
     scenario = cell.measured[CANDIDATE].scenario
     if scenario is None or any(":" in name for name in scenario.controls):
         return ""
-    return lab.NAME + lab.fragment(engine.tables(scenario))
+    return lab.NAME + lab.fragment(scenario)
 
 
 def _cells(result: CriterionResult) -> list[dict[str, Any]]:

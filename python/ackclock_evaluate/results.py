@@ -152,7 +152,7 @@ class CellResult:
     def marks(self) -> bool:
         """Whether a queue of the cell can mark packets."""
         scenario = self.measured[CANDIDATE].scenario
-        return scenario is not None and _marks(engine.tables(scenario))
+        return scenario is not None and _marks(scenario.tables())
 
 
 def _same(mine: Sequence[CellNumbers], theirs: Sequence[CellNumbers]) -> bool:

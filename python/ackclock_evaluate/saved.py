@@ -144,7 +144,7 @@ def read_file(file: Path) -> tuple[Objective, Table]:
         raise engine.ScenarioError(
             f"{file}: needs one line {MARK}NAME, where NAME is one of {', '.join(OBJECTIVES)}"
         )
-    table, _ = engine.written_tables(content, str(file))
+    table = engine.parse(content, str(file)).written()
     if not any(str(flow.get("name", "")).startswith("c") for flow in table.get("flow", [])):
         raise engine.ScenarioError(
             f"{file}: needs a flow for the judged control, with a name that begins with c"

@@ -13,11 +13,12 @@ use std::thread;
 use std::time::Duration;
 
 use ackclock_quic::simulated::Quic;
-use ackclock_scenario::{Checked, Draft};
+use ackclock_scenario::{Checked, Draft, Flow};
 use ackclock_sim::memory::{look_for, unwind_if_short};
-use ackclock_sim::{Makers, Simulation};
+use ackclock_sim::{Makers, Simulation, mean_rate};
 use ackclock_trace::Table;
-use pyo3::exceptions::PyOSError;
+use ackclock_units::Span;
+use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -38,6 +39,8 @@ type Finished<'py> = (Bound<'py, PyDict>, Bound<'py, PyDict>);
 #[pyclass(frozen, module = "ackclock._native")]
 pub struct Scenario {
     checked: Checked,
+    /// Called with the controls before each check.
+    prepare: Option<Py<PyAny>>,
     /// Computed once: it takes 50 ms with 6000 flows, and every look at the progress of a run looks the run up.
     digest: OnceLock<String>,
 }
@@ -86,21 +89,40 @@ fn refused(refusal: ackclock_scenario::Refusal) -> PyErr {
 }
 
 impl Scenario {
-    fn check(py: Python<'_>, draft: Draft, prepare: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        if let Some(prepare) = prepare {
-            prepare.call1((draft.controls(),))?;
+    fn check(py: Python<'_>, draft: Draft, prepare: Option<Py<PyAny>>) -> PyResult<Self> {
+        if let Some(prepare) = &prepare {
+            prepare.call1(py, (draft.controls(),))?;
         }
         let tables = draft.flow_table_count();
         caught(|| look_for(tables * BYTES_PER_TABLE))?;
         let is_long = tables > MANY_FLOWS;
         let check = move || draft.check(&Everything::now());
         let checked = if is_long { waited_for(py, check)? } else { check() };
-        Ok(Scenario { checked: checked.map_err(refused)?, digest: OnceLock::new() })
+        Ok(Scenario { checked: checked.map_err(refused)?, prepare, digest: OnceLock::new() })
     }
 
     /// The scenario.
     pub fn scenario(&self) -> &ackclock_scenario::Scenario {
         &self.checked.scenario
+    }
+
+    /// The flows, and after them those that arrive during a run, of which each kind is one here.
+    fn every_flow(&self) -> impl Iterator<Item = &Flow> {
+        let scenario = self.scenario();
+        scenario.flows.iter().chain(scenario.arrivals.iter().map(|arrivals| &arrivals.flow))
+    }
+
+    /// The first flow that has a control, or else the first flow.
+    fn first(&self) -> Option<&Flow> {
+        self.every_flow().find(|flow| !flow.control.is_empty()).or(self.every_flow().next())
+    }
+
+    /// The index of the slowest link on the way of the first flow.
+    fn slowest(&self) -> usize {
+        let links = &self.scenario().links;
+        self.first()
+            .and_then(|flow| flow.path.iter().copied().min_by_key(|link| links[*link].rate.0))
+            .unwrap_or(0)
     }
 }
 
@@ -118,7 +140,7 @@ impl Scenario {
         file: String,
         settings: Vec<String>,
         is_json: bool,
-        prepare: Option<&Bound<'_, PyAny>>,
+        prepare: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let _kept = Kept::new();
         caught(|| look_for(text.len() * BYTES_PER_BYTE))?;
@@ -132,15 +154,11 @@ impl Scenario {
     }
 
     /// The same scenario with changes to what was written.
-    #[pyo3(signature = (settings, prepare=None))]
-    fn with_settings(
-        &self,
-        py: Python<'_>,
-        settings: Vec<String>,
-        prepare: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Self> {
+    #[pyo3(signature = (*settings))]
+    fn with_(&self, py: Python<'_>, settings: Vec<String>) -> PyResult<Self> {
         let _kept = Kept::new();
-        Scenario::check(py, self.checked.draft().clone().set(&settings).map_err(refused)?, prepare)
+        let draft = self.checked.draft().clone().set(&settings).map_err(refused)?;
+        Scenario::check(py, draft, self.prepare.as_ref().map(|prepare| prepare.clone_ref(py)))
     }
 
     /// Simulated time, seconds.
@@ -171,9 +189,63 @@ impl Scenario {
     /// others, are one here.
     #[getter]
     fn flows(&self) -> Vec<(String, String)> {
-        let scenario = &self.checked.scenario;
-        let flows = scenario.flows.iter().chain(scenario.arrivals.iter().map(|arrivals| &arrivals.flow));
-        flows.map(|flow| (flow.name.clone(), flow.label.to_string())).collect()
+        self.every_flow().map(|flow| (flow.name.clone(), flow.label.to_string())).collect()
+    }
+
+    /// Propagation round trip of every flow, seconds, in the order of `flows`.
+    #[getter]
+    fn rtts_s(&self) -> Vec<f64> {
+        self.every_flow().map(|flow| flow.rtt.as_seconds()).collect()
+    }
+
+    /// Size of a full packet of every flow, bytes, in the order of `flows`.
+    #[getter]
+    fn packet_bytes(&self) -> Vec<u64> {
+        self.every_flow().map(|flow| flow.tcp.packet.0).collect()
+    }
+
+    /// The name of the slowest link on the way of the first flow, by its rate at the start.
+    #[getter]
+    fn bottleneck(&self) -> &str {
+        &self.scenario().links[self.slowest()].name
+    }
+
+    /// The mean rate of a link over an interval, Mbit/s.
+    #[pyo3(signature = (link=None, *, from_s=None, to_s=None, run=0))]
+    fn mean_rate_mbps(
+        &self,
+        link: Option<&str>,
+        from_s: Option<f64>,
+        to_s: Option<f64>,
+        run: u64,
+    ) -> PyResult<Option<f64>> {
+        let Scenario { checked, .. } = self;
+        let (links, run_of) = (&checked.scenario.links, &checked.scenario.run);
+        let place = match link {
+            None => self.slowest(),
+            Some(name) => links.iter().position(|link| link.name == name).ok_or_else(|| {
+                let names: Vec<&str> = links.iter().map(|link| &*link.name).collect();
+                PyValueError::new_err(format!("no link {name:?}; there are: {}", names.join(", ")))
+            })?,
+        };
+        let at = |seconds: Option<f64>, usual: Span| seconds.map_or(usual, Span::from_seconds_f64);
+        let (from, to) = (at(from_s, run_of.warmup), at(to_s, run_of.duration).min(run_of.duration));
+        Ok(mean_rate(&checked.scenario, place, run, from, to).map(|rate| rate / 1e6))
+    }
+
+    /// Bandwidth-delay product of the first flow with a control, in its packets.
+    #[getter]
+    fn bdp_packets(&self) -> PyResult<Option<f64>> {
+        let packets = |(flow, mbps): (&Flow, f64)| {
+            mbps * 1e6 * flow.rtt.as_seconds() / (8.0 * flow.tcp.packet.0 as f64)
+        };
+        Ok(self.first().zip(self.mean_rate_mbps(None, None, None, 0)?).map(packets))
+    }
+
+    /// The files that it names, each once, as they are written.
+    #[getter]
+    fn files(&self) -> &[String] {
+        self.checked.files()
     }
 
     /// The number of `[[flow]]` tables; each may stand for several flows.
@@ -199,9 +271,14 @@ impl Scenario {
         &self.checked.toml
     }
 
-    /// The content of `toml` as JSON.
-    fn as_json(&self) -> String {
-        self.checked.json().to_string()
+    /// The nested tables of `toml`.
+    fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        as_python(py, &self.checked.json())
+    }
+
+    /// The nested tables that were written, settings applied, without any defaults.
+    fn written<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        as_python(py, &self.checked.draft().json())
     }
 
     /// Runs it. With `lazy`, each flow is summarised when it is read.
@@ -281,6 +358,10 @@ impl Scenario {
         let read = py.get_type::<Scenario>().getattr("read")?;
         Ok((read, (draft.toml(), draft.file().to_owned())))
     }
+}
+
+fn as_python<'py>(py: Python<'py>, value: &serde_json::Value) -> PyResult<Bound<'py, PyAny>> {
+    py.import("json")?.call_method1("loads", (value.to_string(),))
 }
 
 fn columns(py: Python<'_>, table: Table) -> PyResult<Bound<'_, PyDict>> {

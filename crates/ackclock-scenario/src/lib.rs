@@ -167,8 +167,9 @@ impl Draft {
     /// The first thing that is wrong.
     pub fn check(self, catalogue: &dyn Catalogue) -> Result<Checked, Refusal> {
         let check = || check::scenario(&self.node, &self.file, catalogue);
-        let (scenario, complete) = files::with(self.files.as_ref(), check)?;
-        Ok(Checked { scenario, toml: complete.to_toml(), complete, draft: self })
+        let (checked, files) = files::with(self.files.as_ref(), check);
+        let (scenario, complete) = checked?;
+        Ok(Checked { scenario, toml: complete.to_toml(), complete, files, draft: self })
     }
 }
 
@@ -181,6 +182,7 @@ pub struct Checked {
     /// dumbbell, and flows with a count stay one table. Reading it yields the same scenario and the same text.
     pub toml: String,
     complete: Node,
+    files: Vec<String>,
     draft: Draft,
 }
 
@@ -189,6 +191,12 @@ impl Checked {
     #[must_use]
     pub fn json(&self) -> serde_json::Value {
         self.complete.to_json()
+    }
+
+    /// The files that it names, each once, as they are written: rate traces and loss traces.
+    #[must_use]
+    pub fn files(&self) -> &[String] {
+        &self.files
     }
 
     /// As it was written.

@@ -178,24 +178,24 @@ impl Node {
     /// The tree as TOML: a heading for each table of the file, everything below it in one line per key.
     #[must_use]
     pub fn to_toml(&self) -> String {
-        let Content::Table(entries) = &self.content else { return String::new() };
-        let mut text = String::new();
-        for (name, node) in entries {
-            let tables = match &node.content {
-                Content::Array(tables) => tables.iter().map(|table| (format!("[[{name}]]"), table)).collect(),
-                _ => vec![(format!("[{name}]"), node)],
-            };
-            for (heading, table) in tables {
-                let gap = if text.is_empty() { "" } else { "\n" };
-                text += &format!("{gap}{heading}\n");
-                let Content::Table(entries) = &table.content else { continue };
-                for (key, node) in entries {
-                    let mut value = String::new();
-                    // Writing to a String cannot fail, and every Content is a value of TOML.
-                    let _ = node.content.serialize(toml::ser::ValueSerializer::new(&mut value));
-                    text += &format!("{key} = {value}\n");
+        let (mut text, mut tables) = (String::new(), Vec::new());
+        for (name, node) in self.entries() {
+            match &node.content {
+                Content::Table(entries) => tables.push((format!("[{name}]"), &entries[..])),
+                Content::Array(items)
+                    if !items.is_empty()
+                        && items.iter().all(|item| matches!(item.content, Content::Table(_))) =>
+                {
+                    tables.extend(items.iter().map(|item| (format!("[[{name}]]"), item.entries())));
                 }
+                // A heading would make it a key of its table, so it stands above all of them.
+                _ => text += &line(name, node),
             }
+        }
+        for (heading, entries) in tables {
+            let gap = if text.is_empty() { "" } else { "\n" };
+            text += &format!("{gap}{heading}\n");
+            text.extend(entries.iter().map(|(key, node)| line(key, node)));
         }
         text
     }
@@ -262,6 +262,14 @@ impl Serialize for Content {
     }
 }
 
+/// A key and its value in one line of TOML.
+fn line(key: &str, value: &Node) -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail, and every Content is a value of TOML.
+    let _ = value.content.serialize(toml::ser::ValueSerializer::new(&mut text));
+    format!("{key} = {text}\n")
+}
+
 /// A value as a setting has it: TOML if it is TOML, otherwise a text.
 pub fn read_value(text: &str) -> Content {
     let document = format!("value = {text}");
@@ -326,6 +334,52 @@ impl fmt::Display for Content {
             Content::Real(real) => real.fmt(f),
             Content::Flag(flag) => flag.fmt(f),
             Content::Table(_) | Content::Array(_) => f.write_str(self.kind()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn node(content: Content) -> Node {
+        Node { content, origin: Origin::Data }
+    }
+
+    fn table(value: impl Strategy<Value = Node>) -> impl Strategy<Value = Node> {
+        let entries = prop::collection::btree_map("[a-z][a-z_0-9]{0,8}", value, 0..4);
+        entries.prop_map(|entries| node(Content::Table(entries.into_iter().collect())))
+    }
+
+    fn scalar() -> impl Strategy<Value = Node> {
+        prop_oneof![
+            any::<String>().prop_map(Content::Text),
+            any::<i64>().prop_map(|whole| Content::Whole(whole.into())),
+            (-1e300..1e300).prop_map(Content::Real),
+            any::<bool>().prop_map(Content::Flag),
+        ]
+        .prop_map(node)
+    }
+
+    fn value() -> impl Strategy<Value = Node> {
+        scalar().prop_recursive(3, 16, 4, |inner| {
+            let list =
+                prop::collection::vec(inner.clone(), 0..4).prop_map(|items| node(Content::Array(items)));
+            prop_oneof![list, table(inner)]
+        })
+    }
+
+    proptest! {
+        /// Whatever stands at the root (texts, numbers, lists, tables, lists of tables), the text is read again as it was.
+        #[test]
+        fn what_is_written_is_read_again(root in table(prop_oneof![
+            value(),
+            table(value()),
+            prop::collection::vec(table(value()), 1..3).prop_map(|tables| node(Content::Array(tables))),
+        ])) {
+            let again = Node::from_toml(&root.to_toml());
+            prop_assert_eq!(again.map(|node| node.to_json()), Ok(root.to_json()), "{}", root.to_toml());
         }
     }
 }

@@ -149,12 +149,18 @@ impl Crew<'_> {
     }
 }
 
+/// The pace of a link at the start of a run.
+#[must_use]
+pub fn pace_of(link: &scenario::Link) -> Pace {
+    link.trace.as_ref().map_or_else(|| Pace::of_rate(link.rate), Pace::of_trace)
+}
+
 /// The link `link` of a scenario, its `id`-th, for `flows` flows, with streams of `streams`.
 #[must_use]
 pub fn make_link(link: &scenario::Link, id: u32, flows: u32, streams: Streams) -> Link {
     let loss = LossModel::new(link.loss.clone(), id, flows, streams);
     let noise = link.noise.map(|noise| NoiseModel::new(noise, id, flows, streams));
-    let pace = link.trace.as_ref().map_or_else(|| Pace::of_rate(link.rate), Pace::of_trace);
+    let pace = pace_of(link);
     let queue = Discipline::new(link.queue, link.rate, streams.of(Purpose::Queue, id, 0));
     let wire = Wire::new(link.delay, noise).with_aggregation(link.aggregation);
     Link::new(wire, loss, Some((pace, queue))).with_policer(link.policer).with_outage(link.up, link.outage)

@@ -7,6 +7,7 @@
 
 mod arrivals;
 mod assemble;
+mod capacity;
 pub mod context;
 pub mod datagrams;
 pub mod delays;
@@ -41,6 +42,7 @@ pub mod tcp;
 pub mod wire;
 
 pub use assemble::{Makers, Placement, Transport, make_link};
+pub use capacity::mean_rate;
 pub use rate::BuiltIn;
 pub use simulation::Simulation;
 pub use summary::FinishedRun;

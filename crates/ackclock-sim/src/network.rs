@@ -1,7 +1,7 @@
 //! The network between endpoints: links, routes, and what happens to each packet.
 
 use ackclock_trace::Digest;
-use ackclock_units::Time;
+use ackclock_units::{Span, Time};
 
 use crate::link::{Link, LinkChange};
 use crate::memory::collected;
@@ -280,9 +280,11 @@ impl Network {
     /// # Panics
     /// When that does not hold.
     pub fn check_conservation(&mut self, now: Time) {
+        // What happens at `now` has happened by then, opportunities of a trace included.
+        let after = now + Span(1);
         for id in 0..self.links.len() as u32 {
             // The last transmissions may have dropped something.
-            let _ = self.links[id as usize].counters(now);
+            let _ = self.links[id as usize].counters(after);
             self.note_dropped(now, id);
         }
         let mut under_way = vec![[0_u32; 2]; self.under_way.len()];
@@ -294,7 +296,7 @@ impl Network {
                 let end = packet.sent_by();
                 under_way[self.places.of(end.flow()) as usize][usize::from(!end.is_sender())] += 1;
             });
-            let counters = link.counters(now);
+            let counters = link.counters(after);
             assert_eq!(
                 counters.arrived,
                 counters.delivered + counters.random_losses + counters.queue_drops + inside,

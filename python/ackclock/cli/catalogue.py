@@ -27,7 +27,7 @@ def example(as_json: bool) -> None:
     """
     text = engine.example()
     if as_json:
-        print(json.dumps(engine.written_tables(text, "example")[0], indent=2))
+        print(json.dumps(engine.parse(text, "example").written(), indent=2))
     else:
         print(text, end="")
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @click.option(
     "--buffer",
     metavar="SIZE",
-    help="Buffer of the bottleneck: 250 (packets of 1000 bytes), 2bdp, 100ms or 3MB, or several, e.g. "
+    help="Buffer of the bottleneck: 250 (packets), 2bdp, 100ms or 3MB, or several, e.g. "
     "0.5bdp,1bdp,4bdp; by default 1bdp, one bandwidth-delay product.",
 )
 @click.option("--loss", metavar="SHARE", help="Random loss rate, e.g. 1% or 0.01; by default 0.")
@@ -139,12 +139,13 @@ def compare(
                 f"{control} is a unit, which belongs to its number: write e.g. 120{control}"
             )
     named = None if named is None else named.lower()
-    from ackclock.comparison import grid, grid_page, page, path
+    from ackclock.comparison import grid, grid_page, page
+    from ackclock.comparison import options as paths
     from ackclock.draw.page import program
 
     queues, buffers = ([] if text is None else text.split(",") for text in (queue, buffer))
     try:
-        cells = path.grid_of_options(
+        cells = paths.grid_of_options(
             queues,
             buffers,
             named,
@@ -161,7 +162,7 @@ def compare(
         )
     except ValueError as error:
         raise click.ClickException(OF_PROGRAM.sub("", str(error))) from error
-    for much in {setting.loss for setting in cells.values() if setting.loss > path.MUCH_LOSS}:
+    for much in {setting.loss for setting in cells.values() if setting.loss > paths.MUCH_LOSS}:
         print(f"note: {100 * much:g} % of all packets are lost at random", file=sys.stderr)
     with options.estimated(dry_run, as_json):
         try:

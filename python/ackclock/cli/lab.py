@@ -12,34 +12,19 @@ import click
 
 from ackclock import engine
 from ackclock.cli import options
-from ackclock.draw import lab as links
 from ackclock.draw.page import html
+from ackclock.engine import lab as links
 from ackclock.engine import storage
 
 ARTEFACT = re.compile(r"[a-z]+/(figure|table|section)-[a-z0-9-]+")
 """PAPER/ARTEFACT, such as illinois/figure-11."""
 
 
-def _files(table: object, folder: Path) -> dict[str, str]:
-    """Return the contents of the trace files that a scenario names, by name."""
-    contents: dict[str, str] = {}
-    if isinstance(table, list):
-        for entry in table:
-            contents |= _files(entry, folder)
-    if isinstance(table, dict):
-        names = [table.get("rate_trace"), table.get("file") if table.get("kind") == "trace" else None]
-        contents |= {name: engine.text_of(folder / name) for name in names if isinstance(name, str)}
-        for entry in table.values():
-            contents |= _files(entry, folder)
-    return contents
-
-
 def _packed(file: Path) -> str:
     from_pipe = str(file) == "-"
     text = sys.stdin.read() if from_pipe else engine.text_of(file)
     # An invalid scenario is reported here, in the engine's words, before a browser opens.
-    scenario, _ = engine.written_tables(text, str(file), is_json=text.lstrip().startswith("{"))
-    return links.fragment(scenario, _files(scenario, Path() if from_pipe else file.parent))
+    return links.fragment(engine.parse(text, str(file), is_json=text.lstrip().startswith("{")))
 
 
 def _of_artefact(named: Path) -> str:

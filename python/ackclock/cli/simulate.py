@@ -273,7 +273,7 @@ def check(file: Path, settings: tuple[str, ...], as_json: bool) -> None:
 
     scenario = _read(file, settings)
     if as_json:
-        print(json.dumps(engine.tables(scenario), indent=2))
+        print(json.dumps(scenario.tables(), indent=2))
         return
     flows = Counter(kind for _, kind in scenario.flows)
     kinds = ", ".join(f"{count} {name}" for name, count in flows.items())

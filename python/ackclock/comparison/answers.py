@@ -77,7 +77,7 @@ class Comparison:
     values: dict[str, dict[str, list[float]]]
     warnings: tuple[str, ...]
     curves: dict[str, WindowCurve]
-    scenarios: dict[tuple[str, str], build.Table]
+    scenarios: dict[tuple[str, str], Scenario]
     causes: dict[str, dict[str, float]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -179,25 +179,29 @@ def compare_each(
     Parameters, errors and each of the answers are those of `compare`.
     """
     names = tuple(dict.fromkeys(controls))
+
+    @functools.cache
+    def parsed(text: str) -> Scenario:
+        return engine.parse(text, "scenario", is_json=True)
+
+    def read(tables: build.Table) -> Scenario:
+        return parsed(json.dumps(tables))
+
+    # Every scenario is read here, and once, so that a mistake in one leaves nothing behind in the cache.
     wanted = {
         (place, name, control): scenario
         for place, setting in enumerate(settings)
         for control in names
-        for name, scenario in scenarios(setting, control).items()
+        for name, scenario in scenarios(setting, control, read).items()
     }
     # The goodput that Reno loses to a control is measured against its goodput next to another Reno.
     for place, setting in enumerate(settings):
         for name, other in NEXT_TO.items():
-            wanted.setdefault((place, name, other), scenarios(setting, other)[name])
+            if (place, name, other) not in wanted:
+                wanted[place, name, other] = scenarios(setting, other, read, name)[name]
     record = {"alone", "after a step"}
-
-    @functools.cache
-    def read(text: str) -> Scenario:
-        return engine.parse(text, "scenario", is_json=True)
-
-    # Every scenario is read here, and once, so that a mistake in one leaves nothing behind in the cache.
     runs = {
-        key: Case(read(json.dumps(scenario)), settings[key[0]].runs, key[1] in record).jobs()
+        key: Case(scenario, settings[key[0]].runs, key[1] in record).jobs()
         for key, scenario in wanted.items()
     }
     with ExitStack() as stack:
@@ -217,7 +221,7 @@ def _compared(
     numbers: ScenarioNumbers,
     warnings: tuple[str, ...],
     curves: dict[str, WindowCurve],
-    own: dict[tuple[str, str], build.Table],
+    own: dict[tuple[str, str], Scenario],
 ) -> Comparison:
     """Return the answers of one path from the numbers of its runs."""
     estimates: dict[str, dict[str, Estimate]] = {question.key: {} for question in QUESTIONS}

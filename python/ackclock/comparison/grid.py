@@ -214,7 +214,7 @@ def describe(grid: Grid) -> str:
     ecn = ", ECN where the queue marks" if first.ecn else ""
     return (
         f"{where(grid.any)}{ecn}; queue {listed(grid.queues, 'or')}, buffer of {listed(buffers, 'or')} "
-        f"packets of 1000 bytes; profile {first.profile}{flows}; "
+        f"packets of {first.path.packet_bytes} bytes; profile {first.profile}{flows}; "
         f"{first.runs} runs of {run_s} s, without the first fifth of each; {RANDOM}"
     )
 

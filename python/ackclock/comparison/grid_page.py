@@ -12,7 +12,7 @@ from ackclock.comparison.heat import heat_map
 from ackclock.comparison.page import MAPS, finish, write_pictures, write_scenarios
 from ackclock.comparison.questions import QUESTIONS
 from ackclock.draw.page import from_here, html
-from ackclock.engine import build, controls, storage
+from ackclock.engine import Scenario, controls, storage
 
 
 def title(grid: Grid) -> str:
@@ -24,7 +24,7 @@ def title(grid: Grid) -> str:
 def write_grid(grid: Grid, output: Path, command: str, *, pictures: bool = False) -> None:
     """Write the page with its numbers and scenarios, as `page.write` does for a comparison."""
     with storage.explained(output):
-        scenarios: dict[tuple[str, str], list[tuple[str, build.Table]]] = {}
+        scenarios: dict[tuple[str, str], list[tuple[str, Scenario]]] = {}
         for (queue, buffer), comparison in grid.cells.items():
             for key, scenario in comparison.scenarios.items():
                 scenarios.setdefault(key, []).append((f"{queue} {buffer}", scenario))

@@ -18,10 +18,9 @@ from ackclock.comparison.first import held_by, listed, where
 from ackclock.comparison.questions import QUESTIONS, Question
 from ackclock.comparison.ranking import rank
 from ackclock.comparison.words import words as words
-from ackclock.draw import lab
 from ackclock.draw.figure import Drawing, HeatMap
 from ackclock.draw.page import from_here, html
-from ackclock.engine import build, controls, integrity, storage
+from ackclock.engine import Scenario, controls, integrity, lab, storage
 
 PLACES = ("goodput-delay", "answers", "alone")
 """The places of charts on the page."""
@@ -109,7 +108,7 @@ Links = dict[str, list[tuple[str, str, str]]]
 
 
 def write_scenarios(
-    output: Path, scenarios: Mapping[tuple[str, str], Sequence[tuple[str, build.Table]]]
+    output: Path, scenarios: Mapping[tuple[str, str], Sequence[tuple[str, Scenario]]]
 ) -> Links:
     """Write scenarios, and the laboratory if there is one, and return where they are.
 
@@ -123,7 +122,7 @@ def write_scenarios(
     for (name, control), several in scenarios.items():
         for cell, scenario in several:
             file = re.sub(r"[^A-Za-z0-9-.]+", "-", f"{cell} {name} {control}".strip()) + ".json"
-            storage.write_text(output / "scenarios" / file, json.dumps(scenario, indent=1) + "\n")
+            storage.write_text(output / "scenarios" / file, json.dumps(scenario.written(), indent=1) + "\n")
             address = "" if laboratory is None else lab.NAME + lab.fragment(scenario)
             links.setdefault(control, []).append((f"{name} {cell}".strip(), file, address))
     return links

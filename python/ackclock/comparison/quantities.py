@@ -61,14 +61,16 @@ def share(text: str) -> float:
     return probability
 
 
-def buffer_packets(text: str, rate_mbps: float, rtt_ms: float) -> int:
+def buffer_packets(
+    text: str, rate_mbps: float, rtt_ms: float, packet_bytes: int = build.PACKET_BITS // 8
+) -> int:
     """Read a buffer in packets, from 2 to ten million.
 
-    It may be ``250`` (packets of 1000 bytes), ``250 packets``, ``2bdp``, ``100ms`` or ``3MB``; products and
-    times refer to the rate and RTT of the path.
+    It may be ``250`` (packets), ``250 packets``, ``2bdp``, ``100ms`` or ``3MB``; products and times refer to
+    the rate, the RTT and the packets of the path.
     """
     refusal = f"not a buffer: {text!r}; write e.g. 250, 2bdp, 100ms or 3MB"
-    per_ms = rate_mbps * 1e3 / build.PACKET_BITS
+    per_ms = rate_mbps * 1e3 / (8 * packet_bytes)
     written = text.strip().lower()
     try:
         if written.endswith("bdp"):
@@ -78,7 +80,7 @@ def buffer_packets(text: str, rate_mbps: float, rtt_ms: float) -> int:
         elif written.endswith("s"):
             count = quantity(text, "time_s") * 1e3 * per_ms
         else:
-            count = quantity(text, "size_bytes") * 8 / build.PACKET_BITS
+            count = quantity(text, "size_bytes") / packet_bytes
     except ValueError as error:
         raise ValueError(refusal) from error
     if not 2 <= round(count) <= 10_000_000:

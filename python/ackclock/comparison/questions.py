@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
-from ackclock import metrics
+from ackclock import engine, metrics
 from ackclock.comparison.measures import MEASURES, RECOVERED, SMOOTHNESS_RTTS, RunMeasure
 from ackclock.comparison.path import PathSetup
 from ackclock.decision import Margin
+from ackclock.engine import Scenario
 from ackclock.engine.build import Table
 from ackclock.metrics import Estimate
 from ackclock.suites import reader
@@ -144,13 +145,16 @@ def _on(setting: PathSetup) -> Iterator[CellKeys]:
     return _cells(rate_mbps=path.rate_mbps, rtt_ms=path.rtt_ms, length_s=setting.run_s, count=setting.flows)
 
 
-def scenarios(setting: PathSetup, control: str) -> dict[str, Table]:
-    """Return the scenarios for one control by name."""
+def scenarios(
+    setting: PathSetup, control: str, read: Callable[[Table], Scenario] = engine.read, only: str | None = None
+) -> dict[str, Scenario]:
+    """Return the scenarios for one control by name, or only the one of this name, as `read` reads them."""
     subject, rtt_ms = reader.Subject(control), setting.path.rtt_ms
     # Reno against itself is Reno next to Reno: the same names make it the same scenario.
     return {
-        keys["name"]: setting.scenario(*reader.flows(keys, names, where, subject, rtt_ms)[0])
+        keys["name"]: setting.scenario(*reader.flows(keys, names, where, subject, rtt_ms)[0], read=read)
         for keys, names, where in _on(setting)
+        if only in (None, keys["name"])
     }
 
 

@@ -14,9 +14,7 @@ from ackclock.engine.scenario import (
     quantity,
     read,
     shown,
-    tables,
     text_of,
-    written_tables,
 )
 from ackclock.engine.simulation import Progress, simulate, summary
 from ackclock.errors import SimulationError
@@ -55,7 +53,5 @@ __all__ = [
     "shown",
     "simulate",
     "summary",
-    "tables",
     "text_of",
-    "written_tables",
 ]

@@ -8,8 +8,8 @@
 ...     duration="60 s",
 ...     warmup="20 s",
 ... )
->>> [flow["controller"] for flow in scenario["flow"]]
-['illinois', 'cubic']
+>>> scenario.flows
+[('illinois-0', 'illinois'), ('cubic-1', 'cubic'), ('cubic-2', 'cubic')]
 
 Quantities are texts, as in scenario files. `mbps`, `seconds`, `milliseconds` and `packets` write numbers
 as such texts:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import ParamSpec
 
 from ackclock.engine import build, today
-from ackclock.engine.scenario import read
+from ackclock.engine.scenario import Scenario, read
 from ackclock.errors import ScenarioError
 
 Arguments = ParamSpec("Arguments")
@@ -37,14 +37,22 @@ def _checking(
             for around in within(table):
                 read(around)
         except ScenarioError as error:
-            place = error.key or ""
-            name = place.removeprefix(key)
-            if name != place and name not in ELSEWHERE:
-                problem = str(error).split(f"{place}: ", 1)[1]
-                raise ScenarioError(f"{name}: {problem}", key=name, remedy=error.remedy) from None
+            named = _by_argument(error, key)
+            if named is not None and named.key not in ELSEWHERE:
+                raise named from None
         return table
 
     return checked
+
+
+def _by_argument(error: ScenarioError, key: str) -> ScenarioError | None:
+    """Return the refusal of a key that begins with `key` under the rest of its name; None for another key."""
+    place = error.key or ""
+    name = place.removeprefix(key)
+    if name == place:
+        return None
+    problem = str(error).split(f"{place}: ", 1)[1]
+    return ScenarioError(f"{name}: {problem}", key=name, remedy=error.remedy)
 
 
 def _of_path(table: build.Table) -> list[build.Table]:
@@ -63,10 +71,75 @@ def _of_flow(table: build.Table) -> list[build.Table]:
     ]
 
 
-def _of_run(table: build.Table) -> list[build.Table]:
-    return [_scenario({"run": table["run"]})]
-
-
-scenario = _checking(today.scenario, _of_run, "run.")
 dumbbell = _checking(build.dumbbell, _of_path, "dumbbell.")
 flow = _checking(build.flow, _of_flow, "flow.0.")
+
+
+def scenario(
+    topology: Mapping[str, object],
+    *flows: Mapping[str, object],
+    duration: str = "100 s",
+    warmup: str | None = None,
+    seed: int = 1,
+    sample: str | None = None,
+    tcp: Mapping[str, object] | None = None,
+    events: tuple[Mapping[str, object], ...] = (),
+) -> Scenario:
+    """Assemble a scenario of today's senders, to be simulated, changed, saved or swept.
+
+    Parameters
+    ----------
+    topology : mapping
+        Result of `dumbbell`, or ``{"path": "4g"}``, ``{"parking_lot": ...}``, or ``{"node": [...],
+        "link": [...]}``.
+    *flows : mapping
+        Results of `flow`, in order.
+    duration : str
+        Simulated time, such as ``"60 s"``.
+    warmup : str, optional
+        Time before measuring starts.
+    seed : int
+        Seed of the random streams.
+    sample : str, optional
+        Sampling interval of the tables over time.
+    tcp : mapping, optional
+        Keys of all flows, as in ``[tcp]``. Its `profile` is ``"linux"``, today's Linux, unless it says
+        ``"ns2"``, the setting of the papers.
+    events : tuple of mapping
+        Changes during the run, as in ``[[event]]``.
+
+    Returns
+    -------
+    Scenario
+        The checked scenario; `Scenario.toml` is its text with every default, `Scenario.with_` changes it.
+
+    Raises
+    ------
+    ScenarioError
+        If it is refused; an argument has its own name in the message.
+
+    Examples
+    --------
+    >>> import ackclock
+    >>> path = ackclock.dumbbell("10 Mbit/s", "20 ms", queue="50 packets")
+    >>> scenario = ackclock.scenario(path, ackclock.flow("reno", rtt="50 ms"), duration="5 s")
+    >>> scenario.duration_s, scenario.bottleneck, scenario.bdp_packets
+    (5.0, 'bottleneck', 62.5)
+    >>> scenario.with_("run.seed=2").seed
+    2
+    """
+    senders = {"profile": today.PROFILE} | dict(tcp or {})
+    tables = build.scenario(
+        topology,
+        *flows,
+        duration=duration,
+        warmup=warmup,
+        seed=seed,
+        sample=sample,
+        tcp=senders,
+        events=events,
+    )
+    try:
+        return read(tables)
+    except ScenarioError as error:
+        raise _by_argument(error, "run.") or error from None

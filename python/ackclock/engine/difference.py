@@ -161,8 +161,7 @@ def diff(a: Result, b: Result) -> Difference:
     import polars as pl
 
     first, second = _runs(a), _runs(b)
-    read = [parse(runs[0].scenario, "<result>").as_json() for runs in (first, second)]
-    trees = [dict(_flat(json.loads(text))) for text in read]
+    trees = [dict(_flat(parse(runs[0].scenario, "<result>").tables())) for runs in (first, second)]
     keys = [
         {"key": key, "a": trees[0].get(key), "b": trees[1].get(key)}
         for key in dict.fromkeys([*trees[0], *trees[1]])

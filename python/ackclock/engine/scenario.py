@@ -6,7 +6,6 @@ import copyreg
 import json
 import os
 import stat
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,19 +14,7 @@ from ackclock._native import Scenario, limit, quantity
 from ackclock.engine import controls
 from ackclock.errors import ScenarioError
 
-__all__ = [
-    "Given",
-    "Scenario",
-    "ScenarioError",
-    "check",
-    "limit",
-    "parse",
-    "quantity",
-    "read",
-    "tables",
-    "text_of",
-    "written_tables",
-]
+__all__ = ["Given", "Scenario", "ScenarioError", "check", "limit", "parse", "quantity", "read", "text_of"]
 
 Given = Path | str | Mapping[str, Any] | Scenario
 """A path, TOML text (it contains a line break), nested mappings, or a scenario read before."""
@@ -56,7 +43,7 @@ def read(given: Given, *, settings: Sequence[str] = ()) -> Scenario:
         values.
     """
     if isinstance(given, Scenario):
-        return given.with_settings(list(settings), controls.load_missing) if settings else given
+        return given.with_(*settings) if settings else given
     if isinstance(given, Mapping):
         try:
             text = json.dumps(given)
@@ -191,54 +178,6 @@ def check(scenario: Given, *, settings: Sequence[str] = ()) -> str:
     duration = "100 s"
     """
     return read(scenario, settings=settings).toml()
-
-
-def tables(scenario: Given) -> dict[str, Any]:
-    """Return a scenario as it would run, as nested tables.
-
-    Parameters
-    ----------
-    scenario : Path, str, mapping or Scenario
-        A scenario as for `read`.
-
-    Returns
-    -------
-    dict
-        The tables of `check`, every default filled in.
-
-    Raises
-    ------
-    ScenarioError
-        For the same reasons as `read`.
-    """
-    return tomllib.loads(read(scenario).toml())
-
-
-def written_tables(text: str, file: str, *, is_json: bool = False) -> tuple[dict[str, Any], Scenario]:
-    """Read a scenario, and return also what its author wrote.
-
-    Parameters
-    ----------
-    text : str
-        TOML or JSON text.
-    file : str
-        Name of the file in messages.
-    is_json : bool
-        Parse JSON instead of TOML.
-
-    Returns
-    -------
-    tuple of dict and Scenario
-        The tables of the text, without any defaults, and the checked scenario.
-
-    Raises
-    ------
-    ScenarioError
-        For the same reasons as `read`.
-    """
-    # The engine goes first, because its messages name the line and the key.
-    scenario = parse(text, file, is_json=is_json)
-    return json.loads(text) if is_json else tomllib.loads(text), scenario
 
 
 def _reduce(scenario: Scenario) -> tuple[Callable[[str, str], Scenario], tuple[str, str]]:

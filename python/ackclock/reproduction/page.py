@@ -11,11 +11,11 @@ from typing import Any, cast
 import polars as pl
 
 from ackclock import engine
-from ackclock.draw import charts, lab, thumbnail
+from ackclock.draw import charts, thumbnail
 from ackclock.draw.diagram import svg
 from ackclock.draw.figure import Drawing, Group
 from ackclock.draw.page import html
-from ackclock.engine import integrity, storage
+from ackclock.engine import integrity, lab, storage
 from ackclock.reproduction import classes, in_lab, outcome, stated, strips, tried
 from ackclock.reproduction.artefact import Artefact
 from ackclock.reproduction.paper import Paper
@@ -154,12 +154,13 @@ def so_far(
 def _opened_first(output: Path, artefact: Described) -> str | None:
     """Return the label of the case with which the laboratory opens an artefact."""
     files = {label: output / artefact["place"] / case["file"] for label, case in artefact["cases"].items()}
-    return in_lab.first(artefact["paper"], {label: engine.tables(file) for label, file in files.items()})
+    found = in_lab.first(artefact["paper"], ((label, engine.read(file)) for label, file in files.items()))
+    return None if found is None else found[0]
 
 
 def _in_lab(file: Path) -> str:
     """Return the address at which the laboratory opens a scenario."""
-    return lab.NAME + lab.fragment(engine.tables(file))
+    return lab.NAME + lab.fragment(engine.read(file))
 
 
 def described(directory: Path, paper: Paper) -> list[Described]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Mapping
 from pathlib import Path
+
+from ackclock.engine.scenario import Scenario, text_of
 
 __all__ = ["NAME", "fragment", "page"]
 
@@ -20,16 +21,20 @@ def page() -> str | None:
     return file.read_text("utf-8") if file.exists() else None
 
 
-def fragment(scenario: Mapping[str, object], files: Mapping[str, str] | None = None) -> str:
-    """Return a scenario, and the texts of the files that it names, as the fragment of an address.
+def fragment(scenario: Scenario) -> str:
+    """Return a scenario as it was written, and the texts of its files, as the fragment of an address.
 
     It is ``#`` and JSON, compressed (raw deflate), in base64 for URLs (RFC 4648, section 5, without
-    padding).
+    padding). Raises ScenarioError when a file cannot be read.
 
-    >>> fragment({"run": {"duration": "1 s"}}).startswith("#s=")
+    >>> import ackclock
+    >>> path = ackclock.dumbbell("10 Mbit/s", "20 ms")
+    >>> fragment(ackclock.scenario(path, ackclock.flow("reno"))).startswith("#s=")
     True
     """
-    carried = {"scenario": scenario} | ({"files": files} if files else {})
+    folder = Path(scenario.file).parent
+    files = {name: text_of(folder / name) for name in scenario.files}
+    carried = {"scenario": scenario.written()} | ({"files": files} if files else {})
     text = json.dumps(carried, separators=(",", ":"), ensure_ascii=False)
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     packed = packer.compress(text.encode()) + packer.flush()
