@@ -1,6 +1,7 @@
 """Claims and findings are named in data, scenarios by their digests: sentences and code can be rewritten."""
 
 import hashlib
+import inspect
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -120,8 +121,8 @@ class Recorder(Simulation):
 
 
 def built_by_predict():
-    for name, subject in SUBJECTS.items():
-        if subject.get("runs") != 0:
+    for name in SUBJECTS:
+        if "simulation" in inspect.signature(function_of(name)).parameters:
             with pytest.raises(InterruptedError) as built:
                 function_of(name)(simulation=Recorder(runs=2))
             yield f"predict {name}", built.value.args[0]

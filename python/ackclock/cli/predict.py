@@ -1,20 +1,11 @@
-"""The verb predict: a command for each subject, generated from ``predictions/subjects.toml``."""
+"""The verb predict: a command for each subject of ``predictions/subjects.toml``."""
 
 from __future__ import annotations
-
-import json
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from ackclock.cli import completion, options
-from ackclock.engine import build, quantity, storage
-from ackclock.predictions.subjects import SUBJECTS, function_of
-
-if TYPE_CHECKING:
-    from ackclock.predictions import Prediction
+from ackclock.cli.prediction import Show, number, numbers, rate, shown
 
 predict = options.Verbs(
     no_args_is_help=False,
@@ -22,48 +13,6 @@ predict = options.Verbs(
     "Each command prints a table of one prediction; its --help has examples.",
     epilog="Start with: ackclock predict response reno cubic --simulate",
 )
-PICTURES = (".svg", ".pdf", ".png")
-NUMBERS = (".csv", ".parquet")
-REFUSED: dict[str, type[Exception]] = {"LookupError": LookupError, "ValueError": ValueError}
-"""Exceptions of bad input by their names in the table."""
-
-
-def _number(low: float, high: float) -> Callable[[str], float]:
-    """Return a parser of a number, which may be a percentage: 1 % is 0.01."""
-
-    def read(text: str) -> float:
-        try:
-            number = quantity(text.strip(), "number")
-        except ValueError:
-            number = float("nan")
-        if not low <= number <= high:
-            raise click.BadParameter(f"not a number from {low:g} to {high:g}: {text.strip()!r}")
-        return number
-
-    return read
-
-
-def _numbers(low: float, high: float) -> Callable[[str], list[float]]:
-    """Return a parser of numbers separated by commas."""
-    number = _number(low, high)
-    return lambda text: [number(word) for word in text.split(",")]
-
-
-def _rate(low: float, high: float, example: str) -> Callable[[str], float]:
-    """Return a parser of rates, in packets per second."""
-    read = options.quantity("rate_bps", low, high, example)
-    return lambda text: read(text) / build.PACKET_BITS
-
-
-KINDS: dict[str, Callable[..., Any]] = {
-    "number": lambda low, high: click.FloatRange(low, high),
-    "whole number": lambda low, high=None: click.IntRange(low, high),
-    "numbers": _numbers,
-    "loss rate": lambda: _number(1e-4, 0.2),
-    "packet rate": _rate,
-    "time": lambda low, high, example: options.quantity("time_s", low, high, example),
-}
-"""Types of options by the kind of value that they take; `low`, `high` and `example` are their arguments."""
 CONTROLS = click.argument(
     "controls",
     nargs=-1,
@@ -73,115 +22,270 @@ CONTROLS = click.argument(
 )
 LOSS_RATES = click.option(
     "--loss",
-    type=_numbers(1e-9, 0.5),
+    type=numbers(1e-9, 0.5),
     metavar="SHARE,...",
     help="Loss rates, e.g. 1%,0.001 or 1e-4; by default several.",
 )
-SHARED: dict[str, options.Decorator] = {"controls": CONTROLS, "loss rates": LOSS_RATES}
-"""Arguments and options that several subjects have."""
 
 
-def _option(takes: str, **keys: Any) -> options.Decorator:
-    """Return an option of a subject from its keys in ``subjects.toml``."""
-    if takes in SHARED:
-        return SHARED[takes]
-    named = [keys.pop("flag"), *filter(None, [keys.pop("parameter", "")])]
-    limits = {name: keys.pop(name) for name in ("low", "high", "example") if name in keys}
-    return click.option(*named, type=KINDS[takes](**limits), **keys)
+@predict.command()
+@CONTROLS
+@LOSS_RATES
+@click.option(
+    "--rtt",
+    "rtt_s",
+    type=options.quantity("time_s", 1e-06, 100, "80ms"),
+    default="100ms",
+    metavar="TIME",
+    help="Propagation round trip.",
+)
+@shown(runs=1)
+def response(show: Show, controls: tuple[str, ...], loss: list[float] | None, rtt_s: float) -> None:
+    """Predict response functions, the rate over the loss rate p.
+
+    \b
+    Examples:
+      ackclock predict response
+      ackclock predict response reno cubic bic --loss 1e-2,1e-3,1e-4 --simulate
+      ackclock predict response hstcp --rtt 50ms -o hstcp.svg
+    """
+    show("response", LookupError, controls=controls, loss=loss, rtt_s=rtt_s)
 
 
-SIMULATE = "Also simulate the same points, and print 95 % intervals."
-RUNS = "Number of runs per point; each uses different random streams."
-OUTPUT = "Write a picture (.svg, .pdf, .png) or the numbers (.csv, .parquet) to FILE."
+@predict.command()
+@CONTROLS
+@click.option(
+    "--ratios",
+    type=numbers(1, 20),
+    default="1,2,3,6",
+    metavar="R,...",
+    help="Ratios of the long to the short RTT.",
+)
+@click.option(
+    "--rate",
+    "capacity",
+    type=rate(1e06, 1e11, "100mbit"),
+    default="2500mbit",
+    metavar="RATE",
+    help="Rate of the bottleneck.",
+)
+@shown(runs=3)
+def unfairness(show: Show, controls: tuple[str, ...], ratios: list[float], capacity: float) -> None:
+    """Predict the RTT unfairness of flows that lose together.
+
+    Prints the throughput of a flow with an RTT of 40 ms over that of a flow with a longer RTT.
+
+    \b
+    Examples:
+      ackclock predict unfairness
+      ackclock predict unfairness aimd bic --ratios 1,3 --simulate
+    """
+    show("unfairness", LookupError, ValueError, controls=controls, ratios=ratios, capacity=capacity)
 
 
-def _common(runs: int) -> Iterator[options.Decorator]:
-    """Yield the options that many subjects share."""
-    if runs:
-        yield click.option("--simulate", is_flag=True, help=SIMULATE)
-        if runs > 1:
-            least = click.IntRange(min=2)
-            yield click.option("--runs", type=least, default=runs, metavar="N", help=RUNS)
-        yield options.jobs
-        yield options.cluster
-        yield options.dry_run
-    yield options.as_json
-    yield click.option("-o", "--output", type=options.PATH, metavar="FILE", help=OUTPUT)
+@predict.command()
+@click.option(
+    "--ratio",
+    type=click.FloatRange(1, 20),
+    default=3.0,
+    metavar="R",
+    help="Ratio of the long to the short RTT.",
+)
+@shown()
+def divergence(show: Show, ratio: float) -> None:
+    """Predict how two Scalable flows drift apart.
+
+    Prints the ratio of the windows of two flows with different RTTs that lose together.
+
+    \b
+    Example:
+      ackclock predict divergence --ratio 2 --simulate
+    """
+    show("divergence", ratio=ratio)
 
 
-def _add(name: str, subject: Mapping[str, Any]) -> None:
-    """Add the command of a subject."""
-    refused = tuple(REFUSED[error] for error in subject.get("refuses", ()))
+@predict.command()
+@CONTROLS
+@click.option(
+    "--windows",
+    type=numbers(20, 1e06),
+    default="100,300,1000,3000",
+    metavar="W,...",
+    help="Largest windows, packets.",
+)
+@shown(runs=1)
+def period(show: Show, controls: tuple[str, ...], windows: list[float]) -> None:
+    """Predict the RTTs between self-induced loss events.
 
-    def command(
-        *,
-        simulate: bool = False,
-        runs: int = 1,
-        jobs: int | None = None,
-        cluster: str | None = None,
-        dry_run: bool = False,
-        as_json: bool,
-        output: Path | None,
-        **given: Any,
-    ) -> None:
-        if output is not None and output.suffix not in (*PICTURES, *NUMBERS):
-            # Refused before the work, not after it.
-            endings = ", ".join((*PICTURES, *NUMBERS))
-            raise click.ClickException(f"--output: {output} must end in one of {endings}")
-        if dry_run and not simulate:
-            raise click.ClickException("--dry-run needs --simulate; without it nothing is run")
-        from ackclock.predictions import Simulation
-
-        # Without controls the function takes the usual ones.
-        values = {key: value for key, value in given.items() if value not in (None, ())}
-        if simulate:
-            values["simulation"] = Simulation(runs, jobs, cluster)
-        try:
-            with options.estimated(dry_run, as_json):
-                prediction = function_of(name)(**values)
-        except refused as error:
-            raise click.ClickException(str(error.args[0])) from error
-        if dry_run:
-            return
-        _show(prediction, output, as_json)
-
-    examples = [f"  ackclock predict {name} {example}".rstrip() for example in subject["examples"]]
-    heading = "Examples" if len(examples) > 1 else "Example"
-    paragraphs = (subject["summary"], subject.get("about"), "\n".join([f"\b\n{heading}:", *examples]))
-    own = [_option(**keys) for keys in subject.get("options", ())]
-    decorated: Callable[..., None] = command
-    # The decorator that is applied last is the first in --help.
-    for option in reversed([*own, *_common(subject.get("runs", 5))]):
-        decorated = option(decorated)
-    predict.command(name, help="\n\n".join(filter(None, paragraphs)))(decorated)
+    \b
+    Examples:
+      ackclock predict period
+      ackclock predict period reno africa --windows 100,83000
+    """
+    show("period", LookupError, controls=controls, windows=windows)
 
 
-def _show(prediction: Prediction, output: Path | None, as_json: bool) -> None:
-    import polars as pl
+@predict.command()
+@shown()
+def share(show: Show) -> None:
+    """Predict the share of Illinois next to Reno.
 
-    from ackclock.cli import tables
-    from ackclock.draw import plots
-
-    numbers = prediction.points
-    if prediction.profile:
-        numbers = numbers.with_columns(profile=pl.lit(prediction.profile))
-    if output is not None:
-        with storage.new_file(output) as temporary:
-            if output.suffix in PICTURES:
-                with plots.in_style():
-                    prediction.draw().savefig(temporary, format=output.suffix[1:], dpi=200)
-            elif output.suffix == ".csv":
-                numbers.write_csv(temporary)
-            else:
-                numbers.write_parquet(temporary)
-    if as_json:
-        record = {"title": prediction.title, "profile": prediction.profile or None}
-        print(json.dumps(record | {"points": prediction.points.to_dicts()}))
-        return
-    tables.print_prediction(f"{prediction.title}; {prediction.y_label}", prediction.points, prediction.notes)
-    if prediction.profile:
-        print(f"Simulated with profile {prediction.profile}, the papers' setting.")
+    \b
+    Example:
+      ackclock predict share --simulate
+    """
+    show("share")
 
 
-for _name, _subject in SUBJECTS.items():
-    _add(_name, _subject)
+@predict.command()
+@click.option(
+    "--eta1",
+    type=click.FloatRange(0, 0.99),
+    default=0.01,
+    metavar="SHARE",
+    help="Threshold d1 as a share of the largest delay dm.",
+)
+@shown(runs=2)
+def curves(show: Show, eta1: float) -> None:
+    """Predict alpha and beta of Illinois over queueing delay.
+
+    \b
+    Example:
+      ackclock predict curves --simulate -o curves.svg
+    """
+    show("curves", eta1=eta1)
+
+
+@predict.command()
+@LOSS_RATES
+@shown()
+def gain(show: Show, loss: list[float] | None) -> None:
+    """Predict the window of Illinois over Reno's on a lossy link.
+
+    \b
+    Example:
+      ackclock predict gain --loss 0.1%,1% --simulate
+    """
+    show("gain", loss=loss)
+
+
+@predict.command()
+@click.option(
+    "--gamma",
+    type=numbers(0.1, 100),
+    default="2,5,10",
+    metavar="G,...",
+    help="Packets that Vegas keeps in the queue.",
+)
+@shown()
+def noise(show: Show, gamma: list[float]) -> None:
+    """Predict the throughput of Vegas with noise in its RTT.
+
+    \b
+    Example:
+      ackclock predict noise --gamma 5 --simulate
+    """
+    show("noise", gamma=gamma)
+
+
+@predict.command()
+@click.option(
+    "--flows", type=numbers(2, 100), default="4,10", metavar="N,...", help="Numbers of flows on the link."
+)
+@click.option("--seed", type=click.IntRange(0), default=1, metavar="N", help="Seed of the random streams.")
+@shown(runs=0)
+def matrix(show: Show, flows: list[float], seed: int) -> None:
+    """Predict shares by the stochastic matrix model.
+
+    \b
+    Example:
+      ackclock predict matrix --flows 4,10 -o matrix.svg
+    """
+    show("matrix", flows=flows, seed=seed)
+
+
+@predict.command()
+@LOSS_RATES
+@shown()
+def fit(show: Show, loss: list[float] | None) -> None:
+    """Predict TCP-FIT's throughput on a lossy link.
+
+    Prints its throughput, its sessions and its queue.
+
+    \b
+    Example:
+      ackclock predict fit --loss 0.1%,1% --simulate
+    """
+    show("fit", loss=loss)
+
+
+@predict.command()
+@LOSS_RATES
+@shown()
+def smoothness(show: Show, loss: list[float] | None) -> None:
+    """Predict the CoV of TCP, GAIMD, TFRC and TEAR.
+
+    \b
+    Example:
+      ackclock predict smoothness --loss 1%,5% --simulate
+    """
+    show("smoothness", loss=loss)
+
+
+@predict.command()
+@shown()
+def processes(show: Show) -> None:
+    """Predict the CoV of AIMD under any loss process.
+
+    \b
+    Example:
+      ackclock predict processes --simulate
+    """
+    show("processes")
+
+
+@predict.command()
+@LOSS_RATES
+@click.option("--timeout", type=click.IntRange(1, 1000), default=4, metavar="N", help="RTO in round trips.")
+@shown(runs=0)
+def timeouts(show: Show, loss: list[float] | None, timeout: int) -> None:
+    """Predict the CoV where timeouts dominate.
+
+    Prints the CoV as printed in the study, and the CoV of its Markov chain.
+
+    \b
+    Example:
+      ackclock predict timeouts --loss 20% --timeout 4
+    """
+    show("timeouts", loss=loss, timeout=timeout)
+
+
+@predict.command()
+@click.option(
+    "--from",
+    "before",
+    type=number(1e-4, 0.2),
+    default="1%",
+    metavar="SHARE",
+    help="Loss rate before the step.",
+)
+@click.option(
+    "--to", "after", type=number(1e-4, 0.2), default="4%", metavar="SHARE", help="Loss rate after the step."
+)
+@click.option(
+    "--round-trips",
+    type=click.IntRange(10, 900),
+    default=50,
+    metavar="N",
+    help="Round trips to follow after the step.",
+)
+@shown()
+def step(show: Show, before: float, after: float, round_trips: int) -> None:
+    """Predict rates after a step of the loss rate.
+
+    \b
+    Examples:
+      ackclock predict step --simulate
+      ackclock predict step --from 4% --to 1% --round-trips 100
+    """
+    show("step", ValueError, before=before, after=after, round_trips=round_trips)

@@ -29,7 +29,7 @@ def function_of(subject: str) -> Callable[..., Prediction]:
     )
 
     @wraps(function)
-    def named(*arguments: Any, **settings: Any) -> Prediction:
+    def named(*arguments: object, **settings: object) -> Prediction:
         prediction = function(*arguments, **settings)
         return prediction if settings.get("simulation") is None else replace(prediction, profile=PROFILE)
 

@@ -8,15 +8,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ackclock.decision import Estimate, exact_share
 from ackclock.engine import Run, ScenarioError
 from ackclock.reproduction.artefact import Artefact, Claim, Computed, Judged, Simulated, Traces
-from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
 from ackclock.runs import Job, Store, each
 from ackclock.runs.drive import stop_if_dry
 from ackclock.runs.live import OFF, Live
+
+if TYPE_CHECKING:
+    import polars as pl
 
 FEWEST_PACKETS = 100_000
 """Fewest packets of a run that is kept. A shorter one is simulated again in the time that it takes to check
@@ -44,7 +47,7 @@ class Judgement:
     findings: Mapping[str, str] = field(default_factory=dict)
     former: Mapping[str, Judged] = field(default_factory=dict)
     halves: Mapping[str, Halves] = field(default_factory=dict)
-    packets: Mapping[Any, float] = field(default_factory=dict)
+    packets: Mapping[Key, float] = field(default_factory=dict)
     runs: Sequence[Mapping[str, object]] = ()
     error: str = ""
 
@@ -59,7 +62,7 @@ class Assignment:
 
     artefact: Artefact
     effort: Effort
-    jobs: Mapping[Any, Sequence[Job]]
+    jobs: Mapping[Key, Sequence[Job]]
     error: str = ""
 
     @classmethod
@@ -139,7 +142,7 @@ def controls_of(assignment: Assignment, numbers: Numbers, claim: Claim) -> list[
     return sorted({control for job in jobs for control in job.scenario.controls})
 
 
-def identity(case: Any, job: Job, run: Run) -> dict[str, object]:
+def identity(case: Key, job: Job, run: Run) -> dict[str, object]:
     """Return what tells whether a run is the same as another: its scenario, its number and its digest."""
     return {
         "case": str(case),
@@ -158,12 +161,12 @@ class _Work:
         self.artefact, self.effort, self.error = assignment.artefact, assignment.effort, assignment.error
         self.cases = tuple(assignment.jobs)
         self.waiting = {job for jobs in assignment.jobs.values() for job in jobs if not assignment.error}
-        self.rows: dict[Any, dict[int, Row]] = {key: {} for key in assignment.jobs}
-        self.traces: dict[Any, Any] = {}
-        self.packets: dict[Any, list[int]] = {key: [] for key in assignment.jobs}
-        self.runs: dict[Any, dict[int, Mapping[str, object]]] = {key: {} for key in assignment.jobs}
+        self.rows: dict[Key, dict[int, Row]] = {key: {} for key in assignment.jobs}
+        self.traces: dict[Key, pl.DataFrame] = {}
+        self.packets: dict[Key, list[int]] = {key: [] for key in assignment.jobs}
+        self.runs: dict[Key, dict[int, Mapping[str, object]]] = {key: {} for key in assignment.jobs}
 
-    def take(self, key: Any, job: Job, run: Run) -> None:
+    def take(self, key: Key, job: Job, run: Run) -> None:
         """Measure a run of one of its cases."""
         assert isinstance(self.artefact, Simulated)  # noqa: S101
         probe = self.artefact.probe_of(key, self.effort)
@@ -230,7 +233,7 @@ def judge(
     ScenarioError says that the cluster cannot be used.
     """
     works = {index: _Work(assignment) for index, assignment in enumerate(assignments)}
-    users: dict[Job, list[tuple[int, Any]]] = defaultdict(list)
+    users: dict[Job, list[tuple[int, Key]]] = defaultdict(list)
     for index, assignment in enumerate(assignments):
         for key, of_case in assignment.jobs.items():
             for job in of_case:

@@ -56,14 +56,14 @@ EDGE = 1e-3
 begins or ends counts in full."""
 
 
-class _Watched(dict[Any, Sequence[Row]]):
+class _Watched(dict[Key, Sequence[Row]]):
     """Rows by case that remember which cases were asked for."""
 
-    def __init__(self, rows: Mapping[Any, Sequence[Row]]) -> None:
+    def __init__(self, rows: Mapping[Key, Sequence[Row]]) -> None:
         super().__init__(rows)
-        self.asked: dict[Any, None] = {}
+        self.asked: dict[Key, None] = {}
 
-    def __getitem__(self, case: Any) -> Sequence[Row]:
+    def __getitem__(self, case: Key) -> Sequence[Row]:
         self.asked[case] = None
         return super().__getitem__(case)
 
@@ -77,7 +77,7 @@ class Numbers:
     cases with different numbers of runs can be compared run by run; by default all.
     """
 
-    rows: Mapping[Any, Sequence[Row]]
+    rows: Mapping[Key, Sequence[Row]]
     setting: Setting = field(default_factory=dict)
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     shared: int | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -63,7 +63,7 @@ ACCESS_QUEUE, FAST_ALONE, HSTCP_ALONE = "access queue", "FAST alone", "HSTCP alo
 ALONE_S = 60.0
 
 
-def _with(case: Case, change: Callable[[dict[str, Any]], None]) -> Case:
+def _with(case: Case, change: Callable[[build.Table], None]) -> Case:
     """Return a case whose scenario is changed."""
     description = dict(case.scenario)  # type: ignore[arg-type]
     description |= {"tcp": dict(description["tcp"]), "flow": [dict(entry) for entry in description["flow"]]}
@@ -72,7 +72,7 @@ def _with(case: Case, change: Callable[[dict[str, Any]], None]) -> Case:
 
 
 def _shifted(effort: Effort, shift: Shift) -> Case:
-    def change(description: dict[str, Any]) -> None:
+    def change(description: build.Table) -> None:
         description["flow"][0]["rtt"] = f"{164 + shift.longer_ms:g} ms"
         description["run"] = {**description["run"], "duration": f"{effort.pick(240, 60):g} s"}
         if not shift.overhead:
@@ -98,7 +98,7 @@ def _access_queue(effort: Effort) -> Case:
     ]
     ends = (("a", "b"), ("c", "b"), ("s", "r"), ("r", "s"))
 
-    def change(description: dict[str, Any]) -> None:
+    def change(description: build.Table) -> None:
         del description["dumbbell"]
         description["link"] = [{**link, "queue": queue} for link in links]
         for entry, (start, end) in zip(description["flow"], ends, strict=True):
@@ -113,7 +113,7 @@ def _cases_4(effort: Effort) -> Mapping[Key, Case]:
     five = FIGURE_5.cases(effort)
 
     def variant(alpha: AlphaVariant) -> Case:
-        def change(description: dict[str, Any]) -> None:
+        def change(description: build.Table) -> None:
             description["flow"][0].setdefault("params", {})["alpha"] = alpha.value
 
         return _with(five[AFRICA], change)

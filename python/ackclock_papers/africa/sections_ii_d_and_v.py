@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -41,7 +41,11 @@ def _drops_of(increase: int) -> str:
 
 
 def _case(
-    effort: Effort, rate_mbps: float, duration_s: float, *flows: Mapping[str, Any], buffer_rtts: float = 0.25
+    effort: Effort,
+    rate_mbps: float,
+    duration_s: float,
+    *flows: Mapping[str, object],
+    buffer_rtts: float = 0.25,
 ) -> Case:
     packet_bytes = effort.setting["packet_bytes"]
     filling = rate_mbps * 1e3 * RTT_MS / 8 / packet_bytes

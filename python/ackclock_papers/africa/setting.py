@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any
 
 from ackclock.engine import build
 from ackclock.reproduction.settings import Setting
@@ -34,11 +33,11 @@ CONTROLLERS = {RENO: "reno", HSTCP: "hstcp", SCALABLE: "scalable", AFRICA: "afri
 """The engine's names of the controls."""
 
 
-def as_read(setting: Setting, flow: Mapping[str, Any]) -> Mapping[str, Any]:
+def as_read(setting: Setting, flow: build.Table) -> build.Table:
     """Return a flow with the parameters that the setting's readings of TCP-Africa ask for."""
     if flow.get("controller") != CONTROLLERS[AFRICA]:
         return flow
-    params: dict[str, Any] = {}
+    params: build.Table = {}
     if setting["rtt_gain"] != DECLARED_GAIN:
         params["gain"] = setting["rtt_gain"]
     if setting["slow_decrease"] != HSTCP:
@@ -48,12 +47,12 @@ def as_read(setting: Setting, flow: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def scenario(
     setting: Setting,
-    flows: Sequence[Mapping[str, Any]],
+    flows: Sequence[build.Table],
     *,
     delay_ms: float,
     duration_s: float,
     sample_s: float = 0.5,
-) -> dict[str, Any]:
+) -> build.Table:
     """Make a scenario of the paper, with background traffic in both directions.
 
     `delay_ms` is the one-way delay of the shared link.

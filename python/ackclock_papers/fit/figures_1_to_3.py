@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -20,7 +20,7 @@ from ackclock.reproduction.least import FULL
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.reproduction.traces import window_trace
 from ackclock.runs import Case
-from ackclock_papers.fit.setting import PACKET_BITS, flow, scenario
+from ackclock_papers.fit.setting import PACKET_BITS, PathNumbers, flow, scenario
 
 
 class Sessions(NamedTuple):
@@ -35,7 +35,7 @@ class Sessions(NamedTuple):
 ALONE = Sessions(0)
 SESSIONS = tuple(map(Sessions, (1, 2, 4, 6, 8, 12, 16, 24)))
 MOST = SESSIONS[-1]
-PATH: dict[str, Any] = {"rate_mbps": 10.0, "rtt_ms": 20.0, "loss": 0.01}
+PATH: PathNumbers = {"rate_mbps": 10.0, "rtt_ms": 20.0, "loss": 0.01}
 
 
 def _cases_1(effort: Effort) -> Mapping[Sessions, Case]:
@@ -56,7 +56,7 @@ def _measure_1(run: Run) -> Row:
     return {
         "reno_mbps": goodputs[-1],
         "sum_mbps": sum(goodputs),
-        "delay_ms": link["mean_queue_packets"] * packet_ms,
+        "delay_ms": number(link["mean_queue_packets"]) * packet_ms,
         "utilisation": link["utilisation"],
     }
 

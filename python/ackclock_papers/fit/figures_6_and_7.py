@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.engine import Run
@@ -17,7 +17,7 @@ from ackclock.reproduction.least import MUCH, MUCH_MORE
 from ackclock.reproduction.numbers import Effort, Numbers, Row
 from ackclock.reproduction.orders import ordered, plainly
 from ackclock.runs import Case
-from ackclock_papers.fit.setting import flow, goodputs, scenario
+from ackclock_papers.fit.setting import PathNumbers, flow, goodputs, scenario
 
 
 class AmongRenos(NamedTuple):
@@ -32,11 +32,11 @@ class AmongRenos(NamedTuple):
 
 SHARING = ("FIT", "Reno", "CUBIC", "CTCP", "FAST")
 RENOS = 4
-PANELS_6: dict[str, dict[str, Any]] = {
-    "a": {"rtt_ms": 10.0},
-    "b": {"rtt_ms": 100.0, "loss": 0.05, "noise_ms": 80.0},
-}
 RATE_6_MBPS = 10.0
+PANELS_6: dict[str, PathNumbers] = {
+    "a": {"rate_mbps": RATE_6_MBPS, "rtt_ms": 10.0},
+    "b": {"rate_mbps": RATE_6_MBPS, "rtt_ms": 100.0, "loss": 0.05, "noise_ms": 80.0},
+}
 
 
 def _cases_6(effort: Effort) -> Mapping[AmongRenos, Case]:
@@ -47,9 +47,7 @@ def _cases_6(effort: Effort) -> Mapping[AmongRenos, Case]:
             flow(effort.setting, "Reno", count=RENOS, name="others"),
         ]
         for panel, path in PANELS_6.items():
-            description = scenario(
-                effort.setting, flows, rate_mbps=RATE_6_MBPS, measured_s=effort.pick(120, 60), **path
-            )
+            description = scenario(effort.setting, flows, measured_s=effort.pick(120, 60), **path)
             cases[AmongRenos(panel, name)] = Case(description, effort.runs, record=False)
     return cases
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from ackclock.engine import Run, number
+from ackclock.engine import Run, build, number
 from ackclock.metrics import Estimate, bandwidth_stolen_rate, over_runs, throughput_degradation
 from ackclock.names import slug
 from ackclock.reproduction.artefact import Probe, Simulated
@@ -123,7 +122,7 @@ SECTION_2 = Simulated(
     ),
 )
 
-STARVING: dict[str, dict[str, Any]] = {
+STARVING: dict[str, build.Table] = {
     "Vegas": {"controller": "vegas"},
     "FAST": {"controller": "fast", "params": {"alpha": 5}},
 }

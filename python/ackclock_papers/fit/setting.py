@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, TypedDict
 
 import polars as pl
 
-from ackclock.engine import Run
+from ackclock.engine import Run, build
 from ackclock.reproduction.settings import Setting
 
 PACKET_BITS = 12_000
 LEAST_BUFFER = 50
 """Packets; dummynet's default."""
 
-VARIANTS: dict[str, dict[str, Any]] = {
+VARIANTS: dict[str, build.Table] = {
     "FIT": {"controller": "fit"},
     "Reno": {"controller": "reno"},
     "CUBIC": {"controller": "cubic", "params": {"beta": 819 / 1024}},
@@ -28,7 +28,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 """The variants of Linux 2.6.31, CTCP as the Linux port, FAST as in ns-2."""
 
-AS_PUBLISHED: dict[str, dict[str, Any]] = {
+AS_PUBLISHED: dict[str, build.Table] = {
     "CTCP": {"controller": "compound"},
     "Westwood": {"controller": "westwood"},
     "HSTCP": {"controller": "hstcp"},
@@ -38,7 +38,7 @@ AS_PUBLISHED: dict[str, dict[str, Any]] = {
 OF_LINUX = "as Linux 2.6.31 has them"
 
 KERNEL = {"initial_window": 3, "recovery": "linux-2.6"}
-SENDERS: dict[str, dict[str, Any]] = {
+SENDERS: dict[str, build.Table] = {
     "Linux 2.6.31": {**KERNEL, "growth": "per_ack"},
     "Linux 2.6.31 with an ACK per packet": {**KERNEL, "delayed_ack": 1},
     "SACK as in RFC 6675": {"recovery": "sack", "overhead": "100 us"},
@@ -46,7 +46,7 @@ SENDERS: dict[str, dict[str, Any]] = {
 }
 """Keys of ``[tcp]`` by the item ``sender``. ``linux-2.6`` has a random delay of its own."""
 
-FIT_RTT: dict[str, dict[str, Any]] = {
+FIT_RTT: dict[str, build.Table] = {
     "samples": {},
     "smoothed": {"rtt": "smoothed"},
     "smoothed, but samples in alpha": {"rtt": "mixed"},
@@ -54,14 +54,14 @@ FIT_RTT: dict[str, dict[str, Any]] = {
 }
 """Parameters of FIT by the item ``fit_rtt``."""
 
-FIT_ALPHA: dict[str | float, dict[str, Any]] = {
+FIT_ALPHA: dict[str | float, build.Table] = {
     "estimated from the session": {},
     "estimated from each period": {"extremes": "period"},
     0.25: {"alpha": 0.25},
 }
 """Parameters of FIT by the item ``fit_alpha``."""
 
-NOISE: dict[str, dict[str, Any]] = {
+NOISE: dict[str, build.Table] = {
     "for each packet": {},
     "every 0.5 s": {"hold": "0.5 s"},
     "every 2 s": {"hold": "2 s"},
@@ -76,9 +76,9 @@ def flow(
     variant: str,
     *,
     fast_alpha: float = 20,
-    params: Mapping[str, Any] | None = None,
+    params: Mapping[str, object] | None = None,
     **more: Any,
-) -> dict[str, Any]:
+) -> build.Table:
     """Describe a flow of a variant that starts at random in the first second, as an entry of ``[[flow]]``.
 
     Only FAST reads `fast_alpha`, the packets that it keeps queued; `params` are other parameters of the
@@ -100,9 +100,18 @@ def flow(
     return {**entry, "params": chosen} if chosen else entry
 
 
+class PathNumbers(TypedDict, total=False):
+    """The path of a `scenario`: its rate, its RTT, its share of lost packets, and the noise of its delay."""
+
+    rate_mbps: float
+    rtt_ms: float
+    loss: float
+    noise_ms: float
+
+
 def scenario(
     setting: Setting,
-    flows: Sequence[Mapping[str, Any]],
+    flows: Sequence[Mapping[str, object]],
     *,
     rate_mbps: float,
     rtt_ms: float,
@@ -112,7 +121,7 @@ def scenario(
     warmup_s: float = 20.0,
     buffer: int | None = None,
     sample_s: float = 1.0,
-) -> dict[str, Any]:
+) -> build.Table:
     """Make a scenario of the paper.
 
     A flow may have a longer RTT of its own. `noise_ms` is the standard deviation of the delay; a
@@ -120,12 +129,12 @@ def scenario(
     """
     product = packets(rate_mbps, rtt_ms)
     limit = buffer or round(setting["buffer"] * max(LEAST_BUFFER, product))
-    link: dict[str, Any] = {
+    link: build.Table = {
         "rate": f"{rate_mbps:g} Mbit/s",
         "delay": f"{rtt_ms / 2:g} ms",
         "queue": {"kind": "droptail", "limit": f"{limit} packets"},
     }
-    common: dict[str, Any] = {"rtt": f"{rtt_ms:g} ms"}
+    common: build.Table = {"rtt": f"{rtt_ms:g} ms"}
     if loss:
         link["loss"] = {"kind": "bernoulli", "rate": loss}
         if setting["random_loss"] == "data and ACKs":

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,7 +41,7 @@ class LossyFlow(NamedTuple):
         return f"{self.control}, p = {self.loss:g}"
 
 
-def lossy(case: LossyFlow, setting: Setting, duration_s: float) -> dict[str, Any]:
+def lossy(case: LossyFlow, setting: Setting, duration_s: float) -> build.Table:
     """Make a scenario of figure 14, `duration_s` seconds long, of which 50 s are left out."""
     entry = flow(case.control, setting)
     if case.control == "Illinois":
@@ -226,7 +226,7 @@ class NoisyPair(NamedTuple):
     def __str__(self) -> str:
         return f"{self.control}, {'both' if self.both else 'one'}, sigma = {self.sigma_ms} ms"
 
-    def flows(self, setting: Setting) -> list[dict[str, Any]]:
+    def flows(self, setting: Setting) -> list[build.Table]:
         """Make both entries of ``[[flow]]``, the flow with noise first."""
         entry = flow("Illinois", setting) if self.gamma is None else vegas(self.gamma, setting)
         entry |= random_start(setting)
@@ -234,7 +234,7 @@ class NoisyPair(NamedTuple):
         return [entry | noise, entry | (noise if self.both else {})]
 
 
-def noisy(case: NoisyPair, setting: Setting, duration_s: float, sample_s: float = 1.0) -> dict[str, Any]:
+def noisy(case: NoisyPair, setting: Setting, duration_s: float, sample_s: float = 1.0) -> build.Table:
     """Make a scenario of figure 15, `duration_s` seconds long, of which 100 s are left out."""
     return scenario(
         case.flows(setting),

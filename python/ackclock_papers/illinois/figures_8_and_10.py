@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from ackclock import metrics
 from ackclock.draw.figure import Group
-from ackclock.engine import Run
+from ackclock.engine import Run, build
 from ackclock.metrics import Estimate
 from ackclock.names import slug
 from ackclock.reproduction import figures
@@ -54,7 +54,7 @@ class SingleFlow(NamedTuple):
         agent = "" if self.recovery is None else f" on {AGENTS[self.recovery]}"
         return f"{self.control}{agent}{beta}"
 
-    def flow(self, setting: Setting) -> dict[str, Any]:
+    def flow(self, setting: Setting) -> build.Table:
         """Make the entry of ``[[flow]]``."""
         return flow(self.control, setting, recovery=self.recovery, beta=self.beta)
 

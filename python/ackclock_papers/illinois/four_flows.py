@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -43,7 +43,7 @@ class Four(NamedTuple):
         rest = f"{4 - self.reno_flows} {self.control}"
         return f"{self.reno_flows} Reno + {rest}" if self.reno_flows else rest
 
-    def flows(self, setting: Setting) -> list[dict[str, Any]]:
+    def flows(self, setting: Setting) -> list[build.Table]:
         """Make the entries of ``[[flow]]``, Reno's first."""
         start = random_start(setting)
         if self.control == "Vegas":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -39,7 +39,7 @@ NUMBERS = (*COUNTS, *LENGTHS, *BENDS)
 """Keys of `one_flow`; lengths and bends are NaN without an epoch."""
 
 
-def one_flow(run: Run, *, bandwidth_delay_product: float, rtt_s: float) -> dict[str, Any]:
+def one_flow(run: Run, *, bandwidth_delay_product: float, rtt_s: float) -> dict[str, float | None]:
     """Measure the only flow of a run, by the keys of `NUMBERS`.
 
     The bandwidth-delay product is in packets, and `rtt_s` is the propagation round trip.
@@ -52,13 +52,13 @@ def one_flow(run: Run, *, bandwidth_delay_product: float, rtt_s: float) -> dict[
     measured = events.filter(pl.col("time_s") >= MEASURED_FROM_S)
     epochs = metrics.epochs(events["time_s"].to_numpy(), MERGE_RTTS * rtt_s, MEASURED_FROM_S)
     summary = run.summary["flows"][0]
-    row: dict[str, Any] = {
+    row: dict[str, float | None] = {
         "goodput_mbps": summary["goodput_mbps"],
         "mean_window": summary["mean_window"],
         "epochs": len(epochs),
-        "loss_events": (measured["kind"] == "loss").sum(),
-        "timeouts": (measured["kind"] == "timeout").sum(),
-        "timeouts_whole_run": (events["kind"] == "timeout").sum(),
+        "loss_events": int((measured["kind"] == "loss").sum()),
+        "timeouts": int((measured["kind"] == "timeout").sum()),
+        "timeouts_whole_run": int((events["kind"] == "timeout").sum()),
     }
     row |= dict.fromkeys((*LENGTHS, *BENDS), float("nan"))
     if not epochs:

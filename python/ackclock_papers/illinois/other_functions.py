@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from ackclock.engine import build
 from ackclock.names import slug
 from ackclock.reproduction.numbers import Effort, Key
 from ackclock.runs import Case
@@ -38,7 +39,7 @@ def cases(effort: Effort) -> Mapping[Key, Case]:
     }
 
 
-def _flow(member: Member, effort: Effort) -> dict[str, Any]:
+def _flow(member: Member, effort: Effort) -> build.Table:
     entry = flow("Illinois", effort.setting)
     return entry | {"params": entry.get("params", {}) | {"f1": "power"} | member._asdict()}
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ackclock.draw.figure import Group
+from ackclock.engine import build
 from ackclock.names import slug
 from ackclock.reproduction import figures
 from ackclock.reproduction.artefact import Simulated, Traces
@@ -45,7 +46,7 @@ CurveKey = NamedControl | figures_8_and_10.SingleFlow
 def _cases(effort: Effort) -> Mapping[CurveKey, Case]:
     figure_8 = figures_8_and_10.cases(effort)
     end_s = effort.pick(1200.0, 600.0)
-    flows: dict[CurveKey, dict[str, Any]] = {
+    flows: dict[CurveKey, build.Table] = {
         **{control: {"controller": control.controller, "recovery": control.recovery} for control in NAMED},
         ADAPTIVE: ADAPTIVE.flow(effort.setting),
     }

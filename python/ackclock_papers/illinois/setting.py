@@ -25,7 +25,7 @@ RECOVERIES = {"HS-TCP": "sack", "BIC": "linux-2.6", "C-TCP": "linux-2.6", "Vegas
 HSTCP_RULES = {"closed form": "hstcp", "table": "hstcp-table"}
 """Controls of HS-TCP by the value of ``hstcp_rule``."""
 
-TCP: dict[str, dict[str, Any]] = {
+TCP: dict[str, build.Table] = {
     "2 packets, 10 ms, an ACK per packet, yes, any": {},
     "3 packets, the rest alike": {"initial_window": 3},
     "an ACK for two packets, the rest alike": {"delayed_ack": 2},
@@ -53,7 +53,7 @@ SAMPLE_S = 0.02
 
 
 def scenario(
-    flows: Sequence[dict[str, Any]],
+    flows: Sequence[build.Table],
     setting: Setting,
     *,
     rate_mbps: int = 100,
@@ -63,7 +63,7 @@ def scenario(
     warmup_s: float = MEASURED_FROM_S,
     sample_s: float = SAMPLE_S,
     **link: Any,
-) -> dict[str, Any]:
+) -> build.Table:
     """Make a scenario of the paper: a dumbbell with one droptail bottleneck.
 
     `rtt_ms` is the propagation round trip of every flow without one of its own, `buffer` is in packets,
@@ -108,14 +108,14 @@ def packet_bytes(run: Run) -> float:
 
 def flow(
     control: str, setting: Setting, *, recovery: str | None = None, beta: float | None = None
-) -> dict[str, Any]:
+) -> build.Table:
     """Make a flow of a control, by the paper's name: an entry of ``[[flow]]``.
 
     By default its loss recovery is the paper's; `beta` is both beta_min and beta_max of Illinois.
     """
     controller = HSTCP_RULES[setting["hstcp_rule"]] if control == "HS-TCP" else CONTROLLERS[control]
     entry = build.flow(controller, recovery=recovery or RECOVERIES.get(control) or setting[ITEMS[control]])
-    params: dict[str, Any] = {} if beta is None else {"beta_min": beta, "beta_max": beta}
+    params: build.Table = {} if beta is None else {"beta_min": beta, "beta_max": beta}
     if control == "Illinois" and not setting["backoff_ends_wait"]:
         params["backoff_ends_wait"] = False
     if params:
@@ -123,13 +123,13 @@ def flow(
     return entry
 
 
-def vegas(packets: int, setting: Setting) -> dict[str, Any]:
+def vegas(packets: int, setting: Setting) -> build.Table:
     """Make a Vegas flow that keeps `packets` in the queue: this paper sets its three limits equal."""
     limits = dict.fromkeys(("alpha", "beta", "gamma"), float(packets))
     return flow("Vegas", setting) | {"params": {**limits, "rtt": setting["vegas_rtt"]}}
 
 
-def random_start(setting: Setting) -> dict[str, Any]:
+def random_start(setting: Setting) -> build.Table:
     """Return the key of a flow that starts at random."""
     return {"start": {"uniform": ["0 s", setting["starts"]]}}
 
