@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use ackclock_kernel::{kernel, trace};
 use clap::Parser;
+use serde_json::{Value, json};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 /// Load ackclock's congestion controls into the Linux kernel's TCP as eBPF programs, without kernel modules.
@@ -22,9 +23,17 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 #[command(version, verbatim_doc_comment, bin_name = "ackclock kernel")]
 enum Verb {
     /// List all controls and whether they are loaded.
-    List,
+    List {
+        /// Print JSON instead of text.
+        #[arg(long)]
+        json: bool,
+    },
     /// Show loaded controls, how many connections of this network namespace use them, and which process traces.
-    Status,
+    Status {
+        /// Print JSON instead of text.
+        #[arg(long)]
+        json: bool,
+    },
     /// Write every window change to standard output as CSV, until Ctrl-C; ackclock kernel trace turns this into a
     /// result for all metrics and plots.
     Trace {
@@ -50,21 +59,15 @@ impl Verb {
     fn names(&self) -> &[String] {
         match self {
             Verb::Load { names } | Verb::Unload { names } => names,
-            Verb::List | Verb::Status | Verb::Trace { .. } => &[],
+            Verb::List { .. } | Verb::Status { .. } | Verb::Trace { .. } => &[],
         }
     }
 }
 
 fn run(verb: Verb) -> Result<(), String> {
     match verb {
-        Verb::List => {
-            for control in kernel::status()? {
-                let state = if control.is_loaded { "loaded" } else { "-" };
-                println!("{:<16} {:<16} {state}", control.name, control.in_kernel);
-            }
-            Ok(())
-        }
-        Verb::Status => status(),
+        Verb::List { json } => list(json),
+        Verb::Status { json } => status(json),
         Verb::Trace { duration_s } => follow(duration_s),
         Verb::Load { names } => names.iter().try_for_each(|name| kernel::load(name)),
         Verb::Unload { names } if names.is_empty() => {
@@ -74,15 +77,39 @@ fn run(verb: Verb) -> Result<(), String> {
     }
 }
 
-fn status() -> Result<(), String> {
+fn list(json: bool) -> Result<(), String> {
+    let controls = kernel::status()?;
+    if json {
+        let described = controls.iter().map(
+            |control| json!({ "name": control.name, "in_kernel": control.in_kernel, "loaded": control.is_loaded }),
+        );
+        println!("{}", Value::Array(described.collect()));
+        return Ok(());
+    }
+    for control in controls {
+        let state = if control.is_loaded { "loaded" } else { "-" };
+        println!("{:<16} {:<16} {state}", control.name, control.in_kernel);
+    }
+    Ok(())
+}
+
+fn status(json: bool) -> Result<(), String> {
     let loaded: Vec<_> = kernel::status()?.into_iter().filter(|control| control.is_loaded).collect();
     let connections = kernel::connections()?;
+    let count = |control: &kernel::Status| connections.get(control.in_kernel).copied().unwrap_or(0);
+    if json {
+        let described = loaded.iter().map(
+            |control| json!({ "name": control.name, "in_kernel": control.in_kernel, "connections": count(control) }),
+        );
+        let controls = Value::Array(described.collect());
+        println!("{}", json!({ "controls": controls, "traced_by": trace::listener() }));
+        return Ok(());
+    }
     if loaded.is_empty() {
         println!("no controls are loaded");
     }
-    for control in loaded {
-        let count = connections.get(control.in_kernel).copied().unwrap_or(0);
-        println!("{:<16} {:<16} {count} connections", control.name, control.in_kernel);
+    for control in &loaded {
+        println!("{:<16} {:<16} {} connections", control.name, control.in_kernel, count(control));
     }
     if let Some(process) = trace::listener() {
         println!("traced by process {process}");

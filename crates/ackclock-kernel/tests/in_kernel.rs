@@ -30,6 +30,7 @@ use ackclock_link::hosts::{Host, Hosts};
 use ackclock_link::pump::{Pump, TOLERANCE};
 use ackclock_scenario::read_toml;
 use deadline::{ClearAtEnd, Lines, output, until, wait};
+use serde_json::{Value, json};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_ackclock-kernel");
 /// The user without any permission.
@@ -51,6 +52,11 @@ fn as_nobody(arguments: &[&str]) -> (Option<i32>, String) {
     let done = output(&mut command);
     fs::remove_file(&copy).unwrap();
     (done.status.code(), String::from_utf8_lossy(&done.stderr).into_owned())
+}
+
+/// What the program prints, as JSON.
+fn as_json(arguments: &[&str]) -> Value {
+    serde_json::from_slice(&output(Command::new(PROGRAM).args(arguments)).stdout).unwrap()
 }
 
 #[test]
@@ -249,6 +255,11 @@ fn every_control_loads_carries_transfers_and_goes_away() {
         let status = kernel::status().unwrap();
         let own = status.iter().find(|control| control.name == name).unwrap();
         assert!(own.is_loaded, "{name} is not in the kernel's list");
+        let listed = as_json(&["list", "--json"]);
+        let of_it = listed.as_array().unwrap().iter().find(|control| control["name"] == name).unwrap();
+        assert_eq!((&of_it["in_kernel"], &of_it["loaded"]), (&json!(own.in_kernel), &json!(true)));
+        let expected = json!([{ "name": name, "in_kernel": own.in_kernel, "connections": 0 }]);
+        assert_eq!(as_json(&["status", "--json"])["controls"], expected);
         scope(|scope| {
             stands.iter().for_each(|stand| {
                 scope.spawn(|| stand.transfer(own.in_kernel));
