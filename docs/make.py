@@ -284,7 +284,7 @@ def _items(classified: Classified) -> str:
 
 def papers() -> dict[Path, str]:
     """Return the text of every paper's page with its tables made again; this needs no run."""
-    places = published.places(PAPERS.values())
+    places = published.folders(PAPERS.values())
     overview = published.overview(PAPERS.values(), places)
     class_of = {row["artefact"]: row["class"] for row in overview}
     pages = {}

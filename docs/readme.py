@@ -49,7 +49,7 @@ IDEAS = {
 
 def papers() -> list[str]:
     """Return a table with a row per paper: its page, its main claims, and how many of them hold."""
-    places = published.places(PAPERS.values())
+    places = published.folders(PAPERS.values())
     rows = []
     for name, (year, idea) in IDEAS.items():
         paper = PAPERS[name]
@@ -197,7 +197,7 @@ def text() -> str:
 def answer() -> Group:
     """Return the first two charts of the figure, from what is published of its paper."""
     paper, name = PAPERS[ANSWER[0]], ANSWER[1]
-    known = published.read(published.places([paper])[paper.name])[name]
+    known = published.read(published.folders([paper])[paper.name])[name]
     with tempfile.TemporaryDirectory() as folder:
         published.unpack({name: known}, Path(folder))
         figure = page.figure(Path(folder) / name, page.stated_for(paper, paper[name]))

@@ -27,7 +27,7 @@ LOSS = np.logspace(-7, -0.5, 53)
 
 def verdicts() -> dict[tuple[str, str], str]:
     """Return the published classes of artefacts, by title of the paper and name of the artefact."""
-    rows = published.overview(PAPERS.values(), published.places(PAPERS.values()))
+    rows = published.overview(PAPERS.values(), published.folders(PAPERS.values()))
     known = {}
     for row in rows:
         paper, _, name = row["artefact"].partition("/")

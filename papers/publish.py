@@ -37,7 +37,7 @@ def main() -> None:
     unknown = set(arguments.papers) - set(PAPERS)
     if unknown:
         parser.error(f"unknown paper {min(unknown)}")
-    for name, place in published.places(PAPERS[name] for name in arguments.papers or PAPERS).items():
+    for name, place in published.folders(PAPERS[name] for name in arguments.papers or PAPERS).items():
         missing = publish(arguments.results, PAPERS[name], place)
         size = sum(file.stat().st_size for file in place.glob("*"))
         left = f"; not run: {', '.join(missing)}" if missing else ""

@@ -46,7 +46,7 @@ class OwnReno:
         self.window = min(self.window, self.initial)
 
 
-def _path(controller: str, **more: Any) -> dict[str, Any]:
+def _path(controller: str, **more: Any) -> ackclock.Scenario:
     loss = {"kind": "bernoulli", "rate": more.pop("loss", 0.0)}
     return ackclock.scenario(
         ackclock.dumbbell("10 Mbit/s", "10 ms", "20 packets", loss=loss),
@@ -433,7 +433,9 @@ def test_the_traceback_of_a_control_has_its_own_lines_alone(
     tmp_path: Path, ackclock: Callable[..., Finished]
 ) -> None:
     (tmp_path / "typo.py").write_text(TYPO)
-    (tmp_path / "one.json").write_text(json.dumps(_path("typo:Typo")))
+    written = _path("reno").written()
+    written["flow"][0]["controller"] = "typo:Typo"
+    (tmp_path / "one.json").write_text(json.dumps(written))
     done = ackclock("simulate", "one.json")
     assert done.returncode == 1
     lines = done.stderr.splitlines()

@@ -57,7 +57,7 @@ def test_what_was_written_before_judging_has_not_changed(name):
     # A claim that is reworded once its verdict is known proves nothing: whoever changes one of these
     # fingerprints says in the commit message why the paper says something else.
     written = [
-        [artefact, main.claim, main.words, main.place, main.kind] for artefact, main in MAIN[name].items()
+        [artefact, main.claim, main.words, main.source, main.kind] for artefact, main in MAIN[name].items()
     ]
     assert hashlib.sha256(json.dumps(written).encode()).hexdigest()[:16] == WRITTEN[name]
 
@@ -74,7 +74,7 @@ def test_main_claims_are_sentences(name):
     [
         ({"kind": "guess"}, "'guess' is none of simulation, formula, setting, live"),
         ({"words": ""}, "needs the paper's words"),
-        ({"place": ""}, "needs the paper's words and their place"),
+        ({"source": ""}, "needs the paper's words and their source"),
         ({"claim": ""}, "needs a claim"),
         ({"ids": ()}, "either ids or what is missing"),
         ({"missing": "The slope."}, "either ids or what is missing"),
@@ -85,7 +85,7 @@ def test_incomplete_main_claims_are_refused(changed, complaint):
     complete = {
         "claim": "The curve is concave.",
         "words": "a concave curve",
-        "place": "section 3",
+        "source": "section 3",
         "kind": "simulation",
         "ids": ("curve-concave",),
     }

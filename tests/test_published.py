@@ -31,7 +31,7 @@ MOST_BYTES = 15_000_000
 BUDGET_S = 30.0
 LEAST_PACKETS = 100_000
 """A control has hardly reacted to anything in a run with fewer."""
-EVERY = {name: published.read(place) for name, place in published.places(PAPERS.values()).items()}
+EVERY = {name: published.read(place) for name, place in published.folders(PAPERS.values()).items()}
 MISSING = [name for name, artefacts in EVERY.items() if not artefacts]
 
 
@@ -259,7 +259,7 @@ def test_each_control_has_its_cheapest_run_of_some_length():
 def test_what_is_published_is_small_and_full():
     sizes = {
         file: file.stat().st_size
-        for place in published.places(PAPERS.values()).values()
+        for place in published.folders(PAPERS.values()).values()
         for file in place.glob("*")
     }
     assert sum(sizes.values()) <= MOST_BYTES

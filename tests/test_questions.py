@@ -115,9 +115,9 @@ def test_at_three_runs_at_most_a_tenth_of_the_cells_is_undecided(tmp_path: Path)
         compared = _compared(asked, tmp_path, "60s")
         for question in questions.QUESTIONS:
             if question.margin is not None:
-                places = ranking.rank(compared, question).places.values()
-                cells += len(places)
-                undecided += list(places).count("undecided")
+                standings = ranking.rank(compared, question).standings.values()
+                cells += len(standings)
+                undecided += list(standings).count("undecided")
     # 43 controls of twenty questions, ten questions with a margin each.
     assert cells == 430
     assert undecided <= cells / 10

@@ -88,7 +88,7 @@ def test_an_author_finds_figure_11_of_tcp_illinois_in_two_clicks_and_opens_it_in
     monkeypatch.setattr(lab, "page", lambda: "<title>lab</title>")
     monkeypatch.setitem(build["linked"].__globals__, "PAGES", tmp_path)
     illinois = PAPERS["illinois"]
-    build["artefacts"].write(tmp_path, {"illinois": illinois}, published.places([illinois]))
+    build["artefacts"].write(tmp_path, {"illinois": illinois}, published.folders([illinois]))
     build["copy"]()
     readme = (tmp_path / "index.md").read_text("utf-8")
     (first,) = (target for words, target in LINK.findall(readme) if words == "TCP-Illinois")

@@ -60,7 +60,7 @@ def test_a_figure_that_was_written_grows_for_its_marks() -> None:
 
 
 def test_a_mark_needs_its_place_and_one_kind_of_position() -> None:
-    with pytest.raises(ValueError, match="needs its place"):
+    with pytest.raises(ValueError, match="needs its source"):
         Stated("", level=1)
     with pytest.raises(ValueError, match="either points, a level or a position"):
         Stated("section 1", level=1, at=2)
@@ -99,7 +99,7 @@ def test_every_figure_has_its_marks() -> None:
 
 
 def test_the_marks_of_published_figures_lie_within_the_axes(tmp_path: Path) -> None:
-    known = {name: published.read(place) for name, place in published.places(PAPERS.values()).items()}
+    known = {name: published.read(place) for name, place in published.folders(PAPERS.values()).items()}
     for paper, artefacts in known.items():
         published.unpack(artefacts, tmp_path / paper)
     shown = [name for name in SAID if name.split("/")[1] in known[name.split("/")[0]]]

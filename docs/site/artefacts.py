@@ -40,7 +40,7 @@ def write(
     pages: Path, papers: Mapping[str, Paper] = PAPERS, places: Mapping[str, Path] | None = None
 ) -> None:
     """Write the results, and the pages of Markdown that lead to them, into the folder of the site's pages."""
-    where = published.places(papers.values()) if places is None else places
+    where = published.folders(papers.values()) if places is None else places
     every = {name: published.read(where[name]) for name in papers}
     shutil.rmtree(pages / FOLDER, ignore_errors=True)
     (pages / FOLDER).mkdir(parents=True)

@@ -37,16 +37,16 @@ def read(file: Path, known: Sequence[str]) -> list[Accepted]:
     return [_entry(f"{file}: accept {number}", entry, known) for number, entry in enumerate(entries, 1)]
 
 
-def _entry(place: str, entry: object, known: Sequence[str]) -> Accepted:
+def _entry(location: str, entry: object, known: Sequence[str]) -> Accepted:
     if not isinstance(entry, dict) or set(entry) != KEYS:
-        raise ValueError(f"{place}: needs exactly {', '.join(sorted(KEYS))}")
+        raise ValueError(f"{location}: needs exactly {', '.join(sorted(KEYS))}")
     criterion, reason, until = entry["criterion"], entry["reason"], entry["until"]
     if criterion not in known:
-        raise ValueError(f"{place}: unknown criterion {criterion}")
+        raise ValueError(f"{location}: unknown criterion {criterion}")
     if not isinstance(reason, str) or not reason.strip():
-        raise ValueError(f"{place}: reason must say why, in words")
+        raise ValueError(f"{location}: reason must say why, in words")
     if not isinstance(until, datetime.date) or isinstance(until, datetime.datetime):
-        raise ValueError(f"{place}: until must be a date such as 2027-06-30")
+        raise ValueError(f"{location}: until must be a date such as 2027-06-30")
     return Accepted(criterion, reason, until)
 
 

@@ -63,5 +63,5 @@ def read() -> Shipped:
         return Shipped()
     import polars as pl
 
-    with resources.as_file(file) as place:
-        return Shipped(pl.read_parquet(place).iter_rows())
+    with resources.as_file(file) as path:
+        return Shipped(pl.read_parquet(path).iter_rows())

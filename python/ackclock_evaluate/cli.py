@@ -166,16 +166,16 @@ def evaluate(
     home = page.folder(output, control)
     with options.watched(live, home, f"Evaluation of {control}", home / "index.html") as watcher:
         evaluation = run(previous.merge(request, home), cache, live=watcher, tell=tell, **places)
-        place = page.write(evaluation, output, command, tell, pictures=pictures)
+        folder = page.write(evaluation, output, command, tell, pictures=pictures)
     if as_json:
-        print((place / "verdicts.json").read_text("utf-8"), end="")
+        print((folder / "verdicts.json").read_text("utf-8"), end="")
     else:
-        _print(evaluation, place)
+        _print(evaluation, folder)
     results = [result for result in evaluation.results if result.criterion.key in requested]
     errors = [error for result in results for error in result.errors]
     if errors:
         print(
-            f"ackclock: {control}: runs failed in {evaluation.failed} scenarios: {place}/index.html; "
+            f"ackclock: {control}: runs failed in {evaluation.failed} scenarios: {folder}/index.html; "
             f"the first: {errors[0]}",
             file=sys.stderr,
         )
@@ -259,7 +259,7 @@ def _estimate(request: Request, cache: Path, jobs: int | None, as_json: bool) ->
     )
 
 
-def _print(evaluation: Evaluation, place: Path) -> None:
+def _print(evaluation: Evaluation, folder: Path) -> None:
     from ackclock.engine import controls
     from ackclock_evaluate.conclusion import headline, profile
     from ackclock_evaluate.report import suites
@@ -274,7 +274,7 @@ def _print(evaluation: Evaluation, place: Path) -> None:
     sources = controls.follows([name])
     if sources:
         print(sources)
-    print(f"{place / 'index.html'}")
+    print(f"{folder / 'index.html'}")
 
 
 def _print_verdicts(evaluation: Evaluation) -> None:

@@ -91,8 +91,8 @@ def junit(evaluation: Evaluation) -> str:
     about = ElementTree.SubElement(suite, "properties")
     ElementTree.SubElement(about, "property", name="profile", value=conclusion.profile(evaluation))
     for name, section, level, verdict, worse, decided, effect in cases:
-        place = f"{level or 'other'}, {section}"
-        case = ElementTree.SubElement(suite, "testcase", classname=place, name=name)
+        heading = f"{level or 'other'}, {section}"
+        case = ElementTree.SubElement(suite, "testcase", classname=heading, name=name)
         message = "; ".join(filter(None, (decided, effect, f"worse in {worse}" if worse else "")))
         if verdict in FAILURES:
             ElementTree.SubElement(case, "failure", type=verdict, message=message)

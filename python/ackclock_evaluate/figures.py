@@ -110,14 +110,14 @@ def _by_cell(cells: Sequence[CellResult], metric: str, label: Axis, name: str) -
     labels = _labels(cells, metric, name)
     series = []
     for index, (control, legend) in enumerate(labels):
-        places = np.arange(len(cells)) + 0.8 * (index / len(labels) - 0.4)
+        positions = np.arange(len(cells)) + 0.8 * (index / len(labels) - 0.4)
         estimates = [cell.measured[control].estimate(metric) for cell in cells]
         series.append(
             Series(
                 legend,
                 index,
                 [estimate.value for estimate in estimates],
-                places,
+                positions,
                 left=[estimate.low for estimate in estimates],
                 right=[estimate.high for estimate in estimates],
                 look="points",
@@ -151,8 +151,8 @@ def quantiles(result: CriterionResult, name: str) -> Group | None:
     cells = [cell for cell in result.cells if has_all(cell.measured[CANDIDATE])][:MOST_PANELS]
     if not cells:
         return None
-    places = [float(-np.log10(1 - percent / 100)) for percent in QUANTILES]
-    ticks = [(x, f"p{percent}") for x, percent in zip(places, QUANTILES, strict=True)]
+    positions = [float(-np.log10(1 - percent / 100)) for percent in QUANTILES]
+    ticks = [(x, f"p{percent}") for x, percent in zip(positions, QUANTILES, strict=True)]
     y = Axis(words(metric).split(", p")[0], unit)
     charts = []
     for number, cell in enumerate(cells):
@@ -165,7 +165,7 @@ def quantiles(result: CriterionResult, name: str) -> Group | None:
                 Series(
                     legend,
                     index,
-                    places,
+                    positions,
                     [estimate.value for estimate in estimates],
                     low=[estimate.low for estimate in estimates],
                     high=[estimate.high for estimate in estimates],

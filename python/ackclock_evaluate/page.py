@@ -151,13 +151,13 @@ def write(
     request = evaluation.request
     name = request.candidate.name
     date = datetime.datetime.now(datetime.UTC).date().isoformat()
-    place = folder(output, name)
-    commands = previous.commands(request, place, command)
+    destination = folder(output, name)
+    commands = previous.commands(request, destination, command)
 
     def is_result(directory: Path) -> bool:
         return storage.holds_only(directory, NAMES, MARKER)
 
-    with storage.new_directory(place, force=True, is_result=is_result) as directory:
+    with storage.new_directory(destination, force=True, is_result=is_result) as directory:
         report.write(evaluation, directory, date, commands)
         shown = []
         charts: dict[str, Group] = {}
@@ -201,13 +201,13 @@ def write(
             version=engine.__version__,
         )
         storage.write(directory / "index.html", text.encode())
-        changed = previous.replaced(request, place)
-        aside = previous.set_aside(request, place)
+        changed = previous.replaced(request, destination)
+        aside = previous.set_aside(request, destination)
         if aside is not None and tell is not None:
             tell(f"the earlier page has more, other settings or another control, and is now {aside}")
         elif changed and tell is not None:
             tell(changed)
-    return place
+    return destination
 
 
 def _figures(result: CriterionResult, name: str, charts: dict[str, Group]) -> list[tuple[str, str]]:

@@ -37,9 +37,9 @@ def directory(request: Request) -> str:
     return hashlib.sha256(str(files[0].resolve().parent).encode()).hexdigest()[:8] if files else ""
 
 
-def replaced(request: Request, place: Path) -> str:
+def replaced(request: Request, folder: Path) -> str:
     """Return a line about an earlier page of the control with other code; empty if there is none."""
-    record = read(place) if (place / RECORD).exists() else None
+    record = read(folder) if (folder / RECORD).exists() else None
     if record is None or record["control"]["digest"] == digest(request):
         return ""
     return f"the earlier page was made with other code of {request.candidate.name} and is replaced"
@@ -51,16 +51,16 @@ def digest(request: Request) -> str:
     return own or engine.ENGINE[:16]
 
 
-def read(place: Path) -> dict[str, Any] | None:
+def read(folder: Path) -> dict[str, Any] | None:
     """Read the verdicts of an evaluation; None if they are missing, or damaged, which is reported."""
-    if not (place / RECORD).exists():
+    if not (folder / RECORD).exists():
         return None
-    problem = integrity.problem_of(place)
+    problem = integrity.problem_of(folder)
     if problem is not None:
-        progress.say(f"{place}: {problem}; this evaluation is not used")
+        progress.say(f"{folder}: {problem}; this evaluation is not used")
         return None
     try:
-        record = json.loads((place / RECORD).read_text("utf-8"))
+        record = json.loads((folder / RECORD).read_text("utf-8"))
     except (OSError, ValueError):
         return None
     whole = isinstance(record, dict) and {"build", "control", *SETTINGS} <= set(record)
@@ -90,13 +90,13 @@ def is_same(request: Request, record: dict[str, Any]) -> bool:
     return settings(request) == _settings_of(record) and record["build"] == build(request)
 
 
-def merge(request: Request, place: Path) -> Request:
+def merge(request: Request, folder: Path) -> Request:
     """Add the criteria of an earlier evaluation, in the order of their suites.
 
     Criteria whose runs are not all cached are left out again when the evaluation begins. The
     controls of the request must be loaded.
     """
-    record = read(place)
+    record = read(folder)
     if record is None or not is_same(request, record):
         return request
     earlier = _keys(record)
@@ -125,9 +125,9 @@ def _keys(record: dict[str, Any]) -> set[str]:
     return {f"{entry['suite']}/{entry['id']}" for entry in (*record["criteria"], *record["not_tested"])}
 
 
-def commands(request: Request, place: Path, command: str) -> dict[str, str]:
+def commands(request: Request, folder: Path, command: str) -> dict[str, str]:
     """Return the command that evaluated each criterion of a merged request, by key of the criterion."""
-    record = read(place) if request.previous else None
+    record = read(folder) if request.previous else None
     earlier: dict[str, str] = {}
     if record is not None:
         for entry in (*record["criteria"], *record["not_tested"]):
@@ -138,11 +138,11 @@ def commands(request: Request, place: Path, command: str) -> dict[str, str]:
     }
 
 
-def set_aside(request: Request, place: Path) -> Path | None:
+def set_aside(request: Request, folder: Path) -> Path | None:
     """Rename an earlier evaluation, unless that of a merged request has all of it; return its new place."""
-    if not (place / RECORD).exists():
+    if not (folder / RECORD).exists():
         return None
-    record = read(place)
+    record = read(folder)
     if record is not None:
         mine, theirs = settings(request), _settings_of(record)
         against = set(theirs.pop("against")) <= set(mine.pop("against"))
@@ -151,7 +151,7 @@ def set_aside(request: Request, place: Path) -> Path | None:
         if mine == theirs and against and covered and same:
             return None
     number = 1
-    while (free := place.with_name(f"{place.name}.{number}")).exists():
+    while (free := folder.with_name(f"{folder.name}.{number}")).exists():
         number += 1
     # Relative links stay valid, because both folders are in the same directory.
-    return place.resolve().rename(free)
+    return folder.resolve().rename(free)

@@ -275,22 +275,22 @@ def judge(criterion: Criterion, cells: Sequence[CellResult]) -> CriterionResult:
     if any(cell.measured[CANDIDATE].errors for cell in cells):
         return CriterionResult(criterion, cells, "failed", None, None)
     compared = [
-        (index, place)
+        (index, position)
         for index, cell in enumerate(cells)
         if cell.cell.decisive
-        for place in range(len(cell.judged))
+        for position in range(len(cell.judged))
     ]
     verdict, p = "", None
     worst: tuple[CellResult, MarginResult | LimitResult] | None = None
     if compared:
-        comparisons = [cells[index].judged[place].compared for index, place in compared]
+        comparisons = [cells[index].judged[position].compared for index, position in compared]
         verdict, decisive, p, kept = of_criterion(comparisons)
         corrected: list[list[MarginResult]] = [list(cell.judged) for cell in cells]
-        for (index, place), each in zip(compared, kept, strict=True):
-            corrected[index][place] = replace(corrected[index][place], verdict=each)
+        for (index, position), each in zip(compared, kept, strict=True):
+            corrected[index][position] = replace(corrected[index][position], verdict=each)
         cells = [replace(cell, judged=judged) for cell, judged in zip(cells, corrected, strict=True)]
-        index, place = compared[decisive]
-        worst = cells[index], cells[index].judged[place]
+        index, position = compared[decisive]
+        worst = cells[index], cells[index].judged[position]
     limits = [(cell, limit) for cell in cells if cell.cell.decisive for limit in cell.limits]
     for cell, limit in sorted(limits, key=_broken, reverse=True)[:1]:
         if not verdict or SEVERITY.index(limit.verdict) >= SEVERITY.index(verdict):

@@ -103,26 +103,26 @@ class Situation:
         return fill(self.keys.get(key, default), names, f"{self.where}.{key}")
 
     def _parameters(self, names: Names) -> dict[str, float | str]:
-        place, given = f"{self.where}.parameters", self.keys.get("parameters", {})
+        location, given = f"{self.where}.parameters", self.keys.get("parameters", {})
         formulas = given if isinstance(given, Mapping) else {name: f"{{{name}}}" for name in given}
-        values: dict[str, float | str] = fill(formulas, names, place)
+        values: dict[str, float | str] = fill(formulas, names, location)
         for name, value in values.items():
             if isinstance(value, bool) or not isinstance(value, int | float | str):
-                raise ProblemError(place, f"{name[:40]} is neither a number nor a text")
+                raise ProblemError(location, f"{name[:40]} is neither a number nor a text")
         return values
 
     def _path(self, keys: Keys, names: Names) -> Bottleneck:
-        place = f"{self.where}.path"
-        path = fill(keys.get("path", {}), names, place)
-        known = {name: number(path.pop(name), f"{place}.{name}", 0) for name in _OF_PATH if name in path}
+        location = f"{self.where}.path"
+        path = fill(keys.get("path", {}), names, location)
+        known = {name: number(path.pop(name), f"{location}.{name}", 0) for name in _OF_PATH if name in path}
         if "packet_bytes" in known and known["packet_bytes"] < 1:
-            raise ProblemError(f"{place}.packet_bytes", "must be at least 1")
+            raise ProblemError(f"{location}.packet_bytes", "must be at least 1")
         for name in ("rate_mbps", "rtt_ms"):
             if known.get(name, 1) == 0:
-                raise ProblemError(f"{place}.{name}", "must be above 0")
+                raise ProblemError(f"{location}.{name}", "must be above 0")
         discipline = path.pop("queue", {})
         if not isinstance(discipline, Mapping):
-            raise ProblemError(f"{place}.queue", f"expected a table, got {discipline!r:.40}")
+            raise ProblemError(f"{location}.queue", f"expected a table, got {discipline!r:.40}")
         return Bottleneck(**known, discipline=discipline, link={} if keys.get("undisturbed") else path)
 
     def _scenario(self, keys: Keys, names: Names, subject: Subject) -> Table:
@@ -150,8 +150,8 @@ class Situation:
 
     def _events(self, keys: Keys, names: Names) -> tuple[Table, ...]:
         events: list[Table] = []
-        for place, described, scope in each(keys.get("events", []), names, f"{self.where}.events"):
-            event = fill(described, scope, place)
+        for location, described, scope in each(keys.get("events", []), names, f"{self.where}.events"):
+            event = fill(described, scope, location)
             changes = event["set"] if isinstance(event["set"], Mapping) else {event["set"]: event.get("to")}
             again = {"every": event["every"]} if "every" in event else {}
             events += [{"at": event["at"], "set": key, "to": to, **again} for key, to in changes.items()]

@@ -36,7 +36,7 @@ def _ends(estimate: Estimate) -> list[float | None]:
 def write(
     searched: Sequence[Searched],
     files: Sequence[tuple[Path, Adversary]],
-    place: Path,
+    folder: Path,
     control: str,
     command: str,
     *,
@@ -81,7 +81,7 @@ def write(
     }
     charts = {file.stem: figure(adversary) for file, adversary in files}
     is_result = functools.partial(storage.holds_only, names=NAMES, marker=MARKER)
-    with storage.new_directory(place, force=True, is_result=is_result) as directory:
+    with storage.new_directory(folder, force=True, is_result=is_result) as directory:
         storage.write(directory / MARKER, (json.dumps(record, indent=1) + "\n").encode())
         if pictures:
             # Matplotlib takes longer to import than the page takes to write.
@@ -100,7 +100,7 @@ def write(
             metric=words(objective.margin.metric),
             lines=[str(result) for result in searched],
             profile=searched[0].profile,
-            adversaries=[(file.stem, os.path.relpath(file, place), adversary) for file, adversary in files],
+            adversaries=[(file.stem, os.path.relpath(file, folder), adversary) for file, adversary in files],
             has_pictures=pictures,
             command=command,
             version=engine.__version__,

@@ -258,7 +258,7 @@ def test_bad_use_is_refused():
 
 
 def test_a_flow_without_a_window_is_refused():
-    scenario = path(duration="1 s")
+    scenario = path(duration="1 s").written()
     scenario["flow"][0] = {"source": "cbr", "rate": "1 Mbit/s"}
     with pytest.raises(ackclock.SimulationError, match="has no window"):
         WindowEnv(scenario).reset()

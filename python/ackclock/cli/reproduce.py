@@ -213,7 +213,7 @@ def _published(chosen: Sequence[tuple[Paper, Artefact]], as_json: bool) -> None:
 
     papers = {paper.name: paper for paper, _ in chosen}.values()
     try:
-        rows = published.overview(papers, published.places(papers))
+        rows = published.overview(papers, published.folders(papers))
     except published.NotHereError as error:
         raise click.ClickException(str(error)) from error
     wanted = {f"{paper.name}/{artefact.name}" for paper, artefact in chosen}

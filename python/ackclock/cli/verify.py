@@ -23,7 +23,7 @@ MARKERS = ("summary.json", "verdicts.json", "answers.parquet", "artefact.json", 
 class Verified:
     """A result that was checked."""
 
-    place: str
+    path: str
     """The directory, or the file of records."""
     kind: str
     """``directory``, ``records``, ``store`` or ``sweep``."""
@@ -132,10 +132,10 @@ def verify(directory: Path, as_json: bool) -> None:
     if not as_json:
         for result in checked:
             for problem in result.problems:
-                print(f"{result.place}: {problem}")
+                print(f"{result.path}: {problem}")
             if result.unlisted:
                 more = f" and {len(result.unlisted) - 1} more" if len(result.unlisted) > 1 else ""
-                print(f"{result.place}: {result.unlisted[0]}{more}: not part of the result")
+                print(f"{result.path}: {result.unlisted[0]}{more}: not part of the result")
         count = sum(result.count for result in checked)
         state = (
             f"{len(damaged)} of {len(checked)} results have problems"

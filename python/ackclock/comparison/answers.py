@@ -189,16 +189,16 @@ def compare_each(
 
     # Every scenario is read here, and once, so that a mistake in one leaves nothing behind in the cache.
     wanted = {
-        (place, name, control): scenario
-        for place, setting in enumerate(settings)
+        (index, name, control): scenario
+        for index, setting in enumerate(settings)
         for control in names
         for name, scenario in scenarios(setting, control, read).items()
     }
     # The goodput that Reno loses to a control is measured against its goodput next to another Reno.
-    for place, setting in enumerate(settings):
+    for index, setting in enumerate(settings):
         for name, other in NEXT_TO.items():
-            if (place, name, other) not in wanted:
-                wanted[place, name, other] = scenarios(setting, other, read, name)[name]
+            if (index, name, other) not in wanted:
+                wanted[index, name, other] = scenarios(setting, other, read, name)[name]
     record = {"alone", "after a step"}
     runs = {
         key: Case(scenario, settings[key[0]].runs, key[1] in record).jobs()
@@ -209,8 +209,8 @@ def compare_each(
         options = {"at_once": jobs, "cluster": cluster, "limits": limits, "store": store}
         measured = _measured(settings, runs, options)
     compared = []
-    for place, (setting, (numbers, curves, warnings)) in enumerate(zip(settings, measured, strict=True)):
-        own = {key[1:]: scenario for key, scenario in wanted.items() if key[0] == place}
+    for index, (setting, (numbers, curves, warnings)) in enumerate(zip(settings, measured, strict=True)):
+        own = {key[1:]: scenario for key, scenario in wanted.items() if key[0] == index}
         compared.append(_compared(setting, names, numbers, warnings, curves, own))
     return compared
 
@@ -261,12 +261,12 @@ def _measured(
     def work(job: Job, run: Run) -> None:
         # Reno against itself is Reno next to Reno: one run answers two questions.
         for key in owners[job]:
-            place, name, control = key
+            index, name, control = key
             if run.summary["warnings"]:
-                warnings[place][order[key], job.run, control] = run.summary["warnings"][0]
-            measured[job, key] = functions[place][name](run)
+                warnings[index][order[key], job.run, control] = run.summary["warnings"][0]
+            measured[job, key] = functions[index][name](run)
             if name == "alone" and job.run == 0:
-                curves[place][control] = WindowCurve(
+                curves[index][control] = WindowCurve(
                     *curves_of.of_flow(run, 0, "window"),
                     rtt_ms=curves_of.of_flow(run, 0, "rtt_ms")[1],
                     goodput=curves_of.rate(run, 0),

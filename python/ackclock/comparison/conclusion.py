@@ -104,7 +104,7 @@ def locks(comparison: Comparison) -> list[str]:
 
 
 def _ranked(ranking: Ranking, best: str, unit: str) -> str:
-    if len(ranking.places) < 2:
+    if len(ranking.standings) < 2:
         return ""
 
     def numbers(names: Sequence[str]) -> str:

@@ -28,7 +28,7 @@ def answer(comparison: Comparison, where: str = "On this path") -> str:
     `where` begins the sentence.
     """
     rates = rank(comparison, BY_KEY["goodput"])
-    if not rates.places:
+    if not rates.standings:
         return f"{where} no packet arrives."
     clauses = [_goodput(comparison, rates)]
     behind = _groups(comparison, rates)
@@ -77,7 +77,7 @@ def _goodput(comparison: Comparison, rates: Ranking) -> str:
         because = f" because {reason}" if reason else ""
         return f"{leaders[0]} reaches {numbers} alone{because}, with {rounded(delay)} ms of queueing delay"
     numbers += f", because {reason}" if reason else ""
-    if len(leaders) == len(rates.places):
+    if len(leaders) == len(rates.standings):
         return f"{listed(leaders)} have similar goodput alone ({numbers})"
     return f"{listed(leaders)} {_verb(leaders, 'has', 'have')} the highest goodput alone ({numbers})"
 

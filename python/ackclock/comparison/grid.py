@@ -129,7 +129,7 @@ def _ranked(
     values = {name: possible(grid.cells[cell], question, control) for name, cell in by_name.items()}
     scale_s = max(comparison.setting.recovery_scale_s for comparison in grid.cells.values())
     ranking = ranked(question, values, scale_s)
-    return ranking, {by_name[name]: place for name, place in ranking.places.items()}
+    return ranking, {by_name[name]: standing for name, standing in ranking.standings.items()}
 
 
 def grid_sentences(grid: Grid) -> list[str]:
@@ -245,8 +245,8 @@ def _suited(grid: Grid, control: str) -> list[Cell]:
     return _leading(delays)
 
 
-def _leading(places: Mapping[Cell, str]) -> list[Cell]:
-    return [cell for cell, place in places.items() if place in ("best", "alike")]
+def _leading(standings: Mapping[Cell, str]) -> list[Cell]:
+    return [cell for cell, standing in standings.items() if standing in ("best", "alike")]
 
 
 def _mean(grid: Grid, key: str) -> Callable[[Cell, str], float]:
@@ -271,8 +271,8 @@ def _least(grid: Grid) -> list[str]:
     """Return a clause for each control whose goodput is behind somewhere: where it is least, and why."""
     clauses = []
     for control in grid.controls:
-        ranking, places = _ranked(grid, BY_KEY["goodput"], control, grid.cells)
-        behind = [cell for cell, place in places.items() if place == "behind"]
+        ranking, standings = _ranked(grid, BY_KEY["goodput"], control, grid.cells)
+        behind = [cell for cell, standing in standings.items() if standing == "behind"]
         if not behind:
             continue
         worst = min(behind, key=lambda cell: ranking.means[" ".join(cell)])
@@ -289,8 +289,8 @@ def _longest(grid: Grid) -> list[str]:
     behind = [
         (mean(cell, control), cell, control)
         for control in grid.controls
-        for cell, place in _ranked(grid, BY_KEY["delay"], control, grid.cells)[1].items()
-        if place == "behind"
+        for cell, standing in _ranked(grid, BY_KEY["delay"], control, grid.cells)[1].items()
+        if standing == "behind"
     ]
     if not behind:
         return []

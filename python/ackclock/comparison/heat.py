@@ -28,8 +28,8 @@ def heat_map(grid: Grid, question: Question) -> HeatMap:
         (control, cell)
         for control in grid.controls
         if question.margin is not None
-        for cell, place in rank_cells(grid, question, control).items()
-        if place in ("best", "alike")
+        for cell, standing in rank_cells(grid, question, control).items()
+        if standing in ("best", "alike")
     }
     if len(best) == len(values):
         best = set()

@@ -22,9 +22,9 @@ from ackclock.draw.figure import Drawing, HeatMap
 from ackclock.draw.page import from_here, html
 from ackclock.engine import Scenario, controls, integrity, lab, storage
 
-PLACES = ("goodput-delay", "answers", "alone")
-"""The places of charts on the page."""
-PICTURES = frozenset(f"{place}.{ending}" for place in PLACES for ending in ("pdf", "png"))
+CHARTS = ("goodput-delay", "answers", "alone")
+"""Names of the charts on the page."""
+PICTURES = frozenset(f"{name}.{ending}" for name in CHARTS for ending in ("pdf", "png"))
 MAPS = frozenset(f"heat-{question.key}.{ending}" for question in QUESTIONS for ending in ("pdf", "png"))
 
 
@@ -47,20 +47,20 @@ def rows(comparison: Comparison) -> list[list[str]]:
     """
     table = []
     for question in QUESTIONS:
-        places = _places(comparison, question)
+        shown = _standings(comparison, question)
         answers = comparison.estimates[question.key]
-        cells = [words(answers[name]) + SIGNS.get(places(name)[0], "  ") for name in comparison.controls]
+        cells = [words(answers[name]) + SIGNS.get(shown(name)[0], "  ") for name in comparison.controls]
         table.append([question.title, *cells])
     table.append([LIMITED, *(f"{held_by(comparison, name)}  " for name in comparison.controls)])
     return table
 
 
-def _places(comparison: Comparison, question: Question) -> Callable[[str], tuple[str, str]]:
+def _standings(comparison: Comparison, question: Question) -> Callable[[str], tuple[str, str]]:
     """Return a function that returns the place of a control in a question, and its distance in words."""
     if question.margin is None or len(comparison.controls) < 2:
         return lambda _: ("", "")
     ranking = rank(comparison, question)
-    return lambda name: (ranking.places.get(name, ""), ranking.cell(name))
+    return lambda name: (ranking.standings.get(name, ""), ranking.cell(name))
 
 
 def write(comparison: Comparison, output: Path, command: str, *, pictures: bool = False) -> None:
@@ -86,11 +86,12 @@ def write(comparison: Comparison, output: Path, command: str, *, pictures: bool 
                 (
                     question,
                     [
-                        (words(comparison.estimates[question.key][name]), *places(name))
+                        (words(comparison.estimates[question.key][name]), *shown(name))
                         for name in comparison.controls
                     ],
                 )
-                for question, places in ((question, _places(comparison, question)) for question in QUESTIONS)
+                for question in QUESTIONS
+                for shown in [_standings(comparison, question)]
             ],
             limited=(LIMITED, [held_by(comparison, name) for name in comparison.controls]),
             short=comparison.setting.run_s < comparison.setting.reno_cycle_s,

@@ -12,7 +12,7 @@ from ackclock.comparison.answers import Comparison
 from ackclock.comparison.questions import STEP, Question
 from ackclock.decision import compare
 
-Place = Literal["best", "alike", "undecided", "behind"]
+Standing = Literal["best", "alike", "undecided", "behind"]
 
 
 @dataclass(frozen=True)
@@ -23,14 +23,14 @@ class Ranking:
     """A question with a margin."""
     means: Mapping[str, float]
     """The mean of each control."""
-    places: Mapping[str, Place]
+    standings: Mapping[str, Standing]
     """The place of each control. `behind` is worse than the best by more than the margin."""
     more_runs: Mapping[str, int | None]
     """About how many more runs would decide, for controls that are undecided."""
 
-    def at(self, *places: Place) -> list[str]:
+    def at(self, *standings: Standing) -> list[str]:
         """Return the controls in the places."""
-        return [name for name, place in self.places.items() if place in places]
+        return [name for name, standing in self.standings.items() if standing in standings]
 
     @property
     def leaders(self) -> list[str]:
@@ -39,16 +39,16 @@ class Ranking:
 
     def cell(self, control: str) -> str:
         """Return how a control compares with the best, in a few words."""
-        place = self.places.get(control)
-        if place is None:
+        standing = self.standings.get(control)
+        if standing is None:
             return ""
-        if place == "undecided":
+        if standing == "undecided":
             more = self.more_runs[control]
             return f"undecided{more_runs(more)}"
-        if place == "behind":
-            best = next(name for name, of_it in self.places.items() if of_it == "best")
+        if standing == "behind":
+            best = next(name for name, of_it in self.standings.items() if of_it == "best")
             return self._distance(self.means[control], self.means[best])
-        return place if self.at("alike", "undecided", "behind") else ""
+        return standing if self.at("alike", "undecided", "behind") else ""
 
     def _distance(self, mine: float, best: float) -> str:
         margin = self.question.margin
@@ -87,19 +87,19 @@ def ranked(question: Question, values: Mapping[str, Sequence[float]], recovery_s
     if not means:
         return Ranking(question, {}, {}, {})
     best = (max if margin.higher_is_better else min)(means, key=lambda name: means[name])
-    places: dict[str, Place] = {}
+    standings: dict[str, Standing] = {}
     more: dict[str, int | None] = {}
     for name in means:
         if name == best:
-            places[name] = "best"
+            standings[name] = "best"
             continue
         compared = compare(values[name], values[best], margin)
         # The best has the better mean, so what is shown not to be worse is like it.
-        places[name] = {"worse": "behind", "undecided": "undecided"}.get(compared.verdict, "alike")  # type: ignore[assignment]
-        if places[name] == "undecided":
+        standings[name] = {"worse": "behind", "undecided": "undecided"}.get(compared.verdict, "alike")  # type: ignore[assignment]
+        if standings[name] == "undecided":
             needed = compared.runs_needed
             more[name] = None if needed is None else max(1, needed - len(values[name]))
-    return Ranking(question, means, places, more)
+    return Ranking(question, means, standings, more)
 
 
 MOST_RUNS = 100

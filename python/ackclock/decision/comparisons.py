@@ -322,5 +322,5 @@ def of_criterion(comparisons: Sequence[Compared]) -> tuple[Verdict, int, float, 
         end = effect.low if verdict == "worse" else effect.high
         return -np.inf if np.isnan(end) else end
 
-    place = max((index for index, each in enumerate(kept) if each == verdict), key=size)
-    return verdict, place, adjusted[place], kept
+    selected = max((index for index, each in enumerate(kept) if each == verdict), key=size)
+    return verdict, selected, adjusted[selected], kept

@@ -101,7 +101,7 @@ def _group(document: dict[str, Any]) -> Group:
 
     def axis(record: dict[str, Any]) -> Axis:
         words = {name: record[name] for name in ("label", "unit", "log", "names") if name in record}
-        ticks = [(place, word) for place, word in record["ticks"]]
+        ticks = [(position, word) for position, word in record["ticks"]]
         is_loose = "fixed" not in record
         return Axis(**words, range=tuple(record["range"]), ticks=ticks, is_loose=is_loose)
 
@@ -144,12 +144,12 @@ def _axis(axis: Axis, asked: Axis) -> dict[str, object]:
     if asked.range is not None and None not in asked.range and not asked.is_loose:
         record["fixed"] = True
     assert axis.range is not None  # noqa: S101
-    ends, places = (
+    ends, positions = (
         [float(f"{value:.12g}") for value in values if value is not None]
-        for values in (axis.range, (place for place, _ in axis.ticks))
+        for values in (axis.range, (position for position, _ in axis.ticks))
     )
     words = [word for _, word in axis.ticks]
-    return record | {"range": ends, "ticks": [list(tick) for tick in zip(places, words, strict=True)]}
+    return record | {"range": ends, "ticks": [list(tick) for tick in zip(positions, words, strict=True)]}
 
 
 def _series(series: Series, kind: str, columns: _Columns) -> dict[str, object]:

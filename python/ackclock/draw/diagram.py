@@ -22,8 +22,8 @@ def svg(diagram: Diagram, title: str) -> str:
 
     An arrow that leads back is bent, so that it does not lie on the one that leads there.
     """
-    heights = [_place(diagram, name)[1] for name in diagram.nodes]
-    bends = [_place(diagram, end)[1] + _bend(diagram, start, end) / 2 for start, end, _ in diagram.arrows]
+    heights = [_position(diagram, name)[1] for name in diagram.nodes]
+    bends = [_position(diagram, end)[1] + _bend(diagram, start, end) / 2 for start, end, _ in diagram.arrows]
     top, bottom = min(heights) - EDGE_Y, max([*heights, *bends]) + EDGE_Y
     box = f"{-EDGE_X:g} {top:g} {WIDTH + 2 * EDGE_X:g} {bottom - top:g}"
     root = ElementTree.Element(
@@ -32,7 +32,7 @@ def svg(diagram: Diagram, title: str) -> str:
     for start, end, label in diagram.arrows:
         _arrow(root, diagram, start, end, label)
     for name in diagram.nodes:
-        x, y = _place(diagram, name)
+        x, y = _position(diagram, name)
         half = _half_width(name)
         ends = {"x": x - half, "y": y - HALF_HEIGHT, "width": 2 * half, "height": 2 * HALF_HEIGHT}
         ElementTree.SubElement(root, "rect", {"rx": "5"} | _texts(ends))
@@ -40,14 +40,14 @@ def svg(diagram: Diagram, title: str) -> str:
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def _place(diagram: Diagram, name: str) -> tuple[float, float]:
+def _position(diagram: Diagram, name: str) -> tuple[float, float]:
     x, y = diagram.nodes[name]
     return x * WIDTH, (1 - y) * HEIGHT
 
 
 def _bend(diagram: Diagram, start: str, end: str) -> float:
     """Return how far below the line between two nodes their arrow is bent."""
-    return BEND * max(0.0, _place(diagram, start)[0] - _place(diagram, end)[0])
+    return BEND * max(0.0, _position(diagram, start)[0] - _position(diagram, end)[0])
 
 
 def _half_width(name: str) -> float:
@@ -55,7 +55,7 @@ def _half_width(name: str) -> float:
 
 
 def _arrow(root: ElementTree.Element, diagram: Diagram, start: str, end: str, label: str) -> None:
-    (x0, y0), (x1, y1) = _place(diagram, start), _place(diagram, end)
+    (x0, y0), (x1, y1) = _position(diagram, start), _position(diagram, end)
     bend = _bend(diagram, start, end)
     # The curve bends towards this point, and leaves and meets the boxes in its direction.
     x, y = (x0 + x1) / 2, (y0 + y1) / 2 + bend

@@ -240,7 +240,7 @@ def ticks(axis: Axis, ends: tuple[float, float]) -> list[tuple[float, str]]:
     if axis.ticks:
         return list(axis.ticks)
     if axis.names:
-        return [(float(place), name) for place, name in enumerate(axis.names)]
+        return [(float(position), name) for position, name in enumerate(axis.names)]
     low, high = min(ends), max(ends)
     if not axis.log:
         return _labelled(_round_numbers(low, high))
@@ -265,13 +265,13 @@ def _round_numbers(low: float, high: float) -> list[float]:
     return [count * step for count in range(first, last + 1)]
 
 
-def _labelled(places: Sequence[float]) -> list[tuple[float, str]]:
+def _labelled(positions: Sequence[float]) -> list[tuple[float, str]]:
     """Return numbers with texts of as many digits as distinguish them."""
     for digits in (6, 9, 12, 17):
-        words = [number(place, digits) for place in places]
+        words = [number(position, digits) for position in positions]
         if len(set(words)) == len(words):
             break
-    return list(dict(zip(places, words, strict=True)).items())
+    return list(dict(zip(positions, words, strict=True)).items())
 
 
 def power_of_ten(power: int) -> str:

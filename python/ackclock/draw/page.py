@@ -37,9 +37,9 @@ def program() -> str:
     return from_here(called)
 
 
-def from_here(place: Path) -> str:
+def from_here(path: Path) -> str:
     """Return a path for a command: relative to the working directory if inside of it, else absolute."""
-    whole, here = place.absolute(), Path.cwd()
+    whole, here = path.absolute(), Path.cwd()
     if not whole.is_relative_to(here):
         return whole.as_posix()
     return whole.relative_to(here).as_posix()

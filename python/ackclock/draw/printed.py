@@ -69,7 +69,7 @@ def _charts(group: Group) -> plots.Picture:
     figure, panels = plots.panels(rows, height=height, columns=group.columns)
     above = group.columns > 1 and any(_rows(chart, group.columns) > MOST_ROWS for chart in group.charts)
     legend: list[str] = []
-    for place, (chart, panel) in enumerate(zip(group.charts, panels, strict=False)):
+    for position, (chart, panel) in enumerate(zip(group.charts, panels, strict=False)):
         shown = resolved(chart)
         names = _names(shown)
         # A legend that another panel already has is not repeated.
@@ -77,7 +77,7 @@ def _charts(group: Group) -> plots.Picture:
         if has_legend:
             legend = names
         _panel(panel, shown, has_legend=has_legend, columns=group.columns)
-        below = place + group.columns
+        below = position + group.columns
         if group.linked and below < len(group.charts) and chart.x == group.charts[below].x:
             panel.set_xlabel("")
     for panel in panels[len(group.charts) :]:
@@ -160,7 +160,7 @@ def _axis(panel: Axes, which: str, axis: Axis, width: float) -> None:
     drawn = panel.xaxis if which == "x" else panel.yaxis
     if axis.log:
         panel.set(**{f"{which}scale": "log"})
-    drawn.set_ticks([place for place, _ in axis.ticks], [word for _, word in axis.ticks])
+    drawn.set_ticks([position for position, _ in axis.ticks], [word for _, word in axis.ticks])
     drawn.set_ticks([], minor=True)
     assert axis.range is not None  # noqa: S101
     # Names are listed below each other, the first at the top.
@@ -276,8 +276,8 @@ def _heat_map(heat: HeatMap) -> plots.Picture:
                 )
             panel.text(across + 0.5, down + 0.38, cell.text, ha="center", va="center")
             panel.text(across + 0.5, down + 0.75, cell.detail, ha="center", va="center", fontsize=6)
-    panel.set_xticks([place + 0.5 for place in range(len(heat.columns))], list(heat.columns))
-    panel.set_yticks([place + 0.5 for place in range(len(heat.rows))], list(heat.rows))
+    panel.set_xticks([position + 0.5 for position in range(len(heat.columns))], list(heat.columns))
+    panel.set_yticks([position + 0.5 for position in range(len(heat.rows))], list(heat.rows))
     panel.tick_params(length=0, labeltop=True, labelbottom=False)
     panel.invert_yaxis()
     panel.grid(visible=False)

@@ -84,10 +84,10 @@ class Pictures:
         drawn: tuple[PanelDrawing, ...] = (window, rtt, self._draw_queue, shares)
         with plots.in_style():
             figure, panels = plots.panels(len(drawn), height=1.5)
-            for place, (draw, panel) in enumerate(zip(drawn, panels, strict=True)):
+            for index, (draw, panel) in enumerate(zip(drawn, panels, strict=True)):
                 draw(panel, self._chosen(flows))
-                self._finish(panel, time, legend=place == 0)
-                if place == 0:
+                self._finish(panel, time, legend=index == 0)
+                if index == 0:
                     plots.name_profile(panel, profiles(self._run.summary["flows"]))
                 if panel is not panels[-1]:
                     panel.set_xlabel("")

@@ -52,14 +52,14 @@ def _table(root: ElementTree.Element, table: Table) -> None:
 
 
 def _diagram(root: ElementTree.Element, diagram: Diagram) -> None:
-    places = {
+    positions = {
         name: (EDGE + x * (WIDTH - 2 * EDGE), EDGE + (1 - y) * (HEIGHT - 2 * EDGE))
         for name, (x, y) in diagram.nodes.items()
     }
     for start, end, _ in diagram.arrows:
-        (x1, y1), (x2, y2) = places[start], places[end]
+        (x1, y1), (x2, y2) = positions[start], positions[end]
         _add(root, "line", "frame", x1=x1, y1=y1, x2=x2, y2=y2)
-    for x, y in places.values():
+    for x, y in positions.values():
         _add(root, "circle", "k0", cx=x, cy=y, r=4.0)
 
 
@@ -76,7 +76,7 @@ def _series(root: ElementTree.Element, chart: Chart, series: Series) -> None:
     else:
         rows = np.arange(min(MOST_MARKS, np.size(series.x)))
     x, y = (
-        _places(np.asarray(values, float)[rows], axis, low, high)
+        _positions(np.asarray(values, float)[rows], axis, low, high)
         for values, axis, low, high in (
             (series.x, chart.x, EDGE, WIDTH - EDGE),
             (series.y, chart.y, HEIGHT - EDGE, EDGE),
@@ -88,7 +88,8 @@ def _series(root: ElementTree.Element, chart: Chart, series: Series) -> None:
         base = np.broadcast_to(
             np.asarray(0.0 if series.base is None else series.base, float), np.shape(series.y)
         )
-        _bars(root, chart, kind, x[shown], y[shown], _places(base[rows], chart.y, HEIGHT - EDGE, EDGE)[shown])
+        foot = _positions(base[rows], chart.y, HEIGHT - EDGE, EDGE)
+        _bars(root, chart, kind, x[shown], y[shown], foot[shown])
     elif series.look == "points" or shown.sum() == 1:
         for across, up in zip(x[shown].tolist(), y[shown].tolist(), strict=True):
             _add(root, "circle", kind, cx=across, cy=up, r=1.8)
@@ -117,7 +118,7 @@ def _ends(axis: Axis) -> tuple[float, float]:
     return (0.0 if low is None else low), (1.0 if high is None else high)
 
 
-def _places(values: ArrayLike, axis: Axis, first: float, last: float) -> NDArray[np.float64]:
+def _positions(values: ArrayLike, axis: Axis, first: float, last: float) -> NDArray[np.float64]:
     """Return where values are drawn between two coordinates; what is outside lies on the edge."""
     numbers, (low, high) = np.asarray(values, float), _ends(axis)
     if axis.log:

@@ -46,9 +46,9 @@ PACKET_BITS = 8000
 """Bits of a data packet of 1000 bytes, the default of scenarios."""
 
 
-def _text(value: float, unit: str, places: int) -> str:
-    digits = f"{value:.{places}f}"
-    return f"{digits.rstrip('0').rstrip('.') if places else digits} {unit}"
+def _text(value: float, unit: str, decimals: int) -> str:
+    digits = f"{value:.{decimals}f}"
+    return f"{digits.rstrip('0').rstrip('.') if decimals else digits} {unit}"
 
 
 def mbps(value: float) -> str:

@@ -47,11 +47,11 @@ def _checking(
 
 def _by_argument(error: ScenarioError, key: str) -> ScenarioError | None:
     """Return the refusal of a key that begins with `key` under the rest of its name; None for another key."""
-    place = error.key or ""
-    name = place.removeprefix(key)
-    if name == place:
+    full_key = error.key or ""
+    name = full_key.removeprefix(key)
+    if name == full_key:
         return None
-    problem = str(error).split(f"{place}: ", 1)[1]
+    problem = str(error).split(f"{full_key}: ", 1)[1]
     return ScenarioError(f"{name}: {problem}", key=name, remedy=error.remedy)
 
 

@@ -217,10 +217,10 @@ def _flat(tree: object, key: str = "") -> Iterator[tuple[str, str]]:
 
 def _numbers(first: tuple[Run, ...], second: tuple[Run, ...]) -> Iterator[dict[str, object]]:
     flows = [runs[0].summary["flows"] for runs in (first, second)]
-    for place in range(min(map(len, flows))):
-        names = dict.fromkeys(side[place]["name"] for side in flows)
+    for index in range(min(map(len, flows))):
+        names = dict.fromkeys(side[index]["name"] for side in flows)
         for quantity in NUMBERS:
-            values = [[run.summary["flows"][place].get(quantity) for run in runs] for runs in (first, second)]
+            values = [[run.summary["flows"][index].get(quantity) for run in runs] for runs in (first, second)]
             known = [[value for value in numbers if isinstance(value, int | float)] for numbers in values]
             if all(known):
                 yield {"flow": " / ".join(names), "quantity": quantity, **_change(*known)}

@@ -25,9 +25,9 @@ def write_all(opened: int, content: bytes) -> None:
         left = left[os.write(opened, left) :]
 
 
-def sync(place: Path) -> None:
+def sync(path: Path) -> None:
     """Return once a file, or the names in a directory, survive a power cut."""
-    opened = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+    opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(opened)
     finally:

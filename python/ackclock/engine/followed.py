@@ -95,8 +95,8 @@ def _spec_of(name: str) -> ModuleSpec | None:
         return PathFinder.find_spec(name)
     module = sys.modules.get(parent)
     above = _spec_of(parent) if module is None else None
-    places = getattr(module, "__path__", None) or (above and above.submodule_search_locations)
-    return PathFinder.find_spec(name, list(places)) if places else None
+    locations = getattr(module, "__path__", None) or (above and above.submodule_search_locations)
+    return PathFinder.find_spec(name, list(locations)) if locations else None
 
 
 def _is_own(name: str, file: Path) -> bool:
@@ -104,7 +104,7 @@ def _is_own(name: str, file: Path) -> bool:
     if name.partition(".")[0] in OWN_PACKAGES or set(file.parts) & set(OF_OTHERS):
         return False
     standard = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
-    return not any(file.is_relative_to(Path(place).resolve()) for place in standard)
+    return not any(file.is_relative_to(Path(location).resolve()) for location in standard)
 
 
 def _imported(name: str, file: Path) -> Iterator[str]:

@@ -75,8 +75,8 @@ def new_directory(
             refuse_unless_free(target, force=force, is_result=is_result)
             if sealed:
                 integrity.seal_directory(temporary)
-            for place in (*temporary.rglob("*"), temporary) if synced else ():
-                sync(place)
+            for path in (*temporary.rglob("*"), temporary) if synced else ():
+                sync(path)
             if goal.exists():
                 goal.rename(previous)
             temporary.rename(goal)

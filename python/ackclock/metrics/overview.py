@@ -201,9 +201,9 @@ def _together(flows: Sequence[FlowSummary]) -> list[tuple[str, list[FlowSummary]
 
 
 def _fairness(run: Trace, delivered: Sequence[Samples]) -> Iterator[tuple[Quantity, float]]:
-    place = {flow["id"]: index for index, flow in enumerate(run.summary["flows"])}
+    index_of = {flow["id"]: index for index, flow in enumerate(run.summary["flows"])}
     for words, flows in _together(run.summary["flows"]):
-        columns = [delivered[place[flow["id"]]] for flow in flows]
+        columns = [delivered[index_of[flow["id"]]] for flow in flows]
         if len(columns) < 2 or len({len(time) for time, _ in columns}) > 1:
             continue
         amounts = np.stack([received for _, received in columns], axis=1).astype(float)

@@ -107,8 +107,8 @@ def _ranged(
             apart(estimate, target.low, target.high),
         )
 
-    place = (number.case, number.key) if isinstance(number, Mean) and target.expected is not None else None
-    return Claim(name, sentence, paper, tolerance, judge, target, number=place)
+    source = (number.case, number.key) if isinstance(number, Mean) and target.expected is not None else None
+    return Claim(name, sentence, paper, tolerance, judge, target, number=source)
 
 
 LEAST_CLOSENESS = 0.01

@@ -120,10 +120,10 @@ def bar_chart(
     width = BAR_WIDTH if side == 1 else 0.8 / side
     shades = colours or numbered(series)
     described, base = [], np.zeros(len(words))
-    for place, (name, keys) in enumerate(series.items()):
+    for index, (name, keys) in enumerate(series.items()):
         factor = (factors or {}).get(name, 1.0)
         estimates = [numbers.of(case, key) for case, key in keys]
-        x = np.arange(len(words)) + (0.0 if side == 1 else width * (place - (side - 1) / 2))
+        x = np.arange(len(words)) + (0.0 if side == 1 else width * (index - (side - 1) / 2))
         y, low, high = (
             factor * np.array([getattr(estimate, end) for estimate in estimates], float)
             for end in ("value", "low", "high")
@@ -207,7 +207,7 @@ def curve_chart(
             Series(
                 name,
                 colours[name],
-                [place for place, _, _ in ordered],
+                [position for position, _, _ in ordered],
                 [estimate.value for estimate in estimates],
                 **ends,
                 keys=[(case, key) for _, case, key in ordered],

@@ -58,9 +58,9 @@ def _sources(parts: tuple[str, ...], inferred: bool = True) -> str:
     root = Path(__file__).parents[2]
     digest = hashlib.sha256()
     for part in parts:
-        place = root.joinpath(*part.split("."))
+        location = root.joinpath(*part.split("."))
         # A paper that is made in memory has no files.
-        files = [place.with_suffix(".py"), *sorted(place.rglob("*"))]
+        files = [location.with_suffix(".py"), *sorted(location.rglob("*"))]
         for file in filter(Path.is_file, files):
             known = file.suffix in DATA and file.name not in SAID
             shown = file.parent.name == "inferred" or file.name == ns2.NAME

@@ -29,5 +29,5 @@ def scenario(paper: Paper, artefact: Artefact) -> Scenario | None:
     if not isinstance(artefact, Simulated):
         return None
     cases = artefact.cases(FULL.at(paper.setting)).items()
-    found = first(paper.name, ((str(key), engine.read(case.scenario)) for key, case in cases))
-    return None if found is None else found[1]
+    opened = first(paper.name, ((str(key), engine.read(case.scenario)) for key, case in cases))
+    return None if opened is None else opened[1]

@@ -37,15 +37,15 @@ KINDS: Mapping[str, str] = MappingProxyType(
 class MainClaim:
     """What a paper says that an artefact shows.
 
-    `claim` is the sentence, `words` are the paper's own, which stand at `place`, `kind` is one of
+    `claim` is the sentence, `words` are the paper's own, which stand in its `source`, `kind` is one of
     `KINDS`, `ids` are names or patterns of the claims that state it together, with the name of their
     artefact and a slash before them where it is another, and `missing` says what would have to be
     checked where no claims do. Raises ValueError when the kind is unknown,
-    words, place or claim are empty, or a claim has both ids and something missing, or neither.
+    words, source or claim are empty, or a claim has both ids and something missing, or neither.
     """
 
     words: str
-    place: str
+    source: str
     kind: str
     claim: str = ""
     ids: Sequence[str] = ()
@@ -54,8 +54,8 @@ class MainClaim:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"{self.kind!r} is none of {', '.join(KINDS)}")
-        if not self.words or not self.place:
-            raise ValueError(f"{self.claim!r} needs the paper's words and their place")
+        if not self.words or not self.source:
+            raise ValueError(f"{self.claim!r} needs the paper's words and their source")
         if self.kind == "setting":
             if self.claim or self.ids or self.missing:
                 raise ValueError(f"{self.words!r} is a setting, which has no main claim")
@@ -81,4 +81,4 @@ def _read(entry: Mapping[str, Any]) -> MainClaim:
     fields = dict(entry)
     ids = fields.pop("id", "")
     names = [ids] if isinstance(ids, str) else ids
-    return MainClaim(place=fields.pop("from", ""), ids=tuple(filter(None, names)), **fields)
+    return MainClaim(source=fields.pop("from", ""), ids=tuple(filter(None, names)), **fields)

@@ -117,9 +117,9 @@ def reproduce(
     )
     others = {index: other for index, other in elsewhere if other is not None}
     for index, (paper, artefact) in enumerate(chosen):
-        place = output / paper.name / artefact.name
-        storage.refuse_unless_free(place, force=True, is_result=_is_artefact)
-        known = _unchanged(place, _fingerprint(paper, every[index], others.get(index)))
+        folder = output / paper.name / artefact.name
+        storage.refuse_unless_free(folder, force=True, is_result=_is_artefact)
+        known = _unchanged(folder, _fingerprint(paper, every[index], others.get(index)))
         if known is not None:
             records[index] = known
     due = [index for index in range(len(chosen)) if index not in records]
@@ -169,14 +169,14 @@ def _fingerprint(paper: Paper, assignment: Assignment, other: Assignment | None)
     return "+".join(fingerprint(at, f"ackclock_papers.{paper.name}") for at in (assignment, other) if at)
 
 
-def _unchanged(place: Path, known: str) -> ArtefactRecord | None:
+def _unchanged(folder: Path, known: str) -> ArtefactRecord | None:
     """Return the record of an earlier reproduction if nothing has changed since."""
-    file = place / "artefact.json"
+    file = folder / "artefact.json"
     if not file.exists():
         return None
-    problem = integrity.problem_of(place)
+    problem = integrity.problem_of(folder)
     if problem is not None:
-        progress.say(f"{place}: {problem}; it is made again")
+        progress.say(f"{folder}: {problem}; it is made again")
         return None
     record: ArtefactRecord = json.loads(file.read_text(encoding="utf-8"))
     same = record.get("fingerprint") == known
@@ -226,8 +226,8 @@ def _write(
         "error": judgement.error or (f"at the other setting: {there.error}" if there and there.error else ""),
     }
     record["verdict"] = worst(record)
-    place = output / paper.name / artefact.name
-    with storage.new_directory(place, force=True, is_result=_is_artefact) as directory:
+    folder = output / paper.name / artefact.name
+    with storage.new_directory(folder, force=True, is_result=_is_artefact) as directory:
         (directory / "scenarios").mkdir()
         for key, jobs in assignment.jobs.items():
             file = directory / record["cases"][str(key)]["file"]
@@ -365,18 +365,18 @@ def _alike(numbers: Numbers) -> Numbers:
     return replace(numbers, shared=min(map(len, numbers.rows.values()), default=None))
 
 
-def _draw(place: Path, paper: Paper, artefact: Artefact) -> None:
+def _draw(folder: Path, paper: Paper, artefact: Artefact) -> None:
     """Draw the pictures of an artefact, unless they are there."""
-    if (place / f"{artefact.name}.png").exists():
+    if (folder / f"{artefact.name}.png").exists():
         return
-    drawing = page.figure(place, page.stated_for(paper, artefact))
+    drawing = page.figure(folder, page.stated_for(paper, artefact))
     if drawing is None:
         return
     # Matplotlib takes long to import, and only pictures need it.
     from ackclock.draw import printed
 
-    storage.write_files(place, printed.rendered(drawing, artefact.name))
-    integrity.seal_directory(place)
+    storage.write_files(folder, printed.rendered(drawing, artefact.name))
+    integrity.seal_directory(folder)
 
 
 def flat(row: Row) -> dict[str, object]:

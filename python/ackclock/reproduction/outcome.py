@@ -61,9 +61,9 @@ def lines(paper: Paper, record: ArtefactRecord, known: Sequence[ArtefactRecord])
 
     `known` are the records so far, which may have the claims that state its main claim.
     """
-    place = f"{record['paper']}/{record['name']}"
+    artefact = f"{record['paper']}/{record['name']}"
     if record["error"]:
-        return [clipped(f"{place}: failed: {record['error']}")]
+        return [clipped(f"{artefact}: failed: {record['error']}")]
     classified = classify(paper, known)[record["name"]]
     claims = record["claims"]
     said = f"{sum(claim['holds'] for claim in claims)} of {len(claims)} claims hold"
@@ -74,7 +74,7 @@ def lines(paper: Paper, record: ArtefactRecord, known: Sequence[ArtefactRecord])
     if waiting:
         kind = f"not checked without {', '.join(waiting)}"
     undecided = [claim for claim in claims if claim["verdict"] == "undecided"]
-    return [clipped(f"{place}: {kind}; {said}"), *(f"  {reason(paper, claim, 2)}" for claim in undecided)]
+    return [clipped(f"{artefact}: {kind}; {said}"), *(f"  {reason(paper, claim, 2)}" for claim in undecided)]
 
 
 def _waiting(classified: Classified, known: Sequence[ArtefactRecord]) -> list[str]:

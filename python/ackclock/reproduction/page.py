@@ -129,15 +129,15 @@ def so_far(
 
     `records` are those of the finished artefacts by their index in `chosen`, the newest last.
     """
-    places = [f"{paper.name}/{artefact.name}" for paper, artefact in chosen]
+    names = [f"{paper.name}/{artefact.name}" for paper, artefact in chosen]
     newest: dict[str, Group] = {}
     for index, record in reversed(list(records.items())):
-        drawing = figure(output / places[index], stated_for(*chosen[index]))
+        drawing = figure(output / names[index], stated_for(*chosen[index]))
         if isinstance(drawing, Group) and len(newest) < NEWEST:
-            newest[f"{places[index]}: {record['verdict']}"] = drawing
+            newest[f"{names[index]}: {record['verdict']}"] = drawing
     rows = []
     for index, (_, artefact) in enumerate(chosen):
-        row = [places[index], artefact.title, "", ""]
+        row = [names[index], artefact.title, "", ""]
         if index in records:
             claims = records[index]["claims"]
             held = sum(claim["holds"] for claim in claims)
@@ -154,8 +154,8 @@ def so_far(
 def _opened_first(output: Path, artefact: Described) -> str | None:
     """Return the label of the case with which the laboratory opens an artefact."""
     files = {label: output / artefact["place"] / case["file"] for label, case in artefact["cases"].items()}
-    found = in_lab.first(artefact["paper"], ((label, engine.read(file)) for label, file in files.items()))
-    return None if found is None else found[0]
+    opened = in_lab.first(artefact["paper"], ((label, engine.read(file)) for label, file in files.items()))
+    return None if opened is None else opened[0]
 
 
 def _in_lab(file: Path) -> str:
@@ -167,17 +167,17 @@ def described(directory: Path, paper: Paper) -> list[Described]:
     """Return the artefacts of a paper whose results are in a directory, as pages show them."""
     artefacts = []
     for artefact in paper.artefacts:
-        place = directory / artefact.name
-        record = place / "artefact.json"
+        folder = directory / artefact.name
+        record = folder / "artefact.json"
         if record.exists():
-            problem = integrity.problem_of(place)
+            problem = integrity.problem_of(folder)
             if problem is not None:
                 progress.say(
-                    f"{place}: {problem}; it is left out of the page until "
+                    f"{folder}: {problem}; it is left out of the page until "
                     f"ackclock reproduce {paper.name}/{artefact.name} makes it again"
                 )
                 continue
-            artefacts.append(_shown(json.loads(record.read_text(encoding="utf-8")), artefact, paper, place))
+            artefacts.append(_shown(json.loads(record.read_text(encoding="utf-8")), artefact, paper, folder))
     classified = classes.classify(paper, artefacts)
     return [
         artefact | {"class": of_artefact, "found": outcome.found(paper, of_artefact)}
@@ -191,28 +191,28 @@ def stated_for(paper: Paper, artefact: Artefact) -> list[stated.Stated]:
     return stated.load(f"ackclock_papers.{paper.name}").get(artefact.name, [])
 
 
-def figure(place: Path, marks: Sequence[stated.Stated]) -> Drawing | None:
+def figure(folder: Path, marks: Sequence[stated.Stated]) -> Drawing | None:
     """Return the figure in the directory of an artefact with marks; None when the artefact failed."""
-    file = place / FIGURE
+    file = folder / FIGURE
     return stated.marked(charts.load(file.read_text("utf-8")), marks) if file.exists() else None
 
 
-def _shown(record: ArtefactRecord, artefact: Artefact, paper: Paper, place: Path) -> Described:
+def _shown(record: ArtefactRecord, artefact: Artefact, paper: Paper, folder: Path) -> Described:
     marks = stated_for(paper, artefact)
     numbers = pl.DataFrame()
-    if (place / "numbers.parquet").exists():
-        numbers = pl.read_parquet(place / "numbers.parquet")
+    if (folder / "numbers.parquet").exists():
+        numbers = pl.read_parquet(folder / "numbers.parquet")
     return record | {
         "title": f"{outcome.in_print(artefact)}: {artefact.caption}",
         "about": artefact.about,
-        "place": f"{place.parent.name}/{place.name}",
-        "figure": figure(place, marks),
+        "place": f"{folder.parent.name}/{folder.name}",
+        "figure": figure(folder, marks),
         "stated": stated.sources(marks),
         "strips": strips.strips(artefact, paper),
         "columns": [name.replace("_", " ") for name in numbers.columns],
         "numbers": [[_cell(value) for value in row] for row in numbers[:SHOWN_ROWS].iter_rows()],
         "more": max(0, numbers.height - SHOWN_ROWS),
-        "files": sorted(file.name for file in place.iterdir() if file.suffix in TAKEN),
+        "files": sorted(file.name for file in folder.iterdir() if file.suffix in TAKEN),
     }
 
 

@@ -94,7 +94,7 @@ class NotHereError(Exception):
     """Published results are not in this installation; the message says where they are."""
 
 
-def places(papers: Iterable[Paper]) -> dict[str, Path]:
+def folders(papers: Iterable[Paper]) -> dict[str, Path]:
     """Return the folder of each paper's published result, which need not exist.
 
     Raises `NotHereError` outside of a checkout.
@@ -118,19 +118,19 @@ def _figure(published: Published) -> str:
     return json.dumps({"columns": columns} | published.figure, ensure_ascii=False)
 
 
-def read(place: Path) -> dict[str, Published]:
+def read(folder: Path) -> dict[str, Published]:
     """Read what is published of a paper, by artefact; nothing when the folder does not exist.
 
     Raises DamagedError when something was changed since it was published.
     """
-    if not place.is_dir():
+    if not folder.is_dir():
         return {}
-    integrity.check(place)
-    records = json.loads((place / RECORDS).read_text("utf-8"))
+    integrity.check(folder)
+    records = json.loads((folder / RECORDS).read_text("utf-8"))
     tables = {
         table: {
             name: frame.drop("artefact")
-            for (name,), frame in pl.read_parquet(place / f"{table}.parquet")
+            for (name,), frame in pl.read_parquet(folder / f"{table}.parquet")
             .partition_by("artefact", as_dict=True, maintain_order=True)
             .items()
         }
@@ -169,20 +169,20 @@ def age(records: Iterable[ArtefactRecord]) -> list[str]:
 def unpack(every: Mapping[str, Published], directory: Path) -> None:
     """Write the results of a paper as `ackclock reproduce` does, without traces, for its page."""
     for name, known in every.items():
-        place = directory / name
-        (place / "scenarios").mkdir(parents=True)
+        folder = directory / name
+        (folder / "scenarios").mkdir(parents=True)
         text = json.dumps(known.record, indent=2, ensure_ascii=False) + "\n"
-        (place / "artefact.json").write_text(text, encoding="utf-8")
-        (place / page.FIGURE).write_text(_figure(known), encoding="utf-8")
+        (folder / "artefact.json").write_text(text, encoding="utf-8")
+        (folder / page.FIGURE).write_text(_figure(known), encoding="utf-8")
         for file, content in known.tables["scenarios"].select("file", "text").iter_rows():
-            (place / file).write_text(content, encoding="utf-8")
+            (folder / file).write_text(content, encoding="utf-8")
         numbers = known.tables["numbers"]
         if not numbers.is_empty():
             wide = numbers.pivot("number", index=["case", "run"], values="value", maintain_order=True)
-            storage.write_table(wide, place, "numbers")
+            storage.write_table(wide, folder, "numbers")
         if not known.tables["runs"].is_empty():
-            storage.write_table(known.tables["runs"], place, "runs")
-        integrity.seal_directory(place)
+            storage.write_table(known.tables["runs"], folder, "runs")
+        integrity.seal_directory(folder)
 
 
 def overview(papers: Iterable[Paper], of_papers: Mapping[str, Path]) -> list[Listed]:

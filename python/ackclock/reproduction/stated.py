@@ -5,7 +5,7 @@
 - ``points``: pairs of positions, where a word is a name on the axis; or
 - ``level``: a value for the whole width of the chart; or
 - ``at``: a position on the horizontal axis;
-- ``place``: where the paper says so;
+- ``source``: the section or table in which the paper says so;
 - ``charts``: keys of charts; without them the marks are in every chart of the figure.
 
 No mark is read off a plot. None needs a run: they are added whenever a figure is read, and so are in older
@@ -31,23 +31,23 @@ FILE = "stated.toml"
 
 @dataclass(frozen=True)
 class Stated:
-    """Numbers that a paper states at a `place` for `charts`, or for every chart where it names none.
+    """Numbers that a paper states for `charts`, or for every chart where it names none.
 
-    They are `points`, or a `level`, or a position `at` which something happens. Raises ValueError without
-    a place, or unless exactly one of the three is given.
+    `source` is the section or table. They are `points`, or a `level`, or a position `at` which something
+    happens. Raises ValueError without a source, or unless exactly one of the three is given.
     """
 
-    place: str
+    source: str
     charts: Sequence[str] = ()
     points: Sequence[tuple[float | str, float | str]] = ()
     level: float | None = None
     at: float | None = None
 
     def __post_init__(self) -> None:
-        if not self.place:
-            raise ValueError("a stated number needs its place in the paper")
+        if not self.source:
+            raise ValueError("a stated number needs its source in the paper")
         if [bool(self.points), self.level is not None, self.at is not None].count(True) != 1:
-            raise ValueError(f"{self.place!r} needs either points, a level or a position")
+            raise ValueError(f"{self.source!r} needs either points, a level or a position")
 
 
 def load(package: str) -> dict[str, list[Stated]]:
@@ -84,7 +84,7 @@ def marked(drawing: Drawing | None, stated: Sequence[Stated]) -> Drawing | None:
 
 def sources(stated: Iterable[Stated]) -> str:
     """Return where the paper states numbers, each place once."""
-    return "; ".join(dict.fromkeys(number.place for number in stated))
+    return "; ".join(dict.fromkeys(number.source for number in stated))
 
 
 def _marked(chart: Chart, stated: Sequence[Stated]) -> Chart:
@@ -126,10 +126,10 @@ def _ends(chart: Chart, of: Literal["x", "y"]) -> tuple[float, float]:
     return (float(shown.min()), float(shown.max())) if is_free else limits(chart, of)
 
 
-def _grown(axis: Axis, ends: tuple[float, float], places: NDArray[np.float64]) -> Axis:
+def _grown(axis: Axis, ends: tuple[float, float], positions: NDArray[np.float64]) -> Axis:
     """Return an axis that has room for marks: one with ends that a figure was read with keeps the others."""
     if not axis.is_loose:
         return axis
     low, high = ends
-    grown: Ends = (None if places.min() < low else low, None if places.max() > high else high)
+    grown: Ends = (None if positions.min() < low else low, None if positions.max() > high else high)
     return replace(axis, range=grown, ticks=()) if None in grown else axis

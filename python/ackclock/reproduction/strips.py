@@ -74,16 +74,16 @@ def _strip(claim: Claim, values: Sequence[tuple[float, bool, bool]]) -> Strip:
     first, last = first - room, last + room
     low, high = (math.exp(first), math.exp(last)) if is_log else (first, last)
 
-    def place(value: float) -> float:
+    def position(value: float) -> float:
         inside = min(max(value, low), high)
         return round(100 * (scale(inside) - first) / (last - first), 2)
 
     return Strip(
         claim.sentence,
-        [(place(value), holds, is_chosen) for value, holds, is_chosen in values],
-        (place(target.low), place(target.high)),
-        None if target.expected is None else place(target.expected),
-        [(place(value), word) for value, word in ticks(Axis("", log=is_log), (low, high))],
+        [(position(value), holds, is_chosen) for value, holds, is_chosen in values],
+        (position(target.low), position(target.high)),
+        None if target.expected is None else position(target.expected),
+        [(position(value), word) for value, word in ticks(Axis("", log=is_log), (low, high))],
     )
 
 

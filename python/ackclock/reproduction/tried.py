@@ -120,7 +120,7 @@ def read(directory: Traversable) -> list[Trial]:
     trials = []
     for row in rows:
         trial, stage, runs, first_run, possible, *others = row
-        scores = {name: float(others[place]) for place, name in enumerate(scored) if others[place]}
+        scores = {name: float(others[index]) for index, name in enumerate(scored) if others[index]}
         values = map(json.loads, others[len(scored) :])
         trials.append(
             Trial(
@@ -272,9 +272,9 @@ def never_together(trials: Sequence[Trial]) -> list[tuple[ClaimKey, ClaimKey]]:
 
 def setting_of(directory: Traversable) -> dict[str, Any]:
     """Read the setting that was chosen and its scores; the result is empty when none was."""
-    place = directory / SETTING
-    if not place.is_file():
+    file = directory / SETTING
+    if not file.is_file():
         return {}
     _check(directory)
-    setting: dict[str, Any] = json.loads(place.read_text(encoding="utf-8"))
+    setting: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return setting

@@ -80,10 +80,10 @@ def readable(file: Path) -> Iterator[tuple[tuple[str, str], bytes]]:
     """Yield the rows of a database that can be read and match their digests, from both of its ends."""
     with tempfile.TemporaryDirectory() as folder:
         patched = Path(folder) / FILE
-        for place, order in itertools.product((file, patched), ("", " ORDER BY rowid DESC")):
-            if place is patched and not patched.exists():
+        for source, order in itertools.product((file, patched), ("", " ORDER BY rowid DESC")):
+            if source is patched and not patched.exists():
                 _patch(file, patched)
-            yield from _readable_in(place, order)
+            yield from _readable_in(source, order)
 
 
 def _patch(file: Path, patched: Path) -> None:

@@ -242,7 +242,7 @@ def stop_if_dry(jobs: Sequence[Job], store: Store | None = None, at_once: int | 
 
 
 def _is_kept(store: Store | None, job: Job) -> bool:
-    return store is not None and recorded.place_of(store.directory, job).exists()
+    return store is not None and recorded.directory_of(store.directory, job).exists()
 
 
 def _kept(cache: Path, job: Job, seal: str | None) -> engine.Run | None:

@@ -47,14 +47,14 @@ class InterimResults:
 class Live:
     """The page of some work, which a thread keeps up to date until the block ends.
 
-    Without `place` nothing is written. `results` exist when the work is finished; `command` resumes it
+    Without `file` nothing is written. `results` exist when the work is finished; `command` resumes it
     after an interruption.
     """
 
     def __init__(
-        self, place: Path | None, title: str = "", results: Path | None = None, command: str = ""
+        self, file: Path | None, title: str = "", results: Path | None = None, command: str = ""
     ) -> None:
-        self._place, self._title, self._results, self._command = place, title, results, command
+        self._file, self._title, self._results, self._command = file, title, results, command
         self._lock, self._showing = threading.Lock(), threading.Lock()
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
@@ -68,15 +68,15 @@ class Live:
     @property
     def is_on(self) -> bool:
         """Whether there is a page."""
-        return self._place is not None
+        return self._file is not None
 
     def __enter__(self) -> Self:
         """Write the page for the first time; raise `StorageError` if it cannot be written."""
-        if self._place is not None:
-            with storage.explained(self._place):
-                self._place.parent.mkdir(parents=True, exist_ok=True)
+        if self._file is not None:
+            with storage.explained(self._file):
+                self._file.parent.mkdir(parents=True, exist_ok=True)
             self._write("running")
-            print(f"ackclock: live view: {self._place}", file=sys.stderr, flush=True)
+            print(f"ackclock: live view: {self._file}", file=sys.stderr, flush=True)
             self._thread = threading.Thread(target=self._keep_up, daemon=True)
             self._thread.start()
         return self
@@ -150,7 +150,7 @@ class Live:
                     print(f"ackclock: no live view: {problem}", file=sys.stderr)
 
     def _write(self, state: str, error: str = "") -> None:
-        assert self._place is not None  # noqa: S101
+        assert self._file is not None  # noqa: S101
         from ackclock.draw.page import html
 
         with self._showing:
@@ -177,10 +177,10 @@ class Live:
             every_s=EVERY_S,
             silent_s=SILENT_S,
             results=self._results,
-            here=self._place.parent,
+            here=self._file.parent,
             command=self._command,
         )
-        storage.write_text(self._place, text)
+        storage.write_text(self._file, text)
 
     def _left_s(self, work: float, whole: float) -> float | None:
         """Estimate the time left from the recent speed; None if it is unknown."""

@@ -17,26 +17,26 @@ def is_worth_keeping(job: Job, run: engine.Run, fewest_packets: int) -> bool:
     return run.summary["packets_simulated"] >= fewest_packets or bool(controls.fingerprint(job.names))
 
 
-def place_of(cache: Path, job: Job) -> Path:
+def directory_of(cache: Path, job: Job) -> Path:
     """Return the directory of the run of a job, which need not exist."""
     return cache / job.key[:2] / job.key[2:]
 
 
 def keep(cache: Path, job: Job, run: engine.Run) -> str:
     """Write a run completely or not at all; return its seal, the SHA-256 of its checksums."""
-    place = place_of(cache, job)
-    with storage.explained(place):
-        place.parent.mkdir(parents=True, exist_ok=True)
+    directory = directory_of(cache, job)
+    with storage.explained(directory):
+        directory.parent.mkdir(parents=True, exist_ok=True)
     # Syncs would be 7 % of the time of thousands of short runs. What a power cut takes does not match its
     # checksums, and is simulated again.
-    with storage.new_directory(place, force=True, is_result=lambda _: True, synced=False) as directory:
+    with storage.new_directory(directory, force=True, is_result=lambda _: True, synced=False) as directory:
         run.write(directory, tables=job.record)
     return seal(cache, job)
 
 
 def seal(cache: Path, job: Job) -> str:
     """Return the seal of a run that is on disk."""
-    return integrity.of_file(place_of(cache, job) / integrity.CHECKSUMS)
+    return integrity.of_file(directory_of(cache, job) / integrity.CHECKSUMS)
 
 
 def seal_of(store: Store, job: Job) -> str | None:
@@ -52,16 +52,16 @@ def sealed(known: str, run: engine.Run) -> Answer:
 
 def problem_of(cache: Path, job: Job, known: str | None) -> str | None:
     """Return what is wrong with a recorded run, or None; without its seal only its own checksums count."""
-    place = place_of(cache, job)
-    problem = integrity.problem_of(place)
+    directory = directory_of(cache, job)
+    problem = integrity.problem_of(directory)
     if problem is None and known not in (None, seal(cache, job)):
         problem = f"{integrity.CHECKSUMS} {integrity.CHANGED}"
-    return None if problem is None else f"{place}: {problem}"
+    return None if problem is None else f"{directory}: {problem}"
 
 
 def read(cache: Path, job: Job) -> engine.Run:
     """Read a recorded run that was checked before."""
-    return engine.Run.read(place_of(cache, job), checked=False)
+    return engine.Run.read(directory_of(cache, job), checked=False)
 
 
 def files_of(job: Job, run: engine.Run) -> dict[str, bytes]:

@@ -121,9 +121,9 @@ class Store:
             yield
         except sqlite3.Error as error:
             if database.is_busy(error):
-                place = self.directory.parent if self.directory.name == CACHE else self.directory
+                directory = self.directory.parent if self.directory.name == CACHE else self.directory
                 raise BusyError(
-                    f"another process is using {place}; wait for it, or choose another directory with -o"
+                    f"another process is using {directory}; wait for it, or choose another directory with -o"
                 ) from None
             raise storage.StorageError(f"cannot {self._doing} {self.file}: {error}") from error
 
@@ -186,7 +186,7 @@ class Store:
     def _salvage(self) -> None:
         """Write the rows that can be read, and match their digests, into a new database."""
         rows = dict(database.readable(self.file))
-        aside = next(place for place in database.asides(self.file) if not place.exists())
+        aside = next(directory for directory in database.asides(self.file) if not directory.exists())
         self.file.replace(aside)
         self.file.with_name(f"{self.file.name}-journal").unlink(missing_ok=True)
         self._connect()

@@ -215,12 +215,12 @@ def each(
     count = 0
     for index, item in enumerate(items):
         keys = {key: value for key, value in item.items() if key not in ("each", "let")}
-        place = f"{where}.{index}"
-        for point in points(item.get("each", {}), names, f"{place}.each"):
+        location = f"{where}.{index}"
+        for point in points(item.get("each", {}), names, f"{location}.each"):
             count += 1
             if count > MOST_POINTS:
                 raise ProblemError(where, f"has more than {MOST_POINTS} entries")
-            yield place, keys, names.within(point, item.get("let"))
+            yield location, keys, names.within(point, item.get("let"))
 
 
 def of_mode(value: TomlValue, mode: str) -> TomlValue:

@@ -134,25 +134,25 @@ def flows(
     if "flows" not in keys:
         raise ProblemError(where, "flows is missing")
     described, nodes = [], {}
-    for place, content, scope in each(keys["flows"], names, f"{where}.flows"):
-        flow = fill(content, scope, place)
+    for location, content, scope in each(keys["flows"], names, f"{where}.flows"):
+        flow = fill(content, scope, location)
         name = flow.pop("name")
-        own_ms = number(flow.pop("rtt_ms", rtt_ms), f"{place}.rtt_ms", 0)
+        own_ms = number(flow.pop("rtt_ms", rtt_ms), f"{location}.rtt_ms", 0)
         if name in keys.get("without", ()) or flow.get("count") == 0:
             continue
         control, params = flow.pop("control", CANDIDATE), flow.pop("params", {})
         if "node" in flow:
             node = dict(flow.pop("node"))
             flow |= {"from": node["name"], "to": "far"}
-            nodes[text(node.pop("name"), f"{place}.node.name")] = node
+            nodes[text(node.pop("name"), f"{location}.node.name")] = node
         if flow.get("source") in DATAGRAMS:
             described.append({"name": name, "rtt": build.milliseconds(own_ms), **flow})
             continue
-        sender = subject if control == CANDIDATE else Subject(text(control, f"{place}.control"), params)
+        sender = subject if control == CANDIDATE else Subject(text(control, f"{location}.control"), params)
         try:
             described.append(sender.flow(name, own_ms, **flow))
         except TypeError as error:
-            raise ProblemError(place, "a key is not one of [[flow]]") from error
+            raise ProblemError(location, "a key is not one of [[flow]]") from error
     if nodes and not all("from" in flow for flow in described):
         raise ProblemError(f"{where}.flows", "node is missing in a flow; all flows have one, or none")
     return described, nodes

@@ -59,15 +59,15 @@ def _check_table(value: dict[str, TomlValue], schema: Schema, whole: Schema, whe
         if name not in value:
             raise ProblemError(where, f"{name} is missing")
     for name, item in value.items():
-        place = f"{where}.{name}".lstrip(".")
+        location = f"{where}.{name}".lstrip(".")
         if name in known:
-            check(item, known[name], whole, place)
+            check(item, known[name], whole, location)
         elif others is False:
             close = difflib.get_close_matches(name, known, 1)
             meant = f"write {close[0]}" if close else f"known are {_listed(known)}"
-            raise ProblemError(place, f"unknown key; {meant}")
+            raise ProblemError(location, f"unknown key; {meant}")
         elif isinstance(others, Mapping):
-            check(item, others, whole, place)
+            check(item, others, whole, location)
 
 
 def _check_any(value: TomlValue, choices: list[Schema], whole: Schema, where: str) -> None:

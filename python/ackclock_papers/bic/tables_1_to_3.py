@@ -201,10 +201,10 @@ TABLE_1 = _table(
             2,
             np.inf,
             why="its throughput ratio over that of AIMD; the factor of two within which ratios are equal",
-            paper=f"'extremely unfair': {PAPER_2[name][place]:g} against {PAPER_2['AIMD'][place]:g}",
+            paper=f"'extremely unfair': {PAPER_2[name][index]:g} against {PAPER_2['AIMD'][index]:g}",
         )
         for name in ("HSTCP", "STCP")
-        for place, multiple in enumerate(RATIOS)
+        for index, multiple in enumerate(RATIOS)
         if multiple > 1
     ),
 )

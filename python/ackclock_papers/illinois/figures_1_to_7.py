@@ -158,11 +158,11 @@ def _draw_study(_numbers: Numbers, traces: Traces) -> Group:
             y.titled,
             x,
             y,
-            [Series("flows", 0, places, frame[column], look="points")],
+            [Series("flows", 0, points, frame[column], look="points")],
             kind="points",
             height=2.4,
         )
-        for x, y, places, column in plots
+        for x, y, points, column in plots
     ]
     return Group(charts, linked=False, columns=3)
 

@@ -139,12 +139,12 @@ def _cases_11(effort: Effort) -> Mapping[Four, Case]:
 
 
 def _draw_11(numbers: Numbers, _traces: Traces) -> Group:
-    places = np.arange(len(NEXT_TO_RENO))
+    positions = np.arange(len(NEXT_TO_RENO))
     pairs = []
     for shift, (name, flows) in enumerate((("Reno", (0, 1)), ("the other", (2, 3)))):
         each = [[numbers.of(case, OfFlow("goodput", index)) for index in flows] for case in NEXT_TO_RENO]
         means = [float(np.mean([estimate.value for estimate in estimates])) for estimates in each]
-        pairs.append(Series(name, shift, places + 0.4 * (shift - 0.5), means, look="bars"))
+        pairs.append(Series(name, shift, positions + 0.4 * (shift - 0.5), means, look="bars"))
     throughput = Axis("mean throughput", "Mbit/s", range=(0, None))
     left = Chart(
         "throughput",

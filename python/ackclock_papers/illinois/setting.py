@@ -70,9 +70,9 @@ def scenario(
     and `link` has other keys of ``[dumbbell]``.
     """
     common = {"rtt": build.milliseconds(rtt_ms), "access": setting["access"]}
-    places = buffer if setting["transmitting"] == COUNTED else buffer + 1
+    limit = buffer if setting["transmitting"] == COUNTED else buffer + 1
     return build.scenario(
-        build.dumbbell(build.mbps(rate_mbps), build.milliseconds(rtt_ms / 2), build.packets(places), **link),
+        build.dumbbell(build.mbps(rate_mbps), build.milliseconds(rtt_ms / 2), build.packets(limit), **link),
         *(common | flow for flow in flows),
         duration=build.seconds(duration_s),
         warmup=build.seconds(warmup_s),
