@@ -62,7 +62,7 @@ def main() -> int:
             print(f"{name}, {time}: {verdicts}", flush=True)
             for result in results:
                 counts[result.verdict] += 1
-                compared.update(judged.verdict for cell in result.asked for judged in cell.judged)
+                compared.update(judged.verdict for cell in result.decisive for judged in cell.judged)
                 if result.verdict in ALARMS and result.worst is not None:
                     cell, judged = result.worst
                     where = f"{cell.cell.name}, {judged.bound.metric}"

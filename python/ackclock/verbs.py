@@ -246,12 +246,12 @@ def plot(
     >>> import ackclock, tempfile
     >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     place = Path(folder)
-    ...     _ = (place / "a.toml").write_text(ackclock.example())
+    ...     path = Path(folder)
+    ...     _ = (path / "a.toml").write_text(ackclock.example())
     ...     text = 'scenario = "a.toml"\nparameters.rtt = { set = "flow.0.rtt", to = ["40 ms", "80 ms"] }\n'
-    ...     _ = (place / "rtt.toml").write_text(text)
-    ...     _ = ackclock.sweep(place / "rtt.toml", place / "results")
-    ...     figure = ackclock.plot(place / "results", "rtt", "goodput")
+    ...     _ = (path / "rtt.toml").write_text(text)
+    ...     _ = ackclock.sweep(path / "rtt.toml", path / "results")
+    ...     figure = ackclock.plot(path / "results", "rtt", "goodput")
     """
     from ackclock.sweeps import picture
 

@@ -296,6 +296,6 @@ def _print_verdicts(evaluation: Evaluation) -> None:
             values = [written.number_with_unit(metric, unit, estimate) for estimate in estimates]
             worst = f"{cell.cell.name}: {words(metric)}"
         criterion = result.criterion
-        worse = f"{result.worse} of {len(result.asked)}" if result.asked else "-"
+        worse = f"{result.worse} of {len(result.decisive)}" if result.decisive else "-"
         rows.append((criterion.section, criterion.id, result.verdict, worse, worst, *values))
     tables.print_rows((*columns, *others), rows, texts=5)

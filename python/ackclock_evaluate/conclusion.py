@@ -26,11 +26,11 @@ SHARE = "share"
 def not_asked(request: Request) -> tuple[Criterion, ...]:
     """Return the criteria of the suites of a request that it leaves out."""
     suites = list(dict.fromkeys(criterion.suite for criterion in request.criteria))
-    asked = {criterion.key for criterion in request.criteria}
+    requested = {criterion.key for criterion in request.criteria}
     return tuple(
         criterion
         for criterion in chosen(suites)
-        if criterion.key not in asked and criterion.cells is not None
+        if criterion.key not in requested and criterion.cells is not None
     )
 
 
@@ -38,7 +38,7 @@ def not_asked(request: Request) -> tuple[Criterion, ...]:
 class Limited:
     """The scenarios that were asked and have a limit on a metric, those that fail it, and those in doubt."""
 
-    asked: Sequence[CellResult]
+    cells: Sequence[CellResult]
     failed: Sequence[CellResult]
     undecided: Sequence[CellResult]
 
@@ -46,7 +46,7 @@ class Limited:
     def count(self) -> str:
         """How many of how many fail, and how many may."""
         doubt = f", and perhaps in {len(self.undecided)} more" if self.undecided else ""
-        return f"{len(self.failed) or 'none'} of {len(self.asked)} scenarios{doubt}"
+        return f"{len(self.failed) or 'none'} of {len(self.cells)} scenarios{doubt}"
 
 
 def limited(evaluation: Evaluation, metric: str) -> Limited:
@@ -54,7 +54,7 @@ def limited(evaluation: Evaluation, metric: str) -> Limited:
     limits = [
         (cell, limit)
         for result in evaluation.results
-        for cell in result.asked
+        for cell in result.decisive
         for limit in cell.limits
         if limit.bound.metric == metric
     ]
@@ -83,12 +83,12 @@ def headline(evaluation: Evaluation) -> str:
         for level, label in LEVELS.items()
         if level in known
     }
-    none = [label for label, asked in levels.items() if not asked]
-    parts = [_of_level(label, asked) for label, asked in levels.items() if asked]
+    none = [label for label, results in levels.items() if not results]
+    parts = [_of_level(label, results) for label, results in levels.items() if results]
     parts += [f"{' and '.join(none)}: none asked"] if none else []
     sentences = ["; ".join(parts)] if parts else []
     starved, share = limited(evaluation, STARVED), limited(evaluation, SHARE)
-    if starved.asked:
+    if starved.cells:
         sentences.append(f"Starves other flows in {starved.count}")
     else:
         sentences.append("Starvation: not asked")
@@ -103,16 +103,16 @@ def headline(evaluation: Evaluation) -> str:
     return ". ".join(sentences)
 
 
-def _of_level(label: str, asked: Sequence[CriterionResult]) -> str:
-    bad = [result for result in asked if result.verdict in {"worse", "fails"}]
+def _of_level(label: str, results: Sequence[CriterionResult]) -> str:
+    bad = [result for result in results if result.verdict in {"worse", "fails"}]
     limits = " or past a limit" if any(result.verdict == "fails" for result in bad) else ""
-    text = f"{label}: worse than both {' and '.join(BASELINES)}{limits} in {len(bad)} of {len(asked)}"
+    text = f"{label}: worse than both {' and '.join(BASELINES)}{limits} in {len(bad)} of {len(results)}"
     return f"{text} ({_names(bad, with_cells=True)})" if bad else text
 
 
 def _names(results: Sequence[CriterionResult], *, with_cells: bool = False) -> str:
     named = [
-        f"{result.criterion.id} in {result.worse} of {len(result.asked)} scenarios"
+        f"{result.criterion.id} in {result.worse} of {len(result.decisive)} scenarios"
         if with_cells
         else result.criterion.id
         for result in results[:MOST_NAMED]

@@ -25,14 +25,14 @@ def files(evaluation: Evaluation, date: str) -> dict[str, str]:
 
 def rows(evaluation: Evaluation) -> list[tuple[str, ...]]:
     """Return a row of `HEADS` per criterion of the suites, those that were not asked last."""
-    asked = [_row(result) for result in evaluation.results]
+    rows = [_row(result) for result in evaluation.results]
     left_out = conclusion.not_asked(evaluation.request)
-    return asked + [_without(criterion, "not asked") for criterion in left_out]
+    return rows + [_without(criterion, "not asked") for criterion in left_out]
 
 
 def _row(result: CriterionResult) -> tuple[str, ...]:
     criterion = result.criterion
-    if not result.asked:
+    if not result.decisive:
         return _without(criterion, result.verdict)
     decided, size = "", ""
     if result.worst:
@@ -41,7 +41,7 @@ def _row(result: CriterionResult) -> tuple[str, ...]:
         value = written.with_unit(bound.metric, bound.unit, cell.measured[CANDIDATE].estimate(bound.metric))
         decided = f"{cell.cell.name}: {words(bound.metric)} {value}"
         size = effect(cell, judged)
-    worse = f"{result.worse} of {len(result.asked)}"
+    worse = f"{result.worse} of {len(result.decisive)}"
     return (criterion.id, criterion.section, criterion.level, result.verdict, worse, decided, size)
 
 

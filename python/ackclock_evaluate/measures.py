@@ -165,12 +165,12 @@ def requests(run: Run, *, flow: str = "c") -> CellNumbers:
     ``request_p50``, ``request_p95`` and ``request_p99`` are seconds; the length of the run when no
     request was completed.
     """
-    asked = next(summary for summary in run.summary["flows"] if summary["name"] == flow)
+    summary = next(each for each in run.summary["flows"] if each["name"] == flow)
     end_s = run.summary["duration_s"]
     times = {
-        "request_p50": asked["request_p50_s"],
-        "request_p95": asked["request_p95_s"],
-        "request_p99": asked["request_p99_s"],
+        "request_p50": summary["request_p50_s"],
+        "request_p95": summary["request_p95_s"],
+        "request_p99": summary["request_p99_s"],
     }
     return general(run) | {key: end_s if time_s is None else time_s for key, time_s in times.items()}
 

@@ -113,7 +113,7 @@ def _result(result: CriterionResult, mode: Mode, others: Sequence[CriterionResul
         "worst": None,
         "errors": result.errors,
         "strip": [(cell.cell.name, cell.verdict) for cell in result.cells if cell.cell.decisive],
-        "asked": len(result.asked),
+        "asked": len(result.decisive),
         "worse": result.worse,
         "mode": mode,
         "power": power.of(result.criterion.id, result.criterion.suite, mode),

@@ -52,5 +52,5 @@ def read() -> tuple[Curve, ...]:
 
 def of(criterion: str, suite: str, mode: Mode) -> list[Curve]:
     """Return the curves of a criterion of a suite in a mode; only those of RFC 9743 have any."""
-    asked = (criterion, suite, mode)
-    return [curve for curve in read() if (curve.criterion, "rfc9743", curve.mode) == asked]
+    wanted = (criterion, suite, mode)
+    return [curve for curve in read() if (curve.criterion, "rfc9743", curve.mode) == wanted]

@@ -69,7 +69,7 @@ def _criterion(result: CriterionResult, command: str) -> dict[str, Any]:
         "holm_p": None if result.holm_p is None else finite(result.holm_p),
         "worst": number(*result.worst, result.criterion.id) if result.worst else None,
         "cells": len(result.cells),
-        "asked": len(result.asked),
+        "asked": len(result.decisive),
         "worse": result.worse,
         "undecided": sum(cell.verdict == "undecided" for cell in result.cells if cell.cell.decisive),
         "errors": result.errors,

@@ -198,14 +198,14 @@ class CriterionResult:
         return list(dict.fromkeys(errors))
 
     @property
-    def asked(self) -> list[CellResult]:
+    def decisive(self) -> list[CellResult]:
         """The cells that count towards the verdict and that the candidate can be in."""
         return [cell for cell in self.cells if cell.cell.decisive and cell.verdict != "not applicable"]
 
     @property
     def worse(self) -> int:
         """Number of cells in which the candidate is worse, or breaks a limit."""
-        return sum(cell.verdict in {"worse", "fails"} for cell in self.asked)
+        return sum(cell.verdict in {"worse", "fails"} for cell in self.decisive)
 
 
 @dataclass(frozen=True, repr=False)

@@ -170,7 +170,7 @@ class WindowEnv(gymnasium.Env[Observation, Action]):
         self._episodes = Episodes(1)
         self._action = np.ones((1, 2))
         self._observed = np.zeros((1, len(QUANTITIES)), np.float32)
-        self._asked, self._row = self._action[0], self._observed[0]
+        self._request, self._row = self._action[0], self._observed[0]
         self._window = float("nan")
 
     def reset(
@@ -220,7 +220,7 @@ class WindowEnv(gymnasium.Env[Observation, Action]):
         """
         if not self._window >= 1.0:
             raise gymnasium.error.ResetNeeded("call reset() before step()")
-        paths, asked = self._paths, self._asked
+        paths, request = self._paths, self._request
         # Instead of min and max: it takes a third of the time, and leaves NaN as it is.
         change = float(action[0])
         if change > 1.0:
@@ -232,7 +232,7 @@ class WindowEnv(gymnasium.Env[Observation, Action]):
             window = 1.0
         elif window > paths.largest_window:
             window = paths.largest_window
-        asked[0], asked[1] = window, action[1]
+        request[0], request[1] = window, action[1]
         [ended] = self._episodes.step(self._action, paths.length_s, self._observed)
         observation = self._row.copy()
         info = {}

@@ -51,7 +51,7 @@ class _Law:
 
     def __init__(self, ssthresh: float = math.inf) -> None:
         self.ssthresh = ssthresh
-        self._asked = 0.0
+        self._target = 0.0
 
     def __call__(self, observation: Observation) -> Action:
         """Choose the action for an observation.
@@ -71,7 +71,7 @@ class _Law:
         self.measure(observed)
         wanted = window
         # The window before the environment lowered it.
-        before = max(self._asked, window)
+        before = max(self._target, window)
         if observed["timeouts"]:
             self.ssthresh = max(2.0, self.beta * before)
             self.lose(before, timeout=True)
@@ -82,7 +82,7 @@ class _Law:
             wanted = min(window + observed["growth"], self.ssthresh)
         else:
             wanted = self.avoid(window, observed["growth"])
-        self._asked = wanted
+        self._target = wanted
         return _action(window, wanted, self.beta)
 
     def measure(self, observed: dict[str, float]) -> None:

@@ -313,8 +313,8 @@ def _write_readings(file: Path, cells: Sequence[Cell]) -> None:
     from ackclock.reproduction import cells as matrix
 
     file.parent.mkdir(parents=True, exist_ok=True)
-    with storage.new_file(file) as place:
-        matrix.write(place, cells)
+    with storage.new_file(file) as new:
+        matrix.write(new, cells)
 
 
 def _plan(
@@ -340,7 +340,7 @@ def _plan(
         file = output / name / (PLANNED_QUICK if quick else PLANNED)
         file.parent.mkdir(parents=True, exist_ok=True)
         every = plan.merge(plan.read(file), rows)
-        with storage.new_file(file) as place:
-            plan.write(place, every)
+        with storage.new_file(file) as new:
+            plan.write(new, every)
         runs, cut = sum(row.runs for row in every), sum(bool(row.cut) for row in every)
         print(f"{name}: {runs} runs of {len(every)} scenarios; {cut} need more than they may have ({file})")

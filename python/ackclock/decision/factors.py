@@ -51,9 +51,9 @@ def acting(levels: ArrayLike, first: ArrayLike, second: ArrayLike, seed: int = 1
     limit = np.quantile(together.chance.max(axis=0), 1 - LEVEL)
     named = [
         factor
-        for factor in np.argsort(-together.seen)
-        if together.seen[factor] > limit
-        and all((each.chance[factor] >= each.seen[factor]).mean() <= LEVEL for each in alone)
+        for factor in np.argsort(-together.observed)
+        if together.observed[factor] > limit
+        and all((each.chance[factor] >= each.observed[factor]).mean() <= LEVEL for each in alone)
         and float(np.dot(*(partial[factor].added.T @ number for number in numbers))) > 0
     ]
     return [int(factor) for factor in named]
@@ -86,7 +86,7 @@ class _Partial(NamedTuple):
 class _AgainstChance(NamedTuple):
     """The partial F of every factor, and those of the permutations, a column each."""
 
-    seen: Floats
+    observed: Floats
     chance: Floats
 
 

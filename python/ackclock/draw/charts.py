@@ -134,14 +134,14 @@ def _chart(chart: Chart, columns: _Columns) -> dict[str, object]:
     }
 
 
-def _axis(axis: Axis, asked: Axis) -> dict[str, object]:
+def _axis(axis: Axis, original: Axis) -> dict[str, object]:
     record: dict[str, object] = {"label": axis.label, "unit": axis.unit}
     if axis.log:
         record["log"] = True
     if axis.names:
         record["names"] = list(axis.names)
     # Ends that were not requested may follow the visible values when names are hidden.
-    if asked.range is not None and None not in asked.range and not asked.is_loose:
+    if original.range is not None and None not in original.range and not original.is_loose:
         record["fixed"] = True
     assert axis.range is not None  # noqa: S101
     ends, positions = (

@@ -155,11 +155,11 @@ def load(reference: str) -> None:
     ScenarioError
         If it cannot be loaded or is not a control; the message says what to do.
     """
-    place, _, name = reference.rpartition(":")
+    origin, _, name = reference.rpartition(":")
     if LIBRARY.fullmatch(reference):
-        _load_library(place, name)
+        _load_library(origin, name)
     else:
-        _load_class(place, name)
+        _load_class(origin, name)
 
 
 def _load_library(file: str, name: str) -> None:

@@ -83,8 +83,8 @@ def lines(content: bytes) -> Iterator[Line]:
     # bytes.splitlines also splits at carriage returns; io splits only at line feeds.
     for number, line in enumerate(io.BytesIO(content), 1):
         ended = line.endswith(b"\n")
-        place = line.find(_MEMBER)
-        if ended or 0 <= place < len(line) - _SEAL:
+        start = line.find(_MEMBER)
+        if ended or 0 <= start < len(line) - _SEAL:
             bare = line[:-1] if ended else line
             yield Line(number, byte, bare, unseal(bare) if ended else None)
         byte += len(line)
@@ -147,11 +147,11 @@ def check(directory: Path) -> None:
     if not directory.is_dir():
         raise FileNotFoundError(2, "No such file or directory", str(directory))
     above = directory.parent if not (directory / CHECKSUMS).exists() else directory
-    place = above if (above / CHECKSUMS).exists() else directory
-    within = directory.relative_to(place).as_posix()
-    problem = problem_of(place, "" if within == "." else f"{within}/")
+    result = above if (above / CHECKSUMS).exists() else directory
+    within = directory.relative_to(result).as_posix()
+    problem = problem_of(result, "" if within == "." else f"{within}/")
     if problem is not None:
-        raise DamagedError(f"{place}: {problem}; run the command again to replace the result")
+        raise DamagedError(f"{result}: {problem}; run the command again to replace the result")
 
 
 def of_file(file: Path) -> str:

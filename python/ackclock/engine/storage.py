@@ -147,9 +147,9 @@ def own_folder() -> Path:
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ackclock"
     with suppress(OSError, RuntimeError):
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        seen = home.lstat()
-        is_own = stat.S_ISDIR(seen.st_mode) and seen.st_uid == os.getuid()
-        if is_own and not seen.st_mode & 0o077:
+        status = home.lstat()
+        is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+        if is_own and not status.st_mode & 0o077:
             return home
     return Path(tempfile.mkdtemp(prefix="ackclock-"))
 

@@ -122,11 +122,11 @@ def reproduce(
         known = _unchanged(folder, _fingerprint(paper, every[index], others.get(index)))
         if known is not None:
             records[index] = known
-    due = [index for index in range(len(chosen)) if index not in records]
+    remaining = [index for index in range(len(chosen)) if index not in records]
     live.shows(lambda: page.so_far(output, chosen, dict(records)))
     with Store(output / CACHE).opened() as store:
-        both = [(index, at) for index in due for at in (every[index], others.get(index)) if at]
-        waiting: dict[int, dict[bool, Judgement]] = {index: {} for index in due}
+        both = [(index, at) for index in remaining for at in (every[index], others.get(index)) if at]
+        waiting: dict[int, dict[bool, Judgement]] = {index: {} for index in remaining}
         for number, judgement in judge([at for _, at in both], store, jobs, address, live):
             index, at = both[number]
             waiting[index][at is every[index]] = judgement

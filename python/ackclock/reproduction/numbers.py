@@ -61,10 +61,10 @@ class _Watched(dict[Key, Sequence[Row]]):
 
     def __init__(self, rows: Mapping[Key, Sequence[Row]]) -> None:
         super().__init__(rows)
-        self.asked: dict[Key, None] = {}
+        self.read_cases: dict[Key, None] = {}
 
     def __getitem__(self, case: Key) -> Sequence[Row]:
-        self.asked[case] = None
+        self.read_cases[case] = None
         return super().__getitem__(case)
 
 
@@ -124,7 +124,7 @@ class Numbers:
         """Return the cases whose numbers a function reads, such as the `judge` of a claim, in that order."""
         watched = _Watched({case: rows[:1] for case, rows in self.rows.items()})
         judge(replace(self, rows=watched))
-        return list(watched.asked)
+        return list(watched.read_cases)
 
     def runs_of(self, judge: Callable[[Numbers], object]) -> int:
         """Return the fewest runs among the cases that a function reads; 0 where it reads none."""

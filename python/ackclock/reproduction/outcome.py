@@ -114,17 +114,17 @@ def clipped(text: str, width: int = WIDTH) -> str:
 
 def counted(classified: Mapping[str, Classified]) -> tuple[int, int, dict[str, list[str]]]:
     """Return how many main claims hold, of how many, and the names of the other artefacts by class."""
-    asked = [name for name, each in classified.items() if each.name not in WITHOUT_MAIN_CLAIM]
+    with_claim = [name for name, each in classified.items() if each.name not in WITHOUT_MAIN_CLAIM]
     others: dict[str, list[str]] = {
         kind: [name for name, each in classified.items() if each.name == kind] for kind in CLASSES
     }
     holding = sum(len(others.pop(kind)) for kind in HOLDS)
-    return holding, len(asked), {kind: names for kind, names in others.items() if names}
+    return holding, len(with_claim), {kind: names for kind, names in others.items() if names}
 
 
-def sentence(holding: int, asked: int) -> str:
+def sentence(holding: int, total: int) -> str:
     """Return how many main claims hold, as a sentence."""
-    return f"{holding} of {asked} main claims hold." if asked else "nothing with a main claim was run."
+    return f"{holding} of {total} main claims hold." if total else "nothing with a main claim was run."
 
 
 def in_print(artefact: Artefact) -> str:
@@ -147,9 +147,9 @@ def screen(records: Sequence[ArtefactRecord], papers: Mapping[str, Paper], outpu
     names = dict.fromkeys(record["paper"] for record in records)
     for name in names:
         classified = classify(papers[name], records)
-        holding, asked, others = counted(classified)
+        holding, total, others = counted(classified)
         every += classified.values()
-        said.append(f"{short_name(papers[name])}: {sentence(holding, asked)}")
+        said.append(f"{short_name(papers[name])}: {sentence(holding, total)}")
         for kind, artefacts in others.items():
             said += _listed(f"  {kind}: ", artefacts)
             for artefact in artefacts if kind == "undecided" else ():

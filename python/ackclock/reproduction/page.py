@@ -117,8 +117,8 @@ def _write_paper(output: Path, paper: Paper, artefacts: Sequence[Described], *, 
 
 def _of_paper(artefacts: Sequence[Described]) -> str:
     """Return how many main claims of a paper hold, as a sentence."""
-    holding, asked, _ = outcome.counted({artefact["name"]: artefact["class"] for artefact in artefacts})
-    words = outcome.sentence(holding, asked)
+    holding, total, _ = outcome.counted({artefact["name"]: artefact["class"] for artefact in artefacts})
+    words = outcome.sentence(holding, total)
     return f"{words[0].upper()}{words[1:]}"
 
 

@@ -84,10 +84,10 @@ class _Watched(dict[str, Any]):
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
-        self.asked: set[str] = set()
+        self.read_names: set[str] = set()
 
     def __getitem__(self, name: str) -> Any:
-        self.asked.add(name)
+        self.read_names.add(name)
         return super().__getitem__(name)
 
 
@@ -208,7 +208,7 @@ class Paper:
             numbers = replace(artefact.example(QUICK.at(self.setting)), setting=watched)
             with warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore")
-                self._known_reads[key] = set(map(str, numbers.read_by(claim.judge))), watched.asked
+                self._known_reads[key] = set(map(str, numbers.read_by(claim.judge))), watched.read_names
         return self._known_reads[key]
 
     def _changed_cases(self, artefact: Artefact) -> Mapping[str, set[str]]:
@@ -349,13 +349,13 @@ def _as_printed(artefact: Artefact) -> tuple[str, int, str]:
 
 def _by_claim(findings: Sequence[Finding]) -> dict[str, dict[str, Finding]]:
     by_claim: dict[str, dict[str, Finding]] = {}
-    seen: set[str] = set()
+    unique: set[str] = set()
     for finding in findings:
-        if finding.name in seen or not NAME.fullmatch(finding.name):
+        if finding.name in unique or not NAME.fullmatch(finding.name):
             raise ValueError(
                 f"{finding.name!r} is not a name of lower-case words with hyphens, or names two findings"
             )
-        seen.add(finding.name)
+        unique.add(finding.name)
         for artefact, names in finding.claims.items():
             known = by_claim.setdefault(artefact, {})
             for name in names:

@@ -58,7 +58,7 @@ class Live:
         self._lock, self._showing = threading.Lock(), threading.Lock()
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
-        self._told = False
+        self._has_warned = False
         self._done = self._failed = self._total = 0
         self._unit = "runs"
         self._work: tuple[float, float] | None = None
@@ -144,8 +144,8 @@ class Live:
         try:
             self._write(state, error)
         except storage.StorageError as problem:
-            if not self._told:
-                self._told = True
+            if not self._has_warned:
+                self._has_warned = True
                 with contextlib.suppress(OSError):
                     print(f"ackclock: no live view: {problem}", file=sys.stderr)
 

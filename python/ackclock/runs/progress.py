@@ -67,7 +67,7 @@ class _Shown:
     def __init__(self, shown: bool) -> None:
         self._shown = shown and sys.stderr.isatty()
         self._lines = shown and not self._shown
-        self._begin = self._told = time.monotonic()
+        self._begin = self._last_line = time.monotonic()
         self._is_announced = not shown
 
     def _say_time(self, done: float, total: float, status: str) -> None:
@@ -82,8 +82,8 @@ class _Shown:
             self._is_announced = True
             if elapsed + left_s > LONG_S:
                 say(f"this takes about {duration(elapsed + left_s)}")
-        if self._lines and now - self._told >= max(LINE_EVERY_S, elapsed / 10):
-            self._told = now
+        if self._lines and now - self._last_line >= max(LINE_EVERY_S, elapsed / 10):
+            self._last_line = now
             print(f"{status}, about {duration(left_s)} left", file=sys.stderr, flush=True)
 
     def __enter__(self) -> Self:
@@ -170,10 +170,10 @@ class Lines:
     """Lines about the work in progress: all of them on a terminal, else one in ten seconds."""
 
     def __init__(self) -> None:
-        self._told = time.monotonic()
+        self._last_line = time.monotonic()
 
     def __call__(self, line: str) -> None:
         """Write a line to standard error."""
-        if sys.stderr.isatty() or time.monotonic() - self._told >= LINE_EVERY_S:
-            self._told = time.monotonic()
+        if sys.stderr.isatty() or time.monotonic() - self._last_line >= LINE_EVERY_S:
+            self._last_line = time.monotonic()
             print(line, file=sys.stderr, flush=True)

@@ -57,16 +57,16 @@ def of_modules(names: Iterable[str], without: Iterable[str] = SHOWING) -> str:
 @functools.cache
 def _of_modules(names: frozenset[str], without: tuple[str, ...]) -> str:
     waiting = sorted(names)
-    seen: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     while waiting:
         name = waiting.pop()
         left_out = any(name == prefix or name.startswith(f"{prefix}.") for prefix in without)
-        file = None if name in seen or left_out else followed.file_of(name)
+        file = None if name in files or left_out else followed.file_of(name)
         if file is None or file.suffix != ".py":
             continue
-        seen[name] = file
+        files[name] = file
         waiting += _imports(name, file)
-    words = "".join(f"{name} {of_file(file)}\n" for name, file in sorted(seen.items()))
+    words = "".join(f"{name} {of_file(file)}\n" for name, file in sorted(files.items()))
     return hashlib.sha256(words.encode()).hexdigest()[:32]
 
 

@@ -53,7 +53,7 @@ class _Repeated:
     point: Point
     part: int
     done: dict[int, Done] = field(default_factory=dict)
-    asked: int = 0
+    requested: int = 0
 
 
 class _Sweep:
@@ -68,20 +68,20 @@ class _Sweep:
         self._unfinished: dict[int, int] = {}
         self._points: dict[int, _Repeated] = {}
         self._whole: dict[int, list[Done]] = {}
-        self._asked: deque[Job] = deque()
+        self._queue: deque[Job] = deque()
         self._places: dict[int, tuple[int, int]] = {}
         self._parts = exports.parts()
         self._lock = threading.Lock()
 
     def next_jobs(self, count: int) -> list[Job]:
         """Return at most `count` jobs: repetitions first, then jobs of the next part."""
-        while len(self._asked) < count:
+        while len(self._queue) < count:
             part = next(self._parts, None)
             if part is None:
                 break
             with self._lock:
                 self._open(*part)
-        return [self._asked.popleft() for _ in range(min(count, len(self._asked)))]
+        return [self._queue.popleft() for _ in range(min(count, len(self._queue)))]
 
     def _open(self, part: int, points: tuple[Point, ...]) -> None:
         self._unfinished[part] = len(points)
@@ -93,11 +93,11 @@ class _Sweep:
 
     def _settle(self, at_work: _Repeated) -> None:
         """Request more runs of a point, or finish it when it has enough."""
-        while (wanted := self._wanted(at_work)) > at_work.asked:
-            for run in range(at_work.asked, wanted):
+        while (wanted := self._wanted(at_work)) > at_work.requested:
+            for run in range(at_work.requested, wanted):
                 self._ask(at_work, run)
-            at_work.asked = wanted
-        if _has_all(at_work, at_work.asked):
+            at_work.requested = wanted
+        if _has_all(at_work, at_work.requested):
             self._finish(at_work)
 
     def _ask(self, at_work: _Repeated, run: int) -> None:
@@ -114,7 +114,7 @@ class _Sweep:
         answer = self.store.get(job.key, remember=False)
         if answer is None or (answer.error and self.again):
             self._places[id(job)] = point.index, run
-            self._asked.append(job)
+            self._queue.append(job)
         else:
             at_work.done[run] = _done(point.index, run, answer)
             self.bar.advance(1, failed=int(bool(answer.error)))
@@ -234,11 +234,11 @@ def sweep(
     >>> import ackclock, tempfile
     >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     place = Path(folder)
-    ...     _ = (place / "a.toml").write_text(ackclock.example())
+    ...     path = Path(folder)
+    ...     _ = (path / "a.toml").write_text(ackclock.example())
     ...     text = 'scenario = "a.toml"\nparameters.rtt = { set = "flow.0.rtt", to = ["40 ms", "80 ms"] }\n'
-    ...     _ = (place / "rtt.toml").write_text(text)
-    ...     result = ackclock.sweep(place / "rtt.toml", place / "results")
+    ...     _ = (path / "rtt.toml").write_text(text)
+    ...     result = ackclock.sweep(path / "rtt.toml", path / "results")
     >>> result.failed
     0
     """
