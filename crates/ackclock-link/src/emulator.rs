@@ -241,7 +241,7 @@ impl Emulator {
     }
 
     fn change_links(&mut self, now: Time) {
-        while let Some((link, change)) = self.director.due(now) {
+        while let Some((link, change)) = self.director.next_change(now) {
             self.ways[link as usize].link.change(now, change);
             self.forget_dropped(link as usize);
         }

@@ -29,7 +29,7 @@ pub struct Arrivals {
 
 /// The flows of one of the scenario's [`scenario::Arrivals`].
 struct Group {
-    /// Their places among those that are drawn.
+    /// Their indices among those that are drawn.
     members: Range<usize>,
     /// The first of them that has not begun.
     next: usize,

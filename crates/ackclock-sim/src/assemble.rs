@@ -8,13 +8,13 @@ use ackclock_units::{Span, Time};
 
 use crate::arrivals::{Arrivals, flow_of, may_begin_later};
 use crate::endpoint::Ends;
+use crate::flow_slots::FlowSlots;
 use crate::link::Link;
 use crate::loss::LossModel;
 use crate::memory::{Grow as _, slots, unwind_if_short};
 use crate::network::Network;
 use crate::pace::Pace;
 use crate::packet::Slab;
-use crate::places::Places;
 use crate::queue::Discipline;
 use crate::random::{Purpose, Streams};
 use crate::wire::{NoiseModel, Wire};
@@ -30,7 +30,7 @@ use self::topology::Topology;
 pub struct Parts {
     /// Links and routes; the first links are those of the scenario.
     pub network: Network,
-    /// The ends of each flow that is there before the run, by its place.
+    /// The ends of each flow that is there before the run, by its slot.
     pub ends: Vec<Ends>,
     /// The time over which each of them is measured.
     pub measured: Vec<(Time, Time)>,
@@ -67,7 +67,7 @@ pub fn assemble(
     for (id, flow) in (0..).zip(scenario.flows.iter()) {
         crew.add(id, flow)?;
     }
-    let mut places = Places::new(fixed, arrivals.len() as u32);
+    let mut flow_slots = FlowSlots::new(fixed, arrivals.len() as u32);
     for (index, of) in scenario.arrivals.iter().enumerate() {
         let members = arrivals.members(index);
         let is_early = all || !may_begin_later(&of.flow, makers.catalogue);
@@ -75,10 +75,10 @@ pub fn assemble(
             let Some((_, number, start, bytes)) = arrivals.find(id) else { break };
             let flow = flow_of(of, number, start, bytes);
             if is_early {
-                places.take(id);
+                flow_slots.take(id);
                 crew.add(id, &flow)?;
             } else {
-                let placement = crew.place(id, &flow);
+                let placement = crew.placement(id, &flow);
                 let warmup = Time::ZERO + scenario.run.warmup;
                 arrivals.begin_later(index, flow, placement, warmup, makers.catalogue)?;
                 break;
@@ -90,7 +90,7 @@ pub fn assemble(
         links: topology.links,
         hops: topology.hops,
         payloads: Slab::default(),
-        places,
+        flow_slots,
         under_way: slots(ends.len()),
         dropped: slots(ends.len()),
         all_dropped: 0,
@@ -114,7 +114,7 @@ struct Crew<'a> {
 
 impl Crew<'_> {
     /// The times of flow `id`, and its routes.
-    fn place(&mut self, id: u32, flow: &Flow) -> Placement {
+    fn placement(&mut self, id: u32, flow: &Flow) -> Placement {
         let (scenario, streams) = (self.scenario, self.streams);
         let draw = |moment, earliest: Span, purpose| match moment {
             Moment::At(time) => time,
@@ -142,7 +142,7 @@ impl Crew<'_> {
     /// Makes the ends of flow `id`.
     fn add(&mut self, id: u32, flow: &Flow) -> Result<(), String> {
         unwind_if_short();
-        let placement = self.place(id, flow);
+        let placement = self.placement(id, flow);
         self.measured.add(placement.measured);
         self.ends.add(make_ends(flow, &placement, self.makers, &mut self.groups)?);
         Ok(())

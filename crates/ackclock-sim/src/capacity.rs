@@ -39,7 +39,7 @@ pub fn mean_rate(scenario: &Scenario, link: usize, run: u64, from: Span, to: Spa
             if now >= from && before.is_none() {
                 before = Some(pace.capacity(from));
             }
-            while let Some((changed, change)) = director.due(now) {
+            while let Some((changed, change)) = director.next_change(now) {
                 match change {
                     LinkChange::Rate(rate) if changed as usize == link => pace.change(now, rate, Time::NEVER),
                     LinkChange::Up(up) if changed as usize == link => pace.pause(now, !up, Time::NEVER),

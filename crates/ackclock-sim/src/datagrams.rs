@@ -40,7 +40,7 @@ pub struct Source {
     next: Time,
     /// When the time on ends.
     on_until: Time,
-    due: bool,
+    is_due: bool,
     meter: Meter,
 }
 
@@ -54,7 +54,7 @@ impl Source {
             stream,
             next: settings.start,
             on_until: Time::NEVER,
-            due: false,
+            is_due: false,
             meter,
         };
         if let Some(cycle) = settings.datagrams.cycle {
@@ -101,14 +101,14 @@ impl Source {
 
 impl Endpoint for Source {
     fn on_timer(&mut self, context: &mut Context<'_>) {
-        self.due = context.now >= self.next;
-        if self.due && self.meter.counters.sent_packets == 0 {
+        self.is_due = context.now >= self.next;
+        if self.is_due && self.meter.counters.sent_packets == 0 {
             context.write(self.settings.flow, "start", f64::NAN, f64::NAN);
         }
     }
 
     fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet> {
-        if !std::mem::take(&mut self.due) {
+        if !std::mem::take(&mut self.is_due) {
             return None;
         }
         let SourceSettings { flow, route, packet_bytes, .. } = self.settings;

@@ -58,7 +58,7 @@ impl Director {
     }
 
     /// The next change that is due at `now`, and the link that it is for; asked until there is none.
-    pub fn due(&mut self, now: Time) -> Option<(u32, LinkChange)> {
+    pub fn next_change(&mut self, now: Time) -> Option<(u32, LinkChange)> {
         let Reverse((time, index, count)) = *self.timed.peek()?;
         if time > now {
             return None;
@@ -73,7 +73,7 @@ impl Director {
     }
 
     /// The next change that is due when `flow` has completed `round` round trips; asked until there is none.
-    pub fn due_at_round(&mut self, flow: u32, round: u64) -> Option<(u32, LinkChange)> {
+    pub fn next_change_at_round(&mut self, flow: u32, round: u64) -> Option<(u32, LinkChange)> {
         let is_due = |(other, count, _): &(usize, u64, usize)| *other == flow as usize && round >= *count;
         let position = self.at_rounds.iter().position(is_due)?;
         let (_, _, index) = self.at_rounds.remove(position);

@@ -3,11 +3,11 @@
 use ackclock_trace::Digest;
 use ackclock_units::{Span, Time};
 
+use crate::flow_slots::FlowSlots;
 use crate::link::{Link, LinkChange};
 use crate::memory::collected;
 use crate::packet::{EndId, Heading, Packet, Slab};
 use crate::payload::Payload;
-use crate::places::Places;
 use crate::schedule::{FIRST_SHARED, Schedule};
 
 /// One step of a route.
@@ -44,16 +44,16 @@ pub struct Network {
     pub hops: Vec<Hop>,
     /// Payloads of packets under way.
     pub payloads: Slab<Payload>,
-    /// Where flows are in the tables of their ends.
-    pub places: Places,
-    /// Packets under way that the sender and the receiver of the flow at each place have sent. A flow has eight bytes here,
+    /// The slots of flows in the tables of their ends.
+    pub flow_slots: FlowSlots,
+    /// Packets under way that the sender and the receiver of the flow in each slot have sent. A flow has eight bytes here,
     /// because each event may meet another flow.
     pub under_way: Vec<[u32; 2]>,
-    /// Packets of the sender and of the receiver of the flow at each place that were lost at random or dropped.
+    /// Packets of the sender and of the receiver of the flow in each slot that were lost at random or dropped.
     pub dropped: Vec<[u64; 2]>,
     /// All packets of all flows that were.
     pub all_dropped: u64,
-    /// The place of the flow that acts.
+    /// The slot of the flow that acts.
     pub acting: u32,
     /// The fingerprint of the run.
     pub digest: Digest,
@@ -69,7 +69,7 @@ impl Network {
     #[must_use]
     pub fn end(&self, number: u32) -> Option<EndId> {
         let end = number.checked_sub(self.links.len() as u32)?;
-        (end < 2 * self.places.flows()).then(|| EndId::with_number(end))
+        (end < 2 * self.flow_slots.flows()).then(|| EndId::with_number(end))
     }
 
     /// The number of an end as a component.
@@ -82,27 +82,27 @@ impl Network {
     /// The number of the director as a component.
     #[must_use]
     pub fn director(&self) -> u32 {
-        self.links.len() as u32 + 2 * self.places.flows()
+        self.links.len() as u32 + 2 * self.flow_slots.flows()
     }
 
     /// Slots of the schedule for what stays and, behind it, the next flow that comes.
     #[must_use]
-    pub fn slots(&self) -> usize {
-        self.director_slot() as usize + if self.places.flows() > self.places.fixed() { 2 } else { 1 }
+    pub fn schedule_slots(&self) -> usize {
+        self.director_slot() as usize + if self.flow_slots.flows() > self.flow_slots.fixed() { 2 } else { 1 }
     }
 
     /// The director's slot in the schedule; the one behind it is that of the next flow that comes.
     #[must_use]
     pub fn director_slot(&self) -> u32 {
-        (self.links.len() as u32 + 2 * self.places.fixed()).max(FIRST_SHARED)
+        (self.links.len() as u32 + 2 * self.flow_slots.fixed()).max(FIRST_SHARED)
     }
 
-    /// The slot in the schedule of an end of the flow at `place`.
+    /// The slot in the schedule of an end of the flow in `slot`.
     #[inline]
     #[must_use]
-    pub fn slot(&self, place: u32, is_sender: bool) -> u32 {
-        let of_sender = match place.checked_sub(self.places.fixed()) {
-            None => self.links.len() as u32 + 2 * place,
+    pub fn schedule_slot(&self, slot: u32, is_sender: bool) -> u32 {
+        let of_sender = match slot.checked_sub(self.flow_slots.fixed()) {
+            None => self.links.len() as u32 + 2 * slot,
             Some(shared) => self.director_slot() + 2 + 2 * shared,
         };
         of_sender + u32::from(!is_sender)
@@ -120,13 +120,13 @@ impl Network {
         );
     }
 
-    /// The flow at `place` acts now; `end` of it takes a packet in if that is `delivered`.
+    /// The flow in `slot` acts now; `end` of it takes a packet in if that is `delivered`.
     #[inline(always)]
-    pub fn begin_act(&mut self, place: u32, end: EndId, delivered: bool) {
-        self.acting = place;
+    pub fn begin_act(&mut self, slot: u32, end: EndId, delivered: bool) {
+        self.acting = slot;
         if delivered {
             // The other end has sent it.
-            self.under_way[place as usize][usize::from(end.is_sender())] -= 1;
+            self.under_way[slot as usize][usize::from(end.is_sender())] -= 1;
         }
     }
 
@@ -169,10 +169,10 @@ impl Network {
     fn note_all_dropped(&mut self, now: Time, id: u32) {
         while let Some((lost, is_counted)) = self.links[id as usize].take_dropped() {
             self.payloads.remove(lost.handle());
-            let place = self.places.of(lost.flow()) as usize;
+            let slot = self.flow_slots.of(lost.flow()) as usize;
             let end = usize::from(!lost.sent_by().is_sender());
-            self.under_way[place][end] -= 1;
-            self.dropped[place][end] += u64::from(!is_counted);
+            self.under_way[slot][end] -= 1;
+            self.dropped[slot][end] += u64::from(!is_counted);
             self.all_dropped += 1;
             self.note(now, id, Occurrence::Lost, &lost);
         }
@@ -183,19 +183,19 @@ impl Network {
     pub fn count_drops(&mut self, now: Time) {
         for link in &mut self.links {
             for lost in link.uncounted(now) {
-                let place = self.places.of(lost.flow()) as usize;
-                self.dropped[place][usize::from(!lost.sent_by().is_sender())] += 1;
+                let slot = self.flow_slots.of(lost.flow()) as usize;
+                self.dropped[slot][usize::from(!lost.sent_by().is_sender())] += 1;
             }
         }
     }
 
-    /// Packets of the sender of the flow at each place that are under way, without those that
+    /// Packets of the sender of the flow in each slot that are under way, without those that
     /// [`Network::count_drops`] has just counted.
     #[must_use]
     pub fn data_under_way(&self) -> Vec<u32> {
         let mut under_way = collected(self.under_way.iter().map(|[data, _]| *data));
         for lost in self.links.iter().flat_map(Link::counted) {
-            under_way[self.places.of(lost.flow()) as usize] -= u32::from(lost.sent_by().is_sender());
+            under_way[self.flow_slots.of(lost.flow()) as usize] -= u32::from(lost.sent_by().is_sender());
         }
         under_way
     }
@@ -294,7 +294,7 @@ impl Network {
             link.visit(&mut |packet| {
                 inside += 1;
                 let end = packet.sent_by();
-                under_way[self.places.of(end.flow()) as usize][usize::from(!end.is_sender())] += 1;
+                under_way[self.flow_slots.of(end.flow()) as usize][usize::from(!end.is_sender())] += 1;
             });
             let counters = link.counters(after);
             assert_eq!(
@@ -310,8 +310,8 @@ impl Network {
             }
         }
         assert_eq!(self.all_dropped, all_dropped, "dropped packets are unaccounted for");
-        for (place, (counted, inside)) in self.under_way.iter().zip(&under_way).enumerate() {
-            assert_eq!(counted, inside, "packets of the flow at place {place} are unaccounted for");
+        for (slot, (counted, inside)) in self.under_way.iter().zip(&under_way).enumerate() {
+            assert_eq!(counted, inside, "packets of the flow in slot {slot} are unaccounted for");
         }
     }
 }

@@ -53,10 +53,10 @@ pub struct LinkMark {
 pub struct Observer {
     next: Time,
     /// The measured times of flows that are there before the run and stop before its end: their ends, in order, with the
-    /// flow's place.
+    /// flow's slot.
     stops: Vec<(Time, u32)>,
     stops_done: usize,
-    /// By the place of the flow. What begins to be measured when it starts has an empty mark there.
+    /// By the slot of the flow. What begins to be measured when it starts has an empty mark there.
     pub flows: Vec<Measured>,
     /// How many are there before the run.
     early: u32,
@@ -67,7 +67,7 @@ pub struct Observer {
     pending_end: Option<Time>,
     /// Links at the end of the warm-up and at the end of the run.
     pub links: [Vec<LinkMark>; 2],
-    /// By the place of the flow, packets of its sender under way at the end of the run.
+    /// By the slot of the flow, packets of its sender under way at the end of the run.
     pub under_way: Vec<u32>,
     samples: Option<Samples>,
 }
@@ -79,7 +79,7 @@ impl Observer {
         let mut stops: Vec<_> = (0_u32..)
             .zip(&measured)
             .filter(|(_, (from, to))| from < to && *to < end)
-            .map(|(place, (_, to))| (*to, place))
+            .map(|(slot, (_, to))| (*to, slot))
             .collect();
         stops.sort_unstable();
         let measured_from = Time::ZERO + scenario.run.warmup;
@@ -115,26 +115,26 @@ impl Observer {
         self.pending_end.is_none()
     }
 
-    /// A flow begins at `start`, which is now, at `place`, and is measured until the end of the run.
-    pub fn begin(&mut self, place: u32, start: Time) {
-        if place as usize == self.flows.len() {
+    /// A flow begins at `start`, which is now, in `slot`, and is measured until the end of the run.
+    pub fn begin(&mut self, slot: u32, start: Time) {
+        if slot as usize == self.flows.len() {
             self.flows.add(<_>::default());
         }
         let span = self.end.since(start.max(self.measured_from));
-        self.flows[place as usize] = Measured { span, ..Measured::default() };
+        self.flows[slot as usize] = Measured { span, ..Measured::default() };
     }
 
-    /// What was measured of the flow at `place`, which began during the run and is over at `now`.
-    pub fn measure(&self, place: u32, now: Time, network: &Network, ends: &[Ends]) -> Measured {
-        let mut measured = self.flows[place as usize];
+    /// What was measured of the flow in `slot`, which began during the run and is over at `now`.
+    pub fn measure(&self, slot: u32, now: Time, network: &Network, ends: &[Ends]) -> Measured {
+        let mut measured = self.flows[slot as usize];
         if self.warmup.is_some() {
-            measured.from = mark(now.max(self.measured_from), place, network, ends);
+            measured.from = mark(now.max(self.measured_from), slot, network, ends);
         }
-        measured.end(self.end, place, network, ends);
+        measured.end(self.end, slot, network, ends);
         measured
     }
 
-    /// Places of flows that are there before the run.
+    /// Slots of flows that are there before the run.
     pub const fn early(&self) -> u32 {
         self.early
     }
@@ -155,17 +155,17 @@ impl Observer {
                 self.links[0] = mark_links(now, network);
                 network.links.iter_mut().for_each(Link::start_measuring);
                 network.count_drops(now);
-                for place in network.places.live() {
-                    self.flows[place as usize].from = mark(now, place, network, ends);
+                for slot in network.flow_slots.live() {
+                    self.flows[slot as usize].from = mark(now, slot, network, ends);
                 }
             }
             if self.stops.get(self.stops_done).is_some_and(|stop| stop.0 == now) {
                 network.count_drops(now);
             }
-            while let Some((time, place)) = self.stops.get(self.stops_done).copied()
+            while let Some((time, slot)) = self.stops.get(self.stops_done).copied()
                 && time == now
             {
-                self.flows[place as usize].to = Some(mark(now, place, network, ends));
+                self.flows[slot as usize].to = Some(mark(now, slot, network, ends));
                 self.stops_done += 1;
             }
             if let Some(samples) = &mut self.samples
@@ -187,8 +187,8 @@ impl Observer {
         network.links.iter_mut().for_each(Link::stop_measuring);
         network.count_drops(now);
         self.under_way = network.data_under_way();
-        for place in network.places.live() {
-            self.flows[place as usize].end(now, place, network, ends);
+        for slot in network.flow_slots.live() {
+            self.flows[slot as usize].end(now, slot, network, ends);
         }
     }
 
@@ -228,10 +228,10 @@ impl Observer {
 }
 
 impl Measured {
-    /// The run of the flow at `place` ends at `end`.
-    fn end(&mut self, end: Time, place: u32, network: &Network, ends: &[Ends]) {
-        self.whole_run = mark(end, place, network, ends);
-        let sender = ends[place as usize].sender.view();
+    /// The run of the flow in `slot` ends at `end`.
+    fn end(&mut self, end: Time, slot: u32, network: &Network, ends: &[Ends]) {
+        self.whole_run = mark(end, slot, network, ends);
+        let sender = ends[slot as usize].sender.view();
         self.largest_window = sender.meter.largest_window(end, sender.window);
     }
 }
@@ -244,12 +244,12 @@ fn mark_links(now: Time, network: &mut Network) -> Vec<LinkMark> {
     network.links.iter_mut().map(mark).collect()
 }
 
-/// The flow at `place` as it is at `now`; after [`Network::count_drops`] of the same time.
-fn mark(now: Time, place: u32, network: &Network, ends: &[Ends]) -> FlowMark {
-    let Ends { sender, receiver } = &ends[place as usize];
+/// The flow in `slot` as it is at `now`; after [`Network::count_drops`] of the same time.
+fn mark(now: Time, slot: u32, network: &Network, ends: &[Ends]) -> FlowMark {
+    let Ends { sender, receiver } = &ends[slot as usize];
     let sender = sender.view();
     let ReceiverView { arrived, delivered, duplicates, .. } = receiver.view();
-    let [dropped_packets, dropped_acks] = network.dropped[place as usize];
+    let [dropped_packets, dropped_acks] = network.dropped[slot as usize];
     FlowMark {
         counters: Counters {
             dropped_packets,

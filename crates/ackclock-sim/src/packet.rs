@@ -39,7 +39,7 @@ pub struct Packet {
     /// When the data packet was sent; an acknowledgement returns that of the packet that caused it.
     pub sent: Time,
     /// Bits 0-31: flow; 32-63: position in the table of routes.
-    place: u64,
+    flow_and_hop: u64,
     /// Bits 0-31: handle; 32-47: size; 48: acknowledgement; 49: sent before; 50-51: congestion notification; 52: echo of a
     /// mark; 53-63: count of marks.
     load: u64,
@@ -62,9 +62,14 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn new(kind: Kind, flow: u32, hop: u32, sequence: u64, sent: Time, bytes: u16) -> Self {
-        let place = flow as u64 | (hop as u64) << 32;
+        let flow_and_hop = flow as u64 | (hop as u64) << 32;
         let ack = if matches!(kind, Kind::Ack) { ACK } else { 0 };
-        Packet { sequence, sent, place, load: Handle::NONE.0 as u64 | (bytes as u64) << SIZE_SHIFT | ack }
+        Packet {
+            sequence,
+            sent,
+            flow_and_hop,
+            load: Handle::NONE.0 as u64 | (bytes as u64) << SIZE_SHIFT | ack,
+        }
     }
 
     /// The same packet, for a call that is not inlined and takes it by its address: memory of its own for that call alone.
@@ -79,7 +84,7 @@ impl Packet {
     #[inline]
     #[must_use]
     pub const fn flow(&self) -> u32 {
-        self.place as u32
+        self.flow_and_hop as u32
     }
 
     /// Its position in the table of routes.
@@ -92,14 +97,14 @@ impl Packet {
     /// Moves it one position on.
     #[inline]
     pub const fn next_hop(&mut self) {
-        self.place += 1 << 32;
+        self.flow_and_hop += 1 << 32;
     }
 
     /// Where it goes.
     #[inline]
     #[must_use]
     pub const fn heading(&self) -> Heading {
-        Heading { place: self.place, load: self.load }
+        Heading { flow_and_hop: self.flow_and_hop, load: self.load }
     }
 
     /// Its size on the wire, all headers included.
@@ -212,7 +217,7 @@ impl Packet {
 /// Where a packet goes.
 #[derive(Clone, Copy, Debug)]
 pub struct Heading {
-    place: u64,
+    flow_and_hop: u64,
     load: u64,
 }
 
@@ -221,18 +226,18 @@ impl Heading {
     #[inline]
     #[must_use]
     pub const fn hop(&self) -> u32 {
-        (self.place >> 32) as u32
+        (self.flow_and_hop >> 32) as u32
     }
 
     /// The end that it is for.
     #[inline]
     #[must_use]
     pub const fn end(&self) -> EndId {
-        EndId(2 * self.place as u32 + (self.load & ACK == 0) as u32)
+        EndId(2 * self.flow_and_hop as u32 + (self.load & ACK == 0) as u32)
     }
 }
 
-/// A place in a [`Slab`], or none.
+/// A slot of a [`Slab`], or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handle(u32);
 
@@ -241,16 +246,16 @@ impl Handle {
     pub const NONE: Handle = Handle(u32::MAX);
 }
 
-/// Things that ride on packets, in places that are used again.
+/// Things that ride on packets, in slots that are used again.
 #[derive(Clone, Debug)]
 pub struct Slab<T> {
-    places: Vec<T>,
+    slots: Vec<T>,
     free: Vec<u32>,
 }
 
 impl<T> Default for Slab<T> {
     fn default() -> Self {
-        Slab { places: Vec::new(), free: Vec::new() }
+        Slab { slots: Vec::new(), free: Vec::new() }
     }
 }
 
@@ -258,9 +263,9 @@ impl<T> Slab<T> {
     /// Stores `value`.
     pub fn insert(&mut self, value: T) -> Handle {
         match self.free.pop() {
-            Some(place) => {
-                self.places[place as usize] = value;
-                Handle(place)
+            Some(slot) => {
+                self.slots[slot as usize] = value;
+                Handle(slot)
             }
             None => self.add(value),
         }
@@ -269,10 +274,10 @@ impl<T> Slab<T> {
     #[cold]
     #[inline(never)]
     fn add(&mut self, value: T) -> Handle {
-        self.places.add(value);
-        // Freeing a place needs no memory then.
-        or_unwind(self.free.try_reserve_exact(self.places.capacity()));
-        Handle(self.places.len() as u32 - 1)
+        self.slots.add(value);
+        // Freeing a slot needs no memory then.
+        or_unwind(self.free.try_reserve_exact(self.slots.capacity()));
+        Handle(self.slots.len() as u32 - 1)
     }
 
     /// Frees `handle` and returns what is stored there, until the next insertion; `None` for [`Handle::NONE`].
@@ -281,19 +286,19 @@ impl<T> Slab<T> {
             return None;
         }
         self.free.push(handle.0);
-        Some(&self.places[handle.0 as usize])
+        Some(&self.slots[handle.0 as usize])
     }
 
     /// The payload stored at `handle`; `None` for [`Handle::NONE`].
     #[must_use]
     pub fn get(&self, handle: Handle) -> Option<&T> {
-        self.places.get(handle.0 as usize)
+        self.slots.get(handle.0 as usize)
     }
 
     /// Number of things stored.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.places.len() - self.free.len()
+        self.slots.len() - self.free.len()
     }
 
     /// Whether nothing is stored.
@@ -392,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_used_again() {
+    fn slots_are_used_again() {
         let mut slab = Slab::default();
         let first = slab.insert(1);
         assert_eq!(slab.remove(first), Some(&1));

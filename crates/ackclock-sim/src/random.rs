@@ -52,8 +52,8 @@ impl Streams {
     /// The stream for `purpose` at the given component.
     #[must_use]
     pub fn of(self, purpose: Purpose, component: u32, flow: u32) -> Stream {
-        let place = u64::from(component) << 32 | u64::from(flow);
-        Stream::mixed(self.seed, &[self.run, purpose as u64, place])
+        let component_and_flow = u64::from(component) << 32 | u64::from(flow);
+        Stream::mixed(self.seed, &[self.run, purpose as u64, component_and_flow])
     }
 
     /// The `number`-th of many streams for `purpose` at the given component.

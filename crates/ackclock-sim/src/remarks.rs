@@ -25,8 +25,8 @@ impl Warnings {
         }
     }
 
-    /// The text of the warnings.
-    pub fn said(self) -> Vec<String> {
+    /// The warnings.
+    pub fn sentences(self) -> Vec<String> {
         let window = self.window.filter(|(times, ..)| *times > MOST_PRODUCTS).map(|(times, name, window)| {
             format!(
                 "the window of {name} reached {window:.0} packets, {times:.0} times the bandwidth-delay product; \
@@ -85,13 +85,13 @@ impl Limits {
     }
 
     /// A sentence for each limit, without its full stop.
-    pub fn said(self) -> Vec<String> {
+    pub fn sentences(self) -> Vec<String> {
         let all = [
             (self.receiver, "their receive windows"),
             (self.application, "their applications"),
             (self.pacing, "pacing"),
         ];
-        let said = |(Limited { first, flows }, what)| {
+        let sentence = |(Limited { first, flows }, what)| {
             first.map(|(name, text)| match flows {
                 1 => format!("{name} {text}"),
                 2 => format!("{name} and another flow were limited by {what} for more than half of the time"),
@@ -101,6 +101,6 @@ impl Limits {
                 ),
             })
         };
-        all.into_iter().filter_map(said).collect()
+        all.into_iter().filter_map(sentence).collect()
     }
 }

@@ -3,7 +3,7 @@
 use crate::memory::slots;
 
 /// Values in order of arrival, each at a position; positions only rise. The ring's length is a power of two, so that a
-/// place is found without a division or a comparison; memory is allocated only to double it. Every packet passes several
+/// slot is found without a division or a comparison; memory is allocated only to double it. Every packet passes several
 /// of these per hop: the standard library's queue, whose length is any number, costs 50 of 1600 instructions per packet
 /// more.
 #[derive(Clone, Debug)]
@@ -46,7 +46,7 @@ impl<T: Copy + Default> Ring<T> {
     #[must_use]
     pub fn get(&self, position: u64) -> Option<&T> {
         debug_assert!(position >= self.first);
-        if position < self.end { Some(&self.slots[self.place(position)]) } else { None }
+        if position < self.end { Some(&self.slots[self.index(position)]) } else { None }
     }
 
     /// The first value.
@@ -60,7 +60,7 @@ impl<T: Copy + Default> Ring<T> {
     #[inline]
     #[must_use]
     pub fn back(&self) -> Option<&T> {
-        if self.is_empty() { None } else { Some(&self.slots[self.place(self.end - 1)]) }
+        if self.is_empty() { None } else { Some(&self.slots[self.index(self.end - 1)]) }
     }
 
     /// Adds a value.
@@ -69,8 +69,8 @@ impl<T: Copy + Default> Ring<T> {
         if self.len() == self.slots.len() as u64 {
             self.grow();
         }
-        let place = self.place(self.end);
-        self.slots[place] = value;
+        let index = self.index(self.end);
+        self.slots[index] = value;
         self.end += 1;
     }
 
@@ -84,11 +84,11 @@ impl<T: Copy + Default> Ring<T> {
 
     /// All values in order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        (self.first..self.end).map(|position| &self.slots[self.place(position)])
+        (self.first..self.end).map(|position| &self.slots[self.index(position)])
     }
 
     #[inline]
-    fn place(&self, position: u64) -> usize {
+    fn index(&self, position: u64) -> usize {
         position as usize & (self.slots.len() - 1)
     }
 

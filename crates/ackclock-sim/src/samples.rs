@@ -39,7 +39,7 @@ struct Last {
 const QUEUES_BESIDE_ROUND_TRIPS: Span = Span::from_millis(100);
 
 impl Samples {
-    /// Samples of all flows, which all have their places before the run, in the order of their numbers.
+    /// Samples of all flows, which all have their slots before the run, in the order of their numbers.
     pub fn new(scenario: &Scenario, arrivals: &Arrivals) -> Self {
         let count = scenario.flows.len() + arrivals.len();
         let (every, by_round_trip) = match scenario.run.sample {

@@ -31,7 +31,7 @@ use self::wheel::{Entry, Wheel};
 /// them, a run of one flow costs as much more as one with many links costs less.
 const COMPARED: usize = 4;
 /// Components that are written down next to the tournament. A thousand senders on 2.5 Gbit/s that wait for 5 us each
-/// wait one or two at a time; with four places, looking through them costs what the walks did.
+/// wait one or two at a time; with four entries, looking through them costs what the walks did.
 const EARLY: usize = 2;
 
 /// Times of next events, by component.
@@ -152,8 +152,8 @@ impl Schedule {
     /// Asks for the memory that the time of a slot behind the links is in.
     #[inline]
     pub fn expect(&self, slot: u32) {
-        let place = slot.wrapping_sub(self.first) as usize;
-        if let Some(entry) = self.others.get(place) {
+        let index = slot.wrapping_sub(self.first) as usize;
+        if let Some(entry) = self.others.get(index) {
             prefetch(entry);
         }
     }
@@ -176,10 +176,10 @@ impl Schedule {
         if let Some(compared) = self.compared.get_mut(slot as usize) {
             *compared = time;
         } else {
-            let place = slot - self.first;
-            let other = &mut self.others[place as usize];
+            let index = slot - self.first;
+            let other = &mut self.others[index as usize];
             if other.time != time {
-                let set = node(time, component, place);
+                let set = node(time, component, index);
                 if other.is_in_bucket() {
                     return self.set_again(set, now);
                 }
@@ -191,17 +191,17 @@ impl Schedule {
 
     /// Forgets the component in a shared slot, which another may have now.
     pub fn forget(&mut self, slot: u32) {
-        let place = slot - self.first;
-        if self.others[place as usize].is_in_bucket() {
-            self.wheel.remove(&mut self.others, place);
+        let index = slot - self.first;
+        if self.others[index as usize].is_in_bucket() {
+            self.wheel.remove(&mut self.others, index);
         }
-        self.others[place as usize] = Entry::NONE;
+        self.others[index as usize] = Entry::NONE;
         for early in &mut self.early {
-            if *early as u32 == place {
+            if *early as u32 == index {
                 *early = FREE;
             }
         }
-        self.walk(place as usize, node(Time::NEVER, u32::MAX, place));
+        self.walk(index as usize, node(Time::NEVER, u32::MAX, index));
         self.settle();
     }
 
@@ -386,17 +386,17 @@ mod tests {
             for (component, time) in changes {
                 let time = if time == 0 { Time::NEVER } else { Time(time) };
                 times[component as usize] = time;
-                let taken = slots.iter().position(|owner| *owner == Some(component));
-                match (component < 6, taken, time) {
+                let own_slot = slots.iter().position(|owner| *owner == Some(component));
+                match (component < 6, own_slot, time) {
                     (true, ..) => schedule.set(component, time),
                     (_, Some(slot), Time::NEVER) => {
                         slots[slot] = None;
                         schedule.forget(slot as u32);
                     }
                     (_, None, Time::NEVER) => {}
-                    (_, taken, _) => {
+                    (_, own_slot, _) => {
                         let free = || (6..slots.len()).find(|slot| slots[*slot].is_none());
-                        let slot = taken.or_else(free).unwrap_or(slots.len());
+                        let slot = own_slot.or_else(free).unwrap_or(slots.len());
                         if slot == slots.len() {
                             slots.push(None);
                             schedule.extend(slots.len());

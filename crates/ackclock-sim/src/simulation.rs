@@ -11,12 +11,12 @@ use crate::arrivals::Arrivals;
 use crate::assemble::{Makers, Parts, assemble};
 use crate::director::Director;
 use crate::endpoint::{Ends, SenderView};
+use crate::flow_slots::FlowState;
 use crate::memory::{look_for, or_unwind};
 use crate::network::Occurrence;
 use crate::numbers::Record;
 use crate::observe::Observer;
 use crate::packet::{EndId, Packet, Slab};
-use crate::places::FlowState;
 use crate::random::Streams;
 use crate::samples::Samples;
 use crate::schedule::Schedule;
@@ -38,7 +38,7 @@ pub struct Simulation {
     run: u64,
     end: Time,
     stage: Stage,
-    /// By the places of flows.
+    /// By the slots of flows.
     ends: Vec<Ends>,
     arrivals: Arrivals,
     /// Of flows that have ended.
@@ -89,20 +89,20 @@ impl Simulation {
         let early = if record { count } else { scenario.flows.len() };
         look_for(early * BYTES_PER_FLOW);
         let Parts { network, ends, measured } = assemble(&scenario, &mut arrivals, makers, streams, record)?;
-        let mut schedule = Schedule::new(network.links.len() as u32, network.slots());
-        schedule.extend(network.slot(ends.len() as u32, true) as usize);
+        let mut schedule = Schedule::new(network.links.len() as u32, network.schedule_slots());
+        schedule.extend(network.schedule_slot(ends.len() as u32, true) as usize);
         let director = Director::new(scenario.events.clone(), &scenario.links, count as u32, streams);
         schedule.set_at(Time::ZERO, network.director_slot(), network.director(), director.wakeup());
         for flow in 0..count as u32 {
-            let FlowState::Active(place) = network.places.state(flow) else { continue };
-            let Ends { sender, receiver } = &ends[place as usize];
+            let FlowState::Active(slot) = network.flow_slots.state(flow) else { continue };
+            let Ends { sender, receiver } = &ends[slot as usize];
             for (end, wakeup) in [
                 (EndId::sender_of(flow), sender.first_wakeup()),
                 (EndId::receiver_of(flow), receiver.first_wakeup()),
             ] {
                 schedule.set_at(
                     Time::ZERO,
-                    network.slot(place, end.is_sender()),
+                    network.schedule_slot(slot, end.is_sender()),
                     network.number_of(end),
                     wakeup,
                 );
@@ -139,8 +139,8 @@ impl Simulation {
         };
         let paces = simulation.scenario.flows.iter().any(|flow| flow.tcp.pacing);
         let few = if paces { FEW_PACED_FLOWS } else { FEW_FLOWS };
-        simulation.looks_ahead = simulation.stage.network.places.fixed() > few;
-        simulation.looks_far = simulation.stage.network.places.fixed() > MANY_FLOWS;
+        simulation.looks_ahead = simulation.stage.network.flow_slots.fixed() > few;
+        simulation.looks_far = simulation.stage.network.flow_slots.fixed() > MANY_FLOWS;
         simulation.await_next();
         Ok(simulation)
     }
@@ -151,16 +151,16 @@ impl Simulation {
     /// # Errors
     /// When the capture's header cannot be written.
     pub fn capture(&mut self, output: Box<dyn io::Write + Send>) -> io::Result<()> {
-        let places = &self.stage.network.places;
+        let flow_slots = &self.stage.network.flow_slots;
         let packet_bytes = |flow: u32| {
-            let is_tcp = match places.state(flow) {
-                FlowState::Active(place) => self.ends[place as usize].sender.is_tcp(),
+            let is_tcp = match flow_slots.state(flow) {
+                FlowState::Active(slot) => self.ends[slot as usize].sender.is_tcp(),
                 // Others do not begin during a run.
                 FlowState::NotStarted | FlowState::Ended(_) => true,
             };
             if is_tcp { self.arrivals.like(&self.scenario, flow).tcp.packet.0 as u16 } else { 0 }
         };
-        let packet_bytes = (0..places.flows()).map(packet_bytes).collect();
+        let packet_bytes = (0..flow_slots.flows()).map(packet_bytes).collect();
         self.stage.capture = Some(Box::new(PacketCapture::new(output, packet_bytes, self.end)?));
         Ok(())
     }
@@ -260,7 +260,7 @@ impl Simulation {
     /// When the scenario does not have that many flows; one that arrives, before it begins and when it has ended.
     #[must_use]
     pub fn view(&self, flow: usize) -> SenderView<'_> {
-        self.ends[self.stage.network.places.of(flow as u32) as usize].sender.view()
+        self.ends[self.stage.network.flow_slots.of(flow as u32) as usize].sender.view()
     }
 
     fn observe(&mut self, until: Time) {
@@ -271,46 +271,46 @@ impl Simulation {
     #[inline(always)]
     fn act(&mut self, end: EndId, packet: Option<&Packet>) {
         let flow = end.flow();
-        if flow < self.stage.network.places.fixed() {
+        if flow < self.stage.network.flow_slots.fixed() {
             self.act_at(flow, self.stage.network.number_of(end), end, packet);
         } else {
             self.act_shared(end, packet);
         }
     }
 
-    /// The same for an end of the flow at `place`, in its slot of the schedule.
+    /// The same for an end of the flow in `slot`, which has `schedule_slot` in the schedule.
     #[inline(always)]
-    fn act_at(&mut self, place: u32, slot: u32, end: EndId, packet: Option<&Packet>) {
-        self.stage.network.begin_act(place, end, packet.is_some());
-        let ends = &mut self.ends[place as usize];
+    fn act_at(&mut self, slot: u32, schedule_slot: u32, end: EndId, packet: Option<&Packet>) {
+        self.stage.network.begin_act(slot, end, packet.is_some());
+        let ends = &mut self.ends[slot as usize];
         let wakeup = if end.is_sender() {
             ends.sender.act(end, packet, &mut self.stage)
         } else {
             ends.receiver.act(end, packet, &mut self.stage)
         };
-        self.stage.schedule.set_at(self.stage.now, slot, self.stage.network.number_of(end), wakeup);
+        self.stage.schedule.set_at(self.stage.now, schedule_slot, self.stage.network.number_of(end), wakeup);
         if self.counts_round_trips && end.is_sender() {
-            self.after_sender(end.flow(), place);
+            self.after_sender(end.flow(), slot);
         }
     }
 
     /// Applies the scenario's events that are due.
     fn direct(&mut self, component: u32) {
-        while let Some((link, change)) = self.director.due(self.stage.now) {
+        while let Some((link, change)) = self.director.next_change(self.stage.now) {
             self.stage.change(link, change);
         }
         self.stage.network.digest.note(self.stage.now.0, component, Occurrence::Changed as u8, 0, 0, 0);
-        let slot = self.stage.network.director_slot();
-        self.stage.schedule.set_at(self.stage.now, slot, component, self.director.wakeup());
+        let schedule_slot = self.stage.network.director_slot();
+        self.stage.schedule.set_at(self.stage.now, schedule_slot, component, self.director.wakeup());
     }
 
     /// Applies events and takes samples that wait for round trips of `flow`.
     #[cold]
     #[inline(never)]
-    fn after_sender(&mut self, flow: u32, place: u32) {
+    fn after_sender(&mut self, flow: u32, slot: u32) {
         if self.director.waits_for_round_trips() {
-            let round = self.ends[place as usize].sender.view().round;
-            while let Some((link, change)) = self.director.due_at_round(flow, round) {
+            let round = self.ends[slot as usize].sender.view().round;
+            while let Some((link, change)) = self.director.next_change_at_round(flow, round) {
                 self.stage.change(link, change);
             }
         }

@@ -13,11 +13,11 @@ use serde_json::Value;
 
 use crate::arrivals::Arrivals;
 use crate::endpoint::Ends;
+use crate::flow_slots::FlowState;
 use crate::memory::{look_for, unwind_if_short};
 use crate::network::Network;
 use crate::numbers::{Numbers, Record};
 use crate::observe::Observer;
-use crate::places::FlowState;
 use crate::remarks::{Limits, Warnings};
 
 /// About what the summary of a flow takes with its text, bytes.
@@ -30,7 +30,7 @@ pub struct FinishedRun {
     pub(crate) network: Network,
     /// The flows that arrived.
     pub(crate) arrivals: Arrivals,
-    /// The ends of flows that have places.
+    /// The ends of flows that have slots.
     pub(crate) ends: Vec<Ends>,
     /// Of those that have ended and have none.
     pub(crate) records: Vec<Record>,
@@ -43,7 +43,7 @@ impl FinishedRun {
     /// The number of flows.
     #[must_use]
     pub fn flows(&self) -> u32 {
-        self.network.places.flows()
+        self.network.flow_slots.flows()
     }
 
     /// The summary of the run without its flows, of which each is summarised for `visit`; `catalogue` has the controls.
@@ -82,8 +82,8 @@ impl FinishedRun {
             flows: Vec::new(),
             links,
             jain: jain(&goodputs),
-            warnings: warnings.said(),
-            notes: limits.said(),
+            warnings: warnings.sentences(),
+            notes: limits.sentences(),
         }
     }
 
@@ -93,9 +93,9 @@ impl FinishedRun {
     /// When there is no such flow.
     #[must_use]
     pub fn under_way(&self, id: u32) -> u64 {
-        match self.network.places.state(id) {
-            FlowState::Active(place) => {
-                self.observer.under_way.get(place as usize).map_or(0, |count| (*count).into())
+        match self.network.flow_slots.state(id) {
+            FlowState::Active(slot) => {
+                self.observer.under_way.get(slot as usize).map_or(0, |count| (*count).into())
             }
             FlowState::NotStarted | FlowState::Ended(_) => 0,
         }
@@ -116,17 +116,17 @@ impl FinishedRun {
         let end = Time::ZERO + self.scenario.run.duration;
         let arrival = self.arrivals.find(id);
         let drawn = arrival.map_or(Time::ZERO, |(_, _, start, _)| start);
-        let (place, numbers, span) = match network.places.state(id) {
-            FlowState::Active(place) => {
-                let measured = &self.observer.flows[place as usize];
-                (Some(place), Numbers::of(&self.ends[place as usize], measured, Some(end)), measured.span)
+        let (slot, numbers, span) = match network.flow_slots.state(id) {
+            FlowState::Active(slot) => {
+                let measured = &self.observer.flows[slot as usize];
+                (Some(slot), Numbers::of(&self.ends[slot as usize], measured, Some(end)), measured.span)
             }
             FlowState::Ended(record) => {
                 (None, self.records[record as usize].numbers(), end.since(drawn.max(warmup)))
             }
             FlowState::NotStarted => (None, Numbers::default(), end.since(drawn.max(warmup))),
         };
-        let ends = place.map(|place| &self.ends[place as usize]);
+        let ends = slot.map(|slot| &self.ends[slot as usize]);
         let start = ends.map_or(drawn, |ends| ends.sender.view().meter.start());
         let receiver = ends.map(|ends| &ends.receiver);
         let mut waited: Vec<_> = receiver

@@ -29,20 +29,20 @@ pub struct NoiseModel {
 #[derive(Clone, Debug)]
 struct Held {
     streams: Streams,
-    place: (Purpose, u32),
+    stream_key: (Purpose, u32),
     /// The interval of the last packet and the untouched stream of it.
     current: (u64, Stream),
 }
 
 impl Held {
-    fn new(streams: Streams, place: (Purpose, u32)) -> Self {
-        Held { streams, place, current: (0, streams.numbered(place.0, place.1, 0)) }
+    fn new(streams: Streams, stream_key: (Purpose, u32)) -> Self {
+        Held { streams, stream_key, current: (0, streams.numbered(stream_key.0, stream_key.1, 0)) }
     }
 
     /// The stream of `interval`, from its beginning: whoever draws from it draws the same.
     fn of(&mut self, interval: u64) -> Stream {
         if self.current.0 != interval {
-            self.current = (interval, self.streams.numbered(self.place.0, self.place.1, interval));
+            self.current = (interval, self.streams.numbered(self.stream_key.0, self.stream_key.1, interval));
         }
         self.current.1.clone()
     }

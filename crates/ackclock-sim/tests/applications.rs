@@ -18,7 +18,7 @@ fn run(text: &str, settings: &[&str]) -> (Summary, Tables) {
 fn requests(tables: &Tables) -> Vec<(u32, f64, u64, f64)> {
     let table = &tables.iter().find(|(name, _)| *name == "requests").unwrap().1;
     let [Column::Id(flows), Column::Real(starts), Column::Whole(bytes), Column::Real(completions)] =
-        [0, 1, 2, 3].map(|place| table.columns[place].1.clone())
+        [0, 1, 2, 3].map(|index| table.columns[index].1.clone())
     else {
         panic!("flow, start, bytes, completion");
     };

@@ -108,13 +108,13 @@ fn samples_that_are_taken_while_the_run_goes_on_are_those_of_its_end() {
     while !whole.advance(u64::MAX) {}
     let (summary, at_the_end) = whole.finish(&BuiltIn).unwrap();
     let mut watched = new();
-    let mut taken: Vec<Vec<String>> = vec![Vec::new(); at_the_end.len()];
+    let mut rows_by_table: Vec<Vec<String>> = vec![Vec::new(); at_the_end.len()];
     let mut looks = 0;
     loop {
         let ended = watched.advance(97);
         for (index, (name, table)) in watched.take_tables().iter().enumerate() {
             assert_eq!(*name, at_the_end[index].0);
-            taken[index].extend(rows(table));
+            rows_by_table[index].extend(rows(table));
         }
         looks += 1;
         if ended {
@@ -122,10 +122,10 @@ fn samples_that_are_taken_while_the_run_goes_on_are_those_of_its_end() {
         }
     }
     assert!(looks > 10);
-    for ((name, table), taken) in at_the_end.iter().zip(&taken) {
+    for ((name, table), rows_before) in at_the_end.iter().zip(&rows_by_table) {
         // Bulk transfers have no requests.
-        assert!(*name == "requests" || !taken.is_empty(), "{name}");
-        assert_eq!(rows(table), *taken, "{name}");
+        assert!(*name == "requests" || !rows_before.is_empty(), "{name}");
+        assert_eq!(rows(table), *rows_before, "{name}");
     }
     let (again, left) = watched.finish(&BuiltIn).unwrap();
     assert_eq!(again, summary);
@@ -171,10 +171,10 @@ fn no_control_shows_something_by_the_name_of_a_column() {
     while !simulation.advance(u64::MAX) {}
     let tables = simulation.take_tables();
     let (_, table) = tables.iter().find(|(name, _)| *name == "windows").unwrap();
-    let mut seen: Vec<_> = table.columns.iter().map(|(name, _)| *name).collect();
-    assert!(seen.len() > windows.len() + 30, "{}", seen.len());
-    let count = seen.len();
-    seen.sort_unstable();
-    seen.dedup();
-    assert_eq!(seen.len(), count);
+    let mut names: Vec<_> = table.columns.iter().map(|(name, _)| *name).collect();
+    assert!(names.len() > windows.len() + 30, "{}", names.len());
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count);
 }

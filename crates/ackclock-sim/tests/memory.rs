@@ -37,7 +37,7 @@ fn kept(stats: Stats) -> i64 {
 
 /// What a run of these flows takes: bytes of the scenario and the simulation at its end, bytes of its summary, and how
 /// often finishing it allocates.
-fn taken(count: u32) -> [i64; 3] {
+fn memory_use(count: u32) -> [i64; 3] {
     let region = Region::new(ALLOCATOR);
     let mut simulation = Simulation::new(group(count), &BuiltIn, 0, false).unwrap();
     while !simulation.advance(u64::MAX) {}
@@ -88,12 +88,12 @@ fn arrived(seconds: u32) -> [i64; 2] {
 #[test]
 fn a_flow_more_takes_four_kilobytes_at_most_and_one_that_arrives_a_hundred_bytes() {
     // What is kept once for all (of catalogues, for instance) belongs to no run.
-    taken(10);
+    memory_use(10);
     let counts = [1000, 2000, 4000];
-    let taken = counts.map(taken);
-    for (counts, taken) in counts.windows(2).zip(taken.windows(2)) {
+    let uses = counts.map(memory_use);
+    for (counts, uses) in counts.windows(2).zip(uses.windows(2)) {
         let more = i64::from(counts[1] - counts[0]);
-        let [run, summary, allocations] = [0, 1, 2].map(|which| (taken[1][which] - taken[0][which]) / more);
+        let [run, summary, allocations] = [0, 1, 2].map(|which| (uses[1][which] - uses[0][which]) / more);
         assert!(run + summary <= 4000, "{run} B and {summary} B of the summary per flow, {counts:?} flows");
         // A name and the name of a control, for the summary and while flows are compared: a map of settings has fifty.
         assert!(allocations <= 6, "{allocations} allocations per flow to finish {counts:?} flows");

@@ -154,9 +154,9 @@ fn application(
             let client = Client::new((**requests).clone(), packet, stream(), start, log.clone());
             (Application::requests(client), Some(log))
         }
-        Traffic::Emultcp(Emultcp { group, place: member, size }) => {
+        Traffic::Emultcp(Emultcp { group, place: index, size }) => {
             let group = groups.entry(*group).or_insert_with(|| Arc::new(Group::new(*size)));
-            (Application::member(group.clone(), *member, start), None)
+            (Application::member(group.clone(), *index, start), None)
         }
         Traffic::Bulk | Traffic::Datagrams(_) | Traffic::Media(_) => match flow.limit {
             Some(rate) => (Application::limited(total, packet as u16, rate, start), None),
@@ -193,12 +193,12 @@ fn rate_ends(flow: &Flow, placement: &Placement, total: u64) -> Result<Option<En
     };
     let sender = (placement.stream(Purpose::Overhead), placement.meter());
     let intake = Intake::new(placement.id, placement.ack_route, flow.tcp.ack.0 as u16, total);
-    let ends = control.make_ends(&given(flow), settings, sender, intake);
+    let ends = control.make_ends(&parameters(flow), settings, sender, intake);
     ends.map(Some).map_err(|(_, error)| format!("flow {}: {error}", flow.name))
 }
 
 /// The parameters of the flow's control.
-fn given(flow: &Flow) -> Vec<(&str, Value<'_>)> {
+fn parameters(flow: &Flow) -> Vec<(&str, Value<'_>)> {
     flow.params.iter().map(|(name, value)| (name.as_str(), value.as_value())).collect()
 }
 
@@ -224,7 +224,7 @@ fn make_control(
         },
         seed,
     };
-    entry.build(&given(flow), start).map_err(|(_, error)| format!("flow {}: {error}", flow.name))
+    entry.build(&parameters(flow), start).map_err(|(_, error)| format!("flow {}: {error}", flow.name))
 }
 
 /// The codepoint of data under a control that asks for `wanted`, when the sender is set to ECN or not.

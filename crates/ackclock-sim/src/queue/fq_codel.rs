@@ -67,8 +67,8 @@ impl FqCodel {
         }
     }
 
-    /// The queue of a flow's data or acknowledgements.
-    fn place(&self, packet: &Packet) -> u32 {
+    /// The index of the queue of a flow's data or acknowledgements.
+    fn queue_index(&self, packet: &Packet) -> u32 {
         let key = u64::from(packet.flow()) << 1 | u64::from(packet.kind() == crate::packet::Kind::Ack);
         (mix(key) % u64::from(self.settings.queues)) as u32
     }
@@ -88,15 +88,15 @@ impl FqCodel {
 
 impl Queue for FqCodel {
     fn enqueue(&mut self, now: Time, packet: &Packet, in_service: InService, dropped: &mut Vec<Packet>) {
-        let place = self.place(packet);
-        let turn = &mut self.turns[place as usize];
+        let index = self.queue_index(packet);
+        let turn = &mut self.turns[index as usize];
         turn.queue.enqueue(now, packet, InService::default(), dropped);
         self.packets += 1;
         self.bytes += u64::from(packet.bytes());
         if !turn.listed {
             turn.listed = true;
             turn.deficit = self.settings.quantum.0 as i64;
-            self.new.push_back(place);
+            self.new.push_back(index);
         }
         let (packets, bytes) = self.settings.limit;
         if self.packets + in_service.packets > packets || self.bytes + in_service.bytes > bytes {
@@ -108,12 +108,12 @@ impl Queue for FqCodel {
         loop {
             let of_new = !self.new.is_empty();
             let list = if of_new { &mut self.new } else { &mut self.old };
-            let place = *list.front()?;
-            let turn = &mut self.turns[place as usize];
+            let index = *list.front()?;
+            let turn = &mut self.turns[index as usize];
             if turn.deficit <= 0 {
                 turn.deficit += self.settings.quantum.0 as i64;
                 list.pop_front();
-                self.old.push_back(place);
+                self.old.push_back(index);
                 continue;
             }
             let (packets, bytes) = (turn.queue.len(), turn.queue.bytes());
@@ -128,7 +128,7 @@ impl Queue for FqCodel {
             // An empty new queue becomes an old one before it is removed, so that no flow can stay new for ever.
             list.pop_front();
             if of_new && !self.old.is_empty() {
-                self.old.push_back(place);
+                self.old.push_back(index);
             } else {
                 turn.listed = false;
             }

@@ -27,8 +27,8 @@ impl RateEntry {
     const fn of<L: Law + 'static>(name: &'static str, source: &'static str) -> Self {
         RateEntry {
             entry: Entry::of_rate::<L::Params>(name, source),
-            make_ends: |given, settings, (chance, meter), intake| {
-                let params = read::<L::Params>(given)?;
+            make_ends: |parameters, settings, (chance, meter), intake| {
+                let params = read::<L::Params>(parameters)?;
                 let sender = RateSender::<L>::new(settings, params, chance, meter);
                 Ok(Ends::new(sender, L::Receiver::new(params, intake)))
             },
@@ -41,12 +41,12 @@ impl RateEntry {
     /// The index of the given parameter that is at fault, and what is wrong with it.
     pub fn make_ends(
         &self,
-        given: Given<'_>,
+        parameters: Given<'_>,
         settings: RateSettings,
         sender: (Stream, Meter),
         intake: Intake,
     ) -> Result<Ends, (usize, ParameterError)> {
-        (self.make_ends)(given, settings, sender, intake)
+        (self.make_ends)(parameters, settings, sender, intake)
     }
 }
 

@@ -121,8 +121,8 @@ pub struct RateSender<L> {
     jitter: Jitter,
     law: L,
     chance: Stream,
-    /// When the next packet is due, before the random delay and after it.
-    due: Time,
+    /// When the next packet departs, before the random delay is added and after it.
+    nominal_departure: Time,
     next: Time,
     sends: bool,
     started: bool,
@@ -148,7 +148,7 @@ impl<L: Law> RateSender<L> {
             jitter: L::jitter(settings.overhead),
             law: L::new(params, settings.packet_bytes),
             chance,
-            due: settings.start,
+            nominal_departure: settings.start,
             next: settings.start,
             sends: false,
             started: false,
@@ -170,8 +170,8 @@ impl<L: Law> RateSender<L> {
             Jitter::Delay(most) => (1.0, self.chance.span(most)),
             Jitter::Factor => (0.5 + self.chance.unit(), Span::ZERO),
         };
-        self.due = self.due.max(now) + Span::from_seconds_f64(spacing * factor);
-        self.next = self.due + delay;
+        self.nominal_departure = self.nominal_departure.max(now) + Span::from_seconds_f64(spacing * factor);
+        self.next = self.nominal_departure + delay;
     }
 
     /// Does what the law says about the next packet.
@@ -183,9 +183,9 @@ impl<L: Law> RateSender<L> {
             Departure::Hastened if self.next > now => {
                 let latest = now + Span::from_seconds_f64(self.law.spacing().min(LONGEST_SPACING));
                 self.next = self.next.min(latest);
-                self.due = self.due.min(latest);
+                self.nominal_departure = self.nominal_departure.min(latest);
             }
-            Departure::Now => (self.sends, self.due) = (true, now),
+            Departure::Now => (self.sends, self.nominal_departure) = (true, now),
             Departure::AsDue | Departure::Hastened => {}
         }
     }

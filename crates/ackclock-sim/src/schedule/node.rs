@@ -2,7 +2,7 @@
 
 use ackclock_units::Time;
 
-/// A time, a component, and in the lowest 32 bits its place among the others.
+/// A time, a component, and in the lowest 32 bits its index among the others.
 #[must_use]
 pub const fn node(time: Time, component: u32, other: u32) -> u128 {
     (time.0 as u128) << 64 | (component as u128) << 32 | other as u128

@@ -32,7 +32,7 @@ pub struct Entry {
     /// The time of its leaf in the tournament, here so that most changes need not look there.
     pub bound: Time,
     component: u32,
-    /// The next place in its bucket, [`END`] or [`OUT`].
+    /// The index of the next in its bucket, [`END`] or [`OUT`].
     after: u32,
 }
 
@@ -47,7 +47,7 @@ impl Entry {
     }
 }
 
-/// The first place of a bucket, or [`END`], and the number of its entries.
+/// The index of the first entry of a bucket, or [`END`], and the number of its entries.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     first: u32,
@@ -67,7 +67,7 @@ pub struct Wheel {
     width: u32,
     /// The earliest entry, or [`FREE`].
     next: u128,
-    /// The place of an entry behind it, where one is known.
+    /// The index of an entry behind it, where one is known.
     later: u32,
 }
 
@@ -87,7 +87,7 @@ impl Wheel {
         self.next
     }
 
-    /// The place of an entry behind the earliest, where one is known; any place where not.
+    /// The index of an entry behind the earliest, where one is known; any index where not.
     #[inline]
     pub const fn later(&self) -> u32 {
         self.later
@@ -109,10 +109,10 @@ impl Wheel {
             return false;
         }
         bucket.length += 1;
-        let place = set as u32;
-        let entry = &mut entries[place as usize];
+        let index = set as u32;
+        let entry = &mut entries[index as usize];
         entry.component = (set >> 32) as u32;
-        entry.after = replace(&mut bucket.first, place);
+        entry.after = replace(&mut bucket.first, index);
         self.words[number / 64] |= 1 << (number % 64);
         self.groups[number / 4096] |= 1 << (number / 64 % 64);
         self.next = self.next.min(set);
@@ -134,13 +134,13 @@ impl Wheel {
         (time.0 >> self.width) as usize & (self.buckets.len() - 1)
     }
 
-    /// Takes the entry at a place out of its bucket.
-    pub fn remove(&mut self, entries: &mut [Entry], place: u32) {
-        let number = self.number_of(entries[place as usize].time);
-        let after = replace(&mut entries[place as usize].after, OUT);
+    /// Takes the entry at `index` out of its bucket.
+    pub fn remove(&mut self, entries: &mut [Entry], index: u32) {
+        let number = self.number_of(entries[index as usize].time);
+        let after = replace(&mut entries[index as usize].after, OUT);
         let bucket = &mut self.buckets[number];
         bucket.length -= 1;
-        if bucket.first == place {
+        if bucket.first == index {
             bucket.first = after;
             if after == END {
                 self.words[number / 64] &= !(1 << (number % 64));
@@ -150,12 +150,12 @@ impl Wheel {
             }
         } else {
             let mut before = bucket.first;
-            while entries[before as usize].after != place {
+            while entries[before as usize].after != index {
                 before = entries[before as usize].after;
             }
             entries[before as usize].after = after;
         }
-        if self.next as u32 == place {
+        if self.next as u32 == index {
             self.next = self.earliest_from(number, entries);
         }
     }
@@ -164,11 +164,11 @@ impl Wheel {
     fn earliest_from(&mut self, number: usize, entries: &[Entry]) -> u128 {
         let Some(number) = self.filled_from(number) else { return FREE };
         let mut earliest = FREE;
-        let mut place = self.buckets[number].first;
-        while place != END {
-            let Entry { time, component, after, .. } = entries[place as usize];
-            earliest = earliest.min(node(time, component, place));
-            place = after;
+        let mut index = self.buckets[number].first;
+        while index != END {
+            let Entry { time, component, after, .. } = entries[index as usize];
+            earliest = earliest.min(node(time, component, index));
+            index = after;
         }
         self.expect_after(number, entries);
         earliest
@@ -216,9 +216,9 @@ mod tests {
     fn a_bucket_has_room_for_few() {
         let mut wheel = Wheel::EMPTY;
         let mut entries = [Entry { time: Time(5), ..Entry::NONE }; ROOM as usize + 1];
-        let set = |place| node(Time(5), place, place);
-        for place in 0..ROOM {
-            assert!(wheel.insert(&mut entries, set(place), Time(5)));
+        let set = |index| node(Time(5), index, index);
+        for index in 0..ROOM {
+            assert!(wheel.insert(&mut entries, set(index), Time(5)));
         }
         assert!(!wheel.insert(&mut entries, set(ROOM), Time(5)));
         assert_eq!(wheel.next(), set(0));

@@ -90,13 +90,13 @@ impl Simulation {
             let network = &self.stage.network;
             prefetch(ends);
             prefetch(&network.under_way[end.flow() as usize]);
-            self.stage.schedule.expect(network.slot(end.flow(), end.is_sender()));
+            self.stage.schedule.expect(network.schedule_slot(end.flow(), end.is_sender()));
         }
     }
 
     /// The ends of a flow; `None` for one that arrives during the run, which is not where its number says.
     #[inline]
     fn fixed_ends(&self, flow: u32) -> Option<&Ends> {
-        (flow < self.stage.network.places.fixed()).then(|| &self.ends[flow as usize])
+        (flow < self.stage.network.flow_slots.fixed()).then(|| &self.ends[flow as usize])
     }
 }

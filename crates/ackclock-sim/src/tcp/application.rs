@@ -64,10 +64,10 @@ impl Application {
         Application { total: 0, kind: ApplicationKind::Requests(Box::new(client)) }
     }
 
-    /// Connection number `place` of `group`, from `start` on.
+    /// Connection number `index` of `group`, from `start` on.
     #[must_use]
-    pub fn member(group: Arc<Group>, place: u32, start: Time) -> Self {
-        let member = Member { group, place, next: start + GROUP_CHANGES_EVERY, open: place == 0 };
+    pub fn member(group: Arc<Group>, index: u32, start: Time) -> Self {
+        let member = Member { group, index, next: start + GROUP_CHANGES_EVERY, open: index == 0 };
         Application { total: u64::MAX, kind: ApplicationKind::Member(Box::new(member)) }
     }
 
@@ -257,7 +257,7 @@ fn next_number(n: f64, calm: bool) -> f64 {
 #[derive(Debug)]
 struct Member {
     group: Arc<Group>,
-    place: u32,
+    index: u32,
     next: Time,
     open: bool,
 }
@@ -265,11 +265,11 @@ struct Member {
 impl Member {
     fn tick(&mut self) -> bool {
         self.next += GROUP_CHANGES_EVERY;
-        if self.place == 0 {
+        if self.index == 0 {
             self.group.change();
         }
         let was_open =
-            std::mem::replace(&mut self.open, f64::from(self.place) < self.group.connections().floor());
+            std::mem::replace(&mut self.open, f64::from(self.index) < self.group.connections().floor());
         self.open && !was_open
     }
 }
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn a_group_opens_and_closes() {
         let group = Arc::new(Group::new(4));
-        let mut members = [0, 1].map(|place| Application::member(group.clone(), place, Time::ZERO));
+        let mut members = [0, 1].map(|index| Application::member(group.clone(), index, Time::ZERO));
         assert!(members[0].is_open() && !members[1].is_open());
         let mut tick = |rtts: &[u64], second: u64| {
             rtts.iter().for_each(|rtt| members[0].note_rtt(Span::from_millis(*rtt)));

@@ -53,7 +53,7 @@ impl Measuring {
     /// Whether the control asks for more than round trips. Most do not, and pay for one question then.
     #[inline]
     #[must_use]
-    pub const fn is_asked(&self) -> bool {
+    pub const fn has_optional(&self) -> bool {
         self.optional.is_some()
     }
 

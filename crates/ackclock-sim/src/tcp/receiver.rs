@@ -12,9 +12,9 @@ use crate::packet::{EcnField, Handle, Kind, Packet, Slab};
 use crate::payload::{Payload, SackBlocks};
 use crate::request_log::{Request, RequestLog};
 
-/// With a short count an acknowledgement goes out when this many marks are untold: 2 while data waits for it, and it always
-/// does here (RFC 9768, section 3.2.2.5.1).
-const MOST_UNTOLD_MARKS: u64 = 2;
+/// With a short count an acknowledgement goes out when this many marks are unreported: 2 while data waits for it, and it
+/// always does here (RFC 9768, section 3.2.2.5.1).
+const MOST_UNREPORTED_MARKS: u64 = 2;
 
 /// Receives one flow.
 ///
@@ -30,8 +30,8 @@ pub struct TcpReceiver {
     requests: Option<RequestLog>,
     /// Packets that a liar has acknowledged although they have not arrived.
     missed: u64,
-    /// Acknowledged so far, and parts of the next acknowledgement that have gone out, where those are split.
-    told: u64,
+    /// The last acknowledgement, and parts of the next acknowledgement that have gone out, where those are split.
+    last_ack: u64,
     parts: u64,
     /// The packet that came twice, where `has_duplicate`, and how many packets ever did.
     duplicate: u64,
@@ -50,7 +50,7 @@ pub struct TcpReceiver {
     newest_sent: Time,
     /// Packets that came marked, and how many of them were reported (RFC 9768, section 3.2.2).
     marks: u64,
-    marks_told: u64,
+    reported_marks: u64,
     /// An acknowledgement is to be sent now.
     answers: bool,
     /// A packet came twice and is to be reported.
@@ -99,7 +99,7 @@ impl TcpReceiver {
             completed: None,
             requests: None,
             missed: 0,
-            told: 0,
+            last_ack: 0,
             parts: 0,
             duplicate: 0,
             duplicates: 0,
@@ -110,7 +110,7 @@ impl TcpReceiver {
             deadline: Time::NEVER,
             newest_sent: Time::ZERO,
             marks: 0,
-            marks_told: 0,
+            reported_marks: 0,
             answers: false,
             has_duplicate: false,
             newest_again: false,
@@ -194,19 +194,19 @@ impl TcpReceiver {
 
     /// The newest packet or the one before it was marked, the newest if `marked`. Returns whether to acknowledge at once:
     /// with counts of marks the first after an unmarked packet (RFC 9768, section 3.2.2.5.1), and with a short count when
-    /// too many are untold.
+    /// too many are unreported.
     fn note_mark(&mut self, marked: bool) -> bool {
         let first = marked && !self.newest_marked && self.settings.tells_marks_at_once;
         (self.marks, self.newest_marked) = (self.marks + u64::from(marked), marked);
-        first || self.settings.has_short_count && self.marks >= self.marks_told + MOST_UNTOLD_MARKS
+        first || self.settings.has_short_count && self.marks >= self.reported_marks + MOST_UNREPORTED_MARKS
     }
 
     /// What rides on the next part of an acknowledgement that is split, if it is not the last of them.
     // Not the packet itself: all would be written to memory, and copied, for the sake of this one.
     #[cold]
     fn part(&mut self, payloads: &mut Slab<Payload>) -> Option<Handle> {
-        if self.next == self.told || self.parts + 1 >= self.settings.lies.split {
-            (self.told, self.parts) = (self.next, 0);
+        if self.next == self.last_ack || self.parts + 1 >= self.settings.lies.split {
+            (self.last_ack, self.parts) = (self.next, 0);
             return None;
         }
         self.parts += 1;
@@ -269,7 +269,7 @@ impl Endpoint for TcpReceiver {
         if self.settings.lies.split > 1
             && let Some(handle) = self.part(context.payloads)
         {
-            let part = Packet::new(Kind::Ack, flow, route, self.told, self.newest_sent, ack_bytes);
+            let part = Packet::new(Kind::Ack, flow, route, self.last_ack, self.newest_sent, ack_bytes);
             return Some(part.with_handle(handle));
         }
         self.answers = false;
@@ -277,9 +277,9 @@ impl Endpoint for TcpReceiver {
         self.deadline = Time::NEVER;
         let ack = Packet::new(Kind::Ack, flow, route, self.next, self.newest_sent, ack_bytes)
             .with_retransmission(self.newest_again)
-            .with_echo(self.marks > self.marks_told)
+            .with_echo(self.marks > self.reported_marks)
             .with_marks(self.marks);
-        self.marks_told = self.marks;
+        self.reported_marks = self.marks;
         let came_twice = take(&mut self.has_duplicate) && self.settings.reports_duplicates;
         let duplicate = came_twice.then_some(self.duplicate);
         if !sack || self.early.is_empty() && duplicate.is_none() {

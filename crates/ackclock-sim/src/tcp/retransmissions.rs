@@ -12,7 +12,7 @@ pub enum Fate {
     /// There was none.
     #[default]
     Never,
-    /// It is under way; its place in the order of retransmissions.
+    /// It is under way; its ordinal number among retransmissions.
     UnderWay(u64),
     /// It is considered lost.
     Lost,
@@ -23,8 +23,8 @@ pub enum Fate {
 pub struct Retransmission {
     /// The packet.
     pub sequence: u64,
-    /// Its place in the order.
-    pub place: u64,
+    /// Its ordinal number.
+    pub ordinal: u64,
     /// The first new packet that is sent after it.
     pub next: u64,
 }
@@ -38,8 +38,8 @@ pub struct Retransmissions {
     order: VecDeque<Retransmission>,
     /// Packets to be sent once more, with some that were delivered since.
     lost: BinaryHeap<Reverse<u64>>,
-    /// Place of the next one.
-    place: u64,
+    /// Ordinal number of the next one.
+    ordinal: u64,
 }
 
 impl Retransmissions {
@@ -63,9 +63,9 @@ impl Retransmissions {
         while sequence - oldest >= self.fates.len() as u64 {
             self.grow(oldest);
         }
-        self.set(sequence, Fate::UnderWay(self.place));
-        self.order.add(Retransmission { sequence, place: self.place, next });
-        self.place += 1;
+        self.set(sequence, Fate::UnderWay(self.ordinal));
+        self.order.add(Retransmission { sequence, ordinal: self.ordinal, next });
+        self.ordinal += 1;
     }
 
     /// `sequence` has arrived. Returns what was believed of it before.
@@ -80,7 +80,7 @@ impl Retransmissions {
     /// The oldest retransmission under way.
     pub fn first(&mut self) -> Option<Retransmission> {
         while let Some(&first) = self.order.front() {
-            if self.fate(first.sequence) == Fate::UnderWay(first.place) {
+            if self.fate(first.sequence) == Fate::UnderWay(first.ordinal) {
                 return Some(first);
             }
             self.order.pop_front();
@@ -122,7 +122,7 @@ impl Retransmissions {
         while let Some(Reverse(sequence)) = self.lost.pop() {
             self.deliver(sequence);
         }
-        self.place = 0;
+        self.ordinal = 0;
     }
 
     #[cold]
@@ -142,22 +142,22 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a plain list: every packet with its fate, the order kept by its places.
+        /// Against a plain list: every packet with its fate, the order kept by ordinal numbers.
         #[test]
         fn agrees_with_a_plain_list(steps in prop::collection::vec((0_u8..6, 0_u64..300), 1..400)) {
             let mut tried = Retransmissions::default();
             let mut model: Vec<(u64, Fate)> = Vec::new();
-            let (mut oldest, mut place) = (0, 0);
-            let by_place = |model: &[(u64, Fate)]| {
-                let mut places: Vec<_> = model
+            let (mut oldest, mut ordinal) = (0, 0);
+            let first_under_way = |model: &[(u64, Fate)]| {
+                let mut under_way: Vec<_> = model
                     .iter()
                     .filter_map(|(sequence, fate)| match fate {
-                        Fate::UnderWay(place) => Some((*place, *sequence)),
+                        Fate::UnderWay(ordinal) => Some((*ordinal, *sequence)),
                         _ => None,
                     })
                     .collect();
-                places.sort_unstable();
-                places.first().copied()
+                under_way.sort_unstable();
+                under_way.first().copied()
             };
             for (step, pick) in steps {
                 let chosen = oldest + pick;
@@ -165,8 +165,8 @@ mod tests {
                     0..=2 => {
                         tried.send(chosen, 1000, oldest);
                         model.retain(|(sequence, _)| *sequence != chosen);
-                        model.push((chosen, Fate::UnderWay(place)));
-                        place += 1;
+                        model.push((chosen, Fate::UnderWay(ordinal)));
+                        ordinal += 1;
                     }
                     3 => {
                         let before = model.iter().find(|(sequence, _)| *sequence == chosen);
@@ -175,7 +175,7 @@ mod tests {
                     }
                     4 => {
                         tried.lose_first();
-                        if let Some((_, sequence)) = by_place(&model) {
+                        if let Some((_, sequence)) = first_under_way(&model) {
                             model.retain(|(other, _)| *other != sequence);
                             model.push((sequence, Fate::Lost));
                         }
@@ -187,10 +187,10 @@ mod tests {
                     }
                     _ => {
                         tried.clear();
-                        (model, place) = (Vec::new(), 0);
+                        (model, ordinal) = (Vec::new(), 0);
                     }
                 }
-                prop_assert_eq!(tried.first().map(|first| (first.place, first.sequence)), by_place(&model));
+                prop_assert_eq!(tried.first().map(|first| (first.ordinal, first.sequence)), first_under_way(&model));
                 let lost = model.iter().filter(|(_, fate)| *fate == Fate::Lost).map(|(sequence, _)| *sequence).min();
                 prop_assert_eq!(tried.lowest_lost(), lost);
             }

@@ -210,13 +210,13 @@ impl<R: Recovery> TcpSender<R> {
             (true, true) => outcome.delivered.max(1) as f64,
         };
         let bare = self.bare_ack(grows, recovering);
-        let mut told = Ack { credit, delivered: Packets(outcome.delivered), rtt, ..bare };
-        if self.measuring.is_asked() {
-            told.lost = Packets(self.measuring.take_uncounted());
-            told.rate = self.measuring.rate(context.now, ack, outcome.delivered);
-            told.marked = Packets(self.measuring.marked(ack, outcome.delivered));
+        let mut report = Ack { credit, delivered: Packets(outcome.delivered), rtt, ..bare };
+        if self.measuring.has_optional() {
+            report.lost = Packets(self.measuring.take_uncounted());
+            report.rate = self.measuring.rate(context.now, ack, outcome.delivered);
+            report.marked = Packets(self.measuring.marked(ack, outcome.delivered));
         }
-        self.tell(context.now, Signal::Ack(told));
+        self.tell(context.now, Signal::Ack(report));
         if outcome.undone || outcome.recovered || outcome.moderated.is_some() || outcome.lost {
             self.follow(context, outcome);
         }
@@ -241,8 +241,8 @@ impl<R: Recovery> TcpSender<R> {
         }
         let grows = self.grows();
         let counts = !self.settings.growth_per_packet && self.flight.oldest >= self.marked_until;
-        let told = self.bare_ack(grows, self.recovery.recovering());
-        self.tell(now, Signal::Ack(Ack { credit: if counts { 1.0 } else { 0.0 }, ..told }));
+        let bare = self.bare_ack(grows, self.recovery.recovering());
+        self.tell(now, Signal::Ack(Ack { credit: if counts { 1.0 } else { 0.0 }, ..bare }));
     }
 
     /// An acknowledgement that reports nothing, with what is true of the connection now.
@@ -473,7 +473,7 @@ impl<R: Recovery> TcpSender<R> {
         if !again && self.flight.outstanding() == 0 && now.since(self.last_sent) > self.timer.timeout() {
             self.tell(now, Signal::Idle);
         }
-        if self.measuring.is_asked() && self.measuring.follows_packets() {
+        if self.measuring.has_optional() && self.measuring.follows_packets() {
             self.stamp(now, sequence, again);
         }
         self.recovery.on_sent(now, sequence, self.flight);

@@ -72,14 +72,14 @@ macro_rules! with {
 }
 
 #[inline]
-fn index<D>(ring: &[Slot<D>], sequence: u64) -> usize {
+fn index_of<D>(ring: &[Slot<D>], sequence: u64) -> usize {
     sequence as usize & ring.len().wrapping_sub(1)
 }
 
 /// The slot of `sequence`, which is not below the base of the ring.
 #[inline]
 fn slot<D: Distance>(ring: &[Slot<D>], base: u64, sequence: u64) -> Slot<D> {
-    if sequence - base >= ring.len() as u64 { Slot::default() } else { ring[index(ring, sequence)] }
+    if sequence - base >= ring.len() as u64 { Slot::default() } else { ring[index_of(ring, sequence)] }
 }
 
 #[inline]
@@ -94,7 +94,7 @@ fn next_missing<D: Distance>(ring: &mut [Slot<D>], base: u64, mut sequence: u64)
         if beyond == 0 {
             return next;
         }
-        let index = index(ring, sequence);
+        let index = index_of(ring, sequence);
         ring[index].0 = D::of(step + beyond);
         sequence = next + beyond;
     }
@@ -103,15 +103,15 @@ fn next_missing<D: Distance>(ring: &mut [Slot<D>], base: u64, mut sequence: u64)
 /// Adds `sequence`, for which the ring has a slot. Returns its block, or `None` when it was there already.
 #[inline]
 fn insert<D: Distance>(ring: &mut [Slot<D>], base: u64, sequence: u64) -> Option<(u64, u64)> {
-    let place = index(ring, sequence);
-    if ring[place].0.into() > 0 {
+    let index = index_of(ring, sequence);
+    if ring[index].0.into() > 0 {
         return None;
     }
-    let (forward, back) = if sequence > base { ring[index(ring, sequence - 1)] } else { Slot::default() };
+    let (forward, back) = if sequence > base { ring[index_of(ring, sequence - 1)] } else { Slot::default() };
     let first = if forward.into() > 0 { sequence - 1 - back.into() } else { sequence };
     let end = next_missing(ring, base, sequence + 1);
-    ring[place].0 = D::of(end - sequence);
-    let last = index(ring, end - 1);
+    ring[index].0 = D::of(end - sequence);
+    let last = index_of(ring, end - 1);
     ring[last].1 = D::of(end - 1 - first);
     Some((first, end))
 }
@@ -120,9 +120,9 @@ fn insert<D: Distance>(ring: &mut [Slot<D>], base: u64, sequence: u64) -> Option
 fn moved<D: Distance, E: Distance>(ring: &[Slot<D>], base: u64, count: usize) -> Vec<Slot<E>> {
     let mut new = slots(count);
     for sequence in base..base + ring.len() as u64 {
-        let (forward, back) = ring[index(ring, sequence)];
-        let place = index(&new, sequence);
-        new[place] = (E::of(forward.into()), E::of(back.into()));
+        let (forward, back) = ring[index_of(ring, sequence)];
+        let index = index_of(&new, sequence);
+        new[index] = (E::of(forward.into()), E::of(back.into()));
     }
     new
 }
@@ -206,7 +206,7 @@ impl SequenceSet {
         self.len -= with!(&mut self.slots, ring => {
             let mut gone = 0;
             for sequence in self.base..base.min(self.base + ring.len() as u64) {
-                let index = index(ring, sequence);
+                let index = index_of(ring, sequence);
                 gone += u64::from(std::mem::take(&mut ring[index]).0 > 0);
             }
             gone

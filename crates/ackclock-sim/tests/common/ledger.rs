@@ -156,9 +156,9 @@ pub fn check(scenario: &Scenario) -> Result<(), String> {
         if settings.stop.is_none() {
             let arrived = packets(flow.goodput_mbps, seconds(Span::ZERO, duration), settings);
             let Counters { sent_packets, dropped_packets, duplicate_packets, .. } = flow.whole_run;
-            let found = arrived + i128::from(dropped_packets + duplicate_packets + whole.under_way[id]);
+            let total = arrived + i128::from(dropped_packets + duplicate_packets + whole.under_way[id]);
             ensure!(
-                i128::from(sent_packets) == found,
+                i128::from(sent_packets) == total,
                 "{name}: sent {sent_packets}, but {arrived} arrived, {duplicate_packets} again, {dropped_packets} were \
                  dropped, {} are under way",
                 whole.under_way[id]

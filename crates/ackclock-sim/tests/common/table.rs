@@ -29,16 +29,16 @@ impl Table {
 
     /// The numbers of each column of this name: a control that was measured more than once has several.
     pub fn columns(&self, name: &str) -> Vec<Vec<f64>> {
-        let places = (0..self.names.len()).filter(|place| self.names[*place] == name);
-        places.map(|place| self.rows.iter().map(|cells| cells[place].parse().unwrap()).collect()).collect()
+        let indices = (0..self.names.len()).filter(|index| self.names[*index] == name);
+        indices.map(|index| self.rows.iter().map(|cells| cells[index].parse().unwrap()).collect()).collect()
     }
 }
 
 impl Row<'_> {
     /// A number, by the name of its column.
     pub fn number(&self, column: &str) -> f64 {
-        let place = self.names.iter().position(|name| *name == column);
-        self.cells[place.unwrap_or_else(|| panic!("there is no column {column}"))].parse().unwrap()
+        let index = self.names.iter().position(|name| *name == column);
+        self.cells[index.unwrap_or_else(|| panic!("there is no column {column}"))].parse().unwrap()
     }
 }
 

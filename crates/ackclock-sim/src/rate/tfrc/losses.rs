@@ -152,16 +152,16 @@ impl LossHistory {
 
     /// A packet from a gap arrives late: it was not lost.
     fn fill(&mut self, sequence: u64) {
-        let Some(place) = self.missing.iter().position(|gap| (gap.first..gap.end).contains(&sequence)) else {
+        let Some(index) = self.missing.iter().position(|gap| (gap.first..gap.end).contains(&sequence)) else {
             return;
         };
-        let gap = self.missing[place];
-        self.missing.remove(place);
+        let gap = self.missing[index];
+        self.missing.remove(index);
         let parts = [Gap { first: sequence + 1, ..gap }, Gap { end: sequence, ..gap }];
         parts
             .into_iter()
             .filter(|part| part.first < part.end)
-            .for_each(|part| self.missing.insert(place, part));
+            .for_each(|part| self.missing.insert(index, part));
     }
 }
 

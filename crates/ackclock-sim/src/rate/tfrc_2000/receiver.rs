@@ -81,8 +81,8 @@ impl Endpoint for Tfrc2000Receiver {
             let rtt = header.rtt.as_seconds().max(1e-6);
             1.0 / inverse(received, |p| throughput(p, rtt, header.timeout, b))
         });
-        let due = header.rtt > Span::ZERO && now.since(self.reported) >= header.rtt;
-        self.reports |= due || header.urgent || self.losses.p() > self.last_p;
+        let is_due = header.rtt > Span::ZERO && now.since(self.reported) >= header.rtt;
+        self.reports |= is_due || header.urgent || self.losses.p() > self.last_p;
     }
 
     fn on_timer(&mut self, context: &mut Context<'_>) {

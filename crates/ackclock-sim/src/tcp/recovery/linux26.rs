@@ -27,8 +27,8 @@ use crate::payload::SackBlocks;
 use crate::tcp::SequenceSet;
 use crate::tcp::retransmissions::{Fate, Retransmissions};
 
-/// How far below the highest report a packet is lost, and how many places before the latest delivered retransmission
-/// another one is.
+/// How far below the highest report a packet is lost, and how many before the latest delivered retransmission
+/// another retransmission is.
 const LOST_DISTANCE: u64 = DUPLICATE_THRESHOLD + 1;
 /// Packets that may go at once after an episode, whatever is in flight.
 const MODERATE_BURST: u64 = 3;
@@ -57,8 +57,8 @@ pub struct Linux26 {
     /// Packets below this that are unreported were sent again.
     resent_below: u64,
     again: Retransmissions,
-    /// Place of the latest retransmission that was delivered, plus 1.
-    delivered_place: u64,
+    /// Ordinal number of the latest retransmission that was delivered, plus 1.
+    delivered_ordinals: u64,
     /// Lost packets that are to be sent again.
     lost: u64,
     state: CongestionState,
@@ -109,8 +109,8 @@ impl Linux26 {
         let fate = self.again.deliver(sequence);
         let never_resent = sequence < self.frontier && sequence >= self.resent_below;
         self.lost -= u64::from(fate == Fate::Lost || never_resent);
-        if let Fate::UnderWay(place) = fate {
-            self.delivered_place = self.delivered_place.max(place + 1);
+        if let Fate::UnderWay(ordinal) = fate {
+            self.delivered_ordinals = self.delivered_ordinals.max(ordinal + 1);
         }
     }
 
@@ -150,7 +150,7 @@ impl Linux26 {
         let before = self.lost;
         self.move_frontier(self.highest.saturating_sub(LOST_DISTANCE));
         while let Some(first) = self.again.first() {
-            if first.next >= self.highest && first.place + LOST_DISTANCE + 1 >= self.delivered_place {
+            if first.next >= self.highest && first.ordinal + LOST_DISTANCE + 1 >= self.delivered_ordinals {
                 break;
             }
             self.again.lose_first();
@@ -175,7 +175,7 @@ impl Linux26 {
     fn forget(&mut self, oldest: u64) {
         self.reported.clear();
         self.again.clear();
-        (self.highest, self.delivered_place, self.lost) = (0, 0, 0);
+        (self.highest, self.delivered_ordinals, self.lost) = (0, 0, 0);
         (self.frontier, self.resent_below) = (oldest, oldest);
     }
 }
@@ -215,7 +215,7 @@ impl Recovery for Linux26 {
         self.state = CongestionState::Loss;
         self.recovery_point = flight.next;
         self.again.clear();
-        self.delivered_place = 0;
+        self.delivered_ordinals = 0;
         self.resent_below = flight.oldest;
         self.lost = 0;
         self.frontier = flight.oldest;

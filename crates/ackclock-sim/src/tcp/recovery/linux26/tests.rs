@@ -127,10 +127,10 @@ proptest! {
     #[test]
     fn agrees_with_a_scanned_scoreboard(steps in prop::collection::vec((0_u8..10, 0_u64..40, 1_u64..6), 1..200)) {
         #[derive(Clone, Copy, PartialEq)]
-        enum Mark { Out, Reported, Lost, Again { place: u64, next: u64 } }
+        enum Mark { Out, Reported, Lost, Again { ordinal: u64, next: u64 } }
         let mut tried = Linux26::new(true, false);
         let mut marks: std::collections::BTreeMap<u64, Mark> = (0..20).map(|sequence| (sequence, Mark::Out)).collect();
-        let (mut flight, mut highest, mut place, mut delivered) = (Flight { oldest: 0, next: 20 }, 0, 0, 0);
+        let (mut flight, mut highest, mut ordinal, mut delivered) = (Flight { oldest: 0, next: 20 }, 0, 0, 0);
         // Where the episode ends, and whether a timeout began it.
         let mut point: Option<(u64, bool)> = None;
         for (step, pick, length) in steps {
@@ -142,8 +142,8 @@ proptest! {
                     tried.on_ack(Time::ZERO, cumulative, block(first, end), flight);
                     let arrived = |sequence: &u64| *sequence < cumulative || (first..end).contains(sequence);
                     for (sequence, mark) in marks.iter_mut().filter(|(sequence, _)| arrived(sequence)) {
-                        if let Mark::Again { place, .. } = mark {
-                            delivered = delivered.max(*place + 1);
+                        if let Mark::Again { ordinal, .. } = mark {
+                            delivered = delivered.max(*ordinal + 1);
                         }
                         if *sequence >= cumulative && *mark != Mark::Reported {
                             highest = highest.max(sequence + 1);
@@ -156,7 +156,7 @@ proptest! {
                     for (sequence, mark) in &mut marks {
                         let lost = match mark {
                             Mark::Out => sequence + 4 < highest,
-                            Mark::Again { place, next } => *next < highest || *place + 5 < delivered,
+                            Mark::Again { ordinal, next } => *next < highest || *ordinal + 5 < delivered,
                             _ => false,
                         };
                         if lost {
@@ -165,7 +165,7 @@ proptest! {
                     }
                     if point.is_some_and(|(point, _)| cumulative >= point) {
                         marks.values_mut().for_each(|mark| *mark = Mark::Out);
-                        (highest, place, delivered, point) = (0, 0, 0, None);
+                        (highest, ordinal, delivered, point) = (0, 0, 0, None);
                     } else if has_lost && point.is_none_or(|(_, after_timeout)| after_timeout) {
                         point = Some((flight.next, false));
                     }
@@ -173,7 +173,7 @@ proptest! {
                 3 => {
                     tried.on_timeout(Time::ZERO, flight);
                     marks.values_mut().filter(|mark| **mark != Mark::Reported).for_each(|mark| *mark = Mark::Lost);
-                    (place, delivered, point) = (0, 0, Some((flight.next, true)));
+                    (ordinal, delivered, point) = (0, 0, Some((flight.next, true)));
                 }
                 _ => {
                     let lowest = marks.iter().find(|(_, mark)| **mark == Mark::Lost).map(|(sequence, _)| *sequence);
@@ -181,8 +181,8 @@ proptest! {
                         NextPacket::Again(sequence) => {
                             prop_assert_eq!(Some(sequence), lowest);
                             tried.on_sent(Time::ZERO, sequence, flight);
-                            marks.insert(sequence, Mark::Again { place, next: flight.next });
-                            place += 1;
+                            marks.insert(sequence, Mark::Again { ordinal, next: flight.next });
+                            ordinal += 1;
                         }
                         next => {
                             prop_assert_eq!((next, lowest), (NextPacket::New, None));

@@ -13,7 +13,7 @@ pub struct Probe {
     /// When it goes out.
     deadline: Deadline,
     /// One goes out now, whatever the window.
-    due: bool,
+    is_due: bool,
     /// While one is under way: the acknowledgement that ends it.
     end: Option<u64>,
 }
@@ -22,7 +22,7 @@ impl Probe {
     /// Sets its time two smoothed RTTs after `now`, later when a `single` packet is outstanding (section 7.2). Without
     /// `smoothed_rtt` there is none.
     pub fn arm(&mut self, now: Time, smoothed_rtt: Option<Span>, single: bool) {
-        self.due = false;
+        self.is_due = false;
         let Some(smoothed) = smoothed_rtt else {
             self.deadline.clear();
             return;
@@ -41,8 +41,8 @@ impl Probe {
         if !self.deadline.expires(now) {
             return false;
         }
-        self.due = self.end.is_none() && outstanding;
-        self.due
+        self.is_due = self.end.is_none() && outstanding;
+        self.is_due
     }
 
     /// The retransmission timer expires first: one goes out now in its place, if it is armed and none is under way. Returns
@@ -51,7 +51,7 @@ impl Probe {
         let hastens = self.deadline.is_set() && self.end.is_none();
         if hastens {
             self.deadline.clear();
-            self.due = true;
+            self.is_due = true;
         }
         hastens
     }
@@ -65,19 +65,19 @@ impl Probe {
 
     /// A packet is sent, after which `next` is the next new one: the probe, if one was due.
     pub fn on_sent(&mut self, next: u64) {
-        if std::mem::take(&mut self.due) {
+        if std::mem::take(&mut self.is_due) {
             self.end = Some(next);
         }
     }
 
     /// Whether one goes out now.
     pub const fn is_due(&self) -> bool {
-        self.due
+        self.is_due
     }
 
     /// There is nothing to probe with.
     pub fn cancel(&mut self) {
-        self.due = false;
+        self.is_due = false;
     }
 
     /// Whether one was sent and is not acknowledged.
