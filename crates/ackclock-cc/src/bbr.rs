@@ -145,9 +145,9 @@ impl<V: Version> Model<V> {
             self.round_end = self.delivered;
             self.round_passed = true;
         }
-        let told = ended && ack.delivered.0 > 0;
-        self.round += u64::from(told);
-        told
+        let is_counted = ended && ack.delivered.0 > 0;
+        self.round += u64::from(is_counted);
+        is_counted
     }
 
     /// BtlBw and RTprop; whether RTprop had grown too old.

@@ -54,7 +54,7 @@ pub struct Compound {
     rounds: RoundTrips,
     base_rtt: Span,
     /// The smallest RTT of a completed round trip whose step is yet to be taken.
-    due: Option<Span>,
+    pending_rtt: Option<Span>,
 }
 
 impl Compound {
@@ -66,14 +66,14 @@ impl Compound {
 
     fn round_trip(&mut self, rtt: Span, ack: &Ack) {
         let w = self.base.window();
-        self.due = None;
+        self.pending_rtt = None;
         if self.base.in_slow_start() || w < self.params.low_window {
             self.set_dwnd(0.0);
         } else if ack.growth() > 0.0 {
             let diff = w * (1.0 - self.base_rtt.as_seconds() / rtt.as_seconds());
             self.set_dwnd(self.params.dwnd(self.dwnd, w, diff));
         } else if !ack.recovering {
-            self.due = Some(rtt);
+            self.pending_rtt = Some(rtt);
         }
     }
 }
@@ -88,7 +88,7 @@ impl Controller for Compound {
             dwnd: 0.0,
             rounds: RoundTrips::default(),
             base_rtt: Span::MAX,
-            due: None,
+            pending_rtt: None,
         }
     }
 
@@ -100,7 +100,7 @@ impl Controller for Compound {
                     self.base_rtt = self.base_rtt.min(rtt).max(Span(1));
                 }
                 let completed = self.rounds.on(&ack).map(|completed| completed.least.max(Span(1)));
-                if let Some(rtt) = completed.or(self.due) {
+                if let Some(rtt) = completed.or(self.pending_rtt) {
                     self.round_trip(rtt, &ack);
                 }
                 let growth = self.base.slow_start(&ack);

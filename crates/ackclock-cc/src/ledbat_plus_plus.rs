@@ -72,8 +72,8 @@ impl LedbatPlusPlusParams {
 enum Phase {
     /// The first slow start.
     First,
-    /// A slowdown is due at that time.
-    Between { due: Time },
+    /// The next slowdown begins at that time.
+    Between { next_slowdown: Time },
     /// A slowdown holds the window until that round trip.
     Held { since: Time, until: u64 },
     /// The way back from a slowdown that began at that time.
@@ -103,12 +103,14 @@ impl LedbatPlusPlus {
             Phase::First | Phase::Returning { .. } if self.base.in_slow_start() => {}
             Phase::First => {
                 let rtt = self.delay.current().unwrap_or(Span::ZERO);
-                self.phase = Phase::Between { due: now + rtt.saturating_mul(ROUNDS) };
+                self.phase = Phase::Between { next_slowdown: now + rtt.saturating_mul(ROUNDS) };
             }
             Phase::Returning { since } => {
-                self.phase = Phase::Between { due: now + Span::from_seconds_f64(interval(since)) };
+                self.phase = Phase::Between { next_slowdown: now + Span::from_seconds_f64(interval(since)) };
             }
-            Phase::Between { due } if new_round && now >= due && !self.base.in_slow_start() => {
+            Phase::Between { next_slowdown }
+                if new_round && now >= next_slowdown && !self.base.in_slow_start() =>
+            {
                 self.base.cut_to(self.base.window());
                 self.phase = Phase::Held { since: now, until: self.round + ROUNDS };
             }

@@ -165,19 +165,19 @@ macro_rules! library {
             fn catch(work: &mut dyn FnMut()) -> ::core::result::Result<(), ::std::string::String> {
                 static HOOK: ::std::sync::Once = ::std::sync::Once::new();
                 ::std::thread_local! {
-                    static SAID: ::std::cell::RefCell<::std::string::String> = const {
+                    static MESSAGE: ::std::cell::RefCell<::std::string::String> = const {
                         ::std::cell::RefCell::new(::std::string::String::new())
                     };
                 }
                 // It becomes part of the failure, and is not also printed.
                 HOOK.call_once(|| {
-                    ::std::panic::set_hook(::std::boxed::Box::new(|panic| SAID.set(panic.to_string())));
+                    ::std::panic::set_hook(::std::boxed::Box::new(|panic| MESSAGE.set(panic.to_string())));
                 });
                 ::std::panic::catch_unwind(::std::panic::AssertUnwindSafe(work)).map_err(|payload| {
                     // What was thrown may itself panic when it is dropped.
                     ::core::mem::forget(payload);
-                    let said = SAID.take();
-                    said.split_whitespace().collect::<::std::vec::Vec<_>>().join(" ")
+                    let message = MESSAGE.take();
+                    message.split_whitespace().collect::<::std::vec::Vec<_>>().join(" ")
                 })
             }
         }

@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Parameters as a scenario gives them: names and values.
-pub type Given<'a> = &'a [(&'a str, Value<'a>)];
+pub type NamedValues<'a> = &'a [(&'a str, Value<'a>)];
 
 /// The quantity that limits a sender under a control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,17 +35,17 @@ impl Kind {
 
 /// Makes a control from parameters and a start; otherwise says which parameter is at fault.
 pub type Build =
-    dyn Fn(Given<'_>, Start) -> Result<Box<dyn ErasedController>, (usize, ParameterError)> + Sync;
+    dyn Fn(NamedValues<'_>, Start) -> Result<Box<dyn ErasedController>, (usize, ParameterError)> + Sync;
 
 /// Checks parameters, and says which is at fault and why.
-pub type Check = dyn Fn(Given<'_>) -> Result<(), (usize, ParameterError)> + Sync;
+pub type Check = dyn Fn(NamedValues<'_>) -> Result<(), (usize, ParameterError)> + Sync;
 
-/// Checks what is given for parameters that are known only at run time.
+/// Checks the values of parameters that are known only at run time.
 ///
 /// # Errors
 /// The parameter at fault and the reason: it is unknown, or its value is outside of its domain.
-pub fn check(parameters: &[Parameter], given: Given<'_>) -> Result<(), (usize, ParameterError)> {
-    for (index, (name, value)) in given.iter().enumerate() {
+pub fn check(parameters: &[Parameter], values: NamedValues<'_>) -> Result<(), (usize, ParameterError)> {
+    for (index, (name, value)) in values.iter().enumerate() {
         let known = parameters.iter().find(|parameter| parameter.name == *name);
         let domain = known.ok_or((index, ParameterError::Unknown))?.domain;
         if !domain.contains(*value) {
@@ -55,16 +55,16 @@ pub fn check(parameters: &[Parameter], given: Given<'_>) -> Result<(), (usize, P
     Ok(())
 }
 
-/// The parameters given over the defaults.
+/// The parameters with these values, and their defaults otherwise.
 ///
 /// # Errors
 /// The parameter at fault and the reason.
-pub fn read<P: Parameters>(given: Given<'_>) -> Result<P, (usize, ParameterError)> {
+pub fn read<P: Parameters>(values: NamedValues<'_>) -> Result<P, (usize, ParameterError)> {
     let mut params = P::default();
-    for (index, (name, value)) in given.iter().enumerate() {
+    for (index, (name, value)) in values.iter().enumerate() {
         params.set(name, *value).map_err(|error| (index, error))?;
     }
-    params.check().map_err(|error| (given.len().saturating_sub(1), error))?;
+    params.check().map_err(|error| (values.len().saturating_sub(1), error))?;
     Ok(params)
 }
 
@@ -114,8 +114,8 @@ impl Entry {
             parameters: <C::Params as Parameters>::LIST,
             linux_2_6: Kernel26 { half_floor: false, counts_bytes: false },
             anytime: true,
-            build: Some(&|given, start| Ok(Box::new(C::new(read::<C::Params>(given)?, start)))),
-            check: &|given| read::<C::Params>(given).map(|_| ()),
+            build: Some(&|values, start| Ok(Box::new(C::new(read::<C::Params>(values)?, start)))),
+            check: &|values| read::<C::Params>(values).map(|_| ()),
         }
     }
 
@@ -124,13 +124,13 @@ impl Entry {
     pub const fn of_library<C: Controller, K: Catch>(name: &'static str, source: &'static str) -> Self {
         Entry {
             anytime: false,
-            build: Some(&|given, start| {
-                let read = || read::<C::Params>(given);
+            build: Some(&|values, start| {
+                let read = || read::<C::Params>(values);
                 let params = guarded_check::<K, _, _>(read, |rule| (0, ParameterError::Together(rule)))?;
                 Ok(Box::new(Guarded::<C, K>::of(|| C::new(params, start))))
             }),
-            check: &|given| {
-                let read = || read::<C::Params>(given).map(|_| ());
+            check: &|values| {
+                let read = || read::<C::Params>(values).map(|_| ());
                 guarded_check::<K, _, _>(read, |rule| (0, ParameterError::Together(rule)))
             },
             ..Entry::of::<C>(name, source)
@@ -148,7 +148,7 @@ impl Entry {
             linux_2_6: Kernel26 { half_floor: false, counts_bytes: false },
             anytime: true,
             build: None,
-            check: &|given| read::<P>(given).map(|_| ()),
+            check: &|values| read::<P>(values).map(|_| ()),
         }
     }
 
@@ -188,8 +188,8 @@ impl Entry {
     ///
     /// # Errors
     /// The index of the given parameter that is at fault, and what is wrong with it.
-    pub fn check(&self, given: Given<'_>) -> Result<(), (usize, ParameterError)> {
-        (self.check)(given)
+    pub fn check(&self, values: NamedValues<'_>) -> Result<(), (usize, ParameterError)> {
+        (self.check)(values)
     }
 
     /// A control at the start of a connection.
@@ -199,11 +199,11 @@ impl Entry {
     /// rate-based and has no window.
     pub fn build(
         &self,
-        given: Given<'_>,
+        values: NamedValues<'_>,
         start: Start,
     ) -> Result<Box<dyn ErasedController>, (usize, ParameterError)> {
         let none = || (0, ParameterError::Together("a rate-based control has no window"));
-        self.build.ok_or_else(none)?(given, start)
+        self.build.ok_or_else(none)?(values, start)
     }
 }
 

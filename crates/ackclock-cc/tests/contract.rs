@@ -106,7 +106,7 @@ fn signals() -> impl Strategy<Value = Vec<(Time, Signal)>> {
 }
 
 fn build(entry: &Entry, start: Start, draws: &[(u8, f64)]) -> Option<Box<dyn ErasedController>> {
-    let given: Vec<_> = entry
+    let values: Vec<_> = entry
         .parameters
         .iter()
         .zip(draws)
@@ -114,7 +114,7 @@ fn build(entry: &Entry, start: Start, draws: &[(u8, f64)]) -> Option<Box<dyn Era
         .map(|(parameter, draw)| (parameter.name, value(parameter.domain, *draw)))
         .collect();
     // Values that are allowed singly may be refused together.
-    entry.build(&given, start).ok()
+    entry.build(&values, start).ok()
 }
 
 /// Each rule, kept at its edge and then broken: a check that notices nothing would pass every control.
@@ -127,7 +127,7 @@ fn every_breach_is_noticed() {
         quantum: None,
     };
     let before = decided(10.0, 8.0);
-    let (one, none) = (Ack::of_one_packet(), Ack { credit: 0.0, ..Ack::of_one_packet() });
+    let (credit, no_credit) = (Ack::of_one_packet(), Ack { credit: 0.0, ..Ack::of_one_packet() });
     let lost = Lost { tx_in_flight: Packets(9), lost_since_sent: Packets(1), application_limited: false };
     let moderated = Signal::Moderated { window: Packets(3) };
     let rules = [
@@ -141,7 +141,7 @@ fn every_breach_is_noticed() {
         (moderated, decided(10.0, 8.0), decided(10.1, 8.0)),
         (moderated, decided(3.0, 8.0), decided(3.0, 7.0)),
         (Signal::Lost(lost), decided(10.0, 5.0), decided(10.1, 8.0)),
-        (Signal::Ack(none), decided(10.0, 8.0), decided(10.1, 8.0)),
+        (Signal::Ack(no_credit), decided(10.0, 8.0), decided(10.1, 8.0)),
     ];
     for (signal, kept, broken) in rules {
         assert_eq!(violation(before, signal, kept, false), None, "{signal:?} {kept:?}");
@@ -151,8 +151,8 @@ fn every_breach_is_noticed() {
     assert_eq!(violation(before, Signal::Recovered, in_quanta(1), false), None);
     assert!(violation(before, Signal::Recovered, in_quanta(0), false).is_some());
     // What may grow: a window that was acknowledged in full, and one that is a cap.
-    assert_eq!(violation(before, Signal::Ack(one), decided(11.0, 8.0), false), None);
-    assert_eq!(violation(before, Signal::Ack(none), decided(11.0, 8.0), true), None);
+    assert_eq!(violation(before, Signal::Ack(credit), decided(11.0, 8.0), false), None);
+    assert_eq!(violation(before, Signal::Ack(no_credit), decided(11.0, 8.0), true), None);
 }
 
 proptest! {

@@ -111,11 +111,11 @@ fn controls_tell_their_internals() {
         "bbr3",
     ] {
         let control = BuiltIn.find(name).unwrap().build(&[], Start::default()).unwrap();
-        let mut told = Vec::new();
-        control.internals(&mut |name, _| told.push(name));
-        let all = told.len();
-        told.sort_unstable();
-        told.dedup();
-        assert!(all > 0 && told.len() == all, "{name}: {told:?}");
+        let mut names = Vec::new();
+        control.internals(&mut |name, _| names.push(name));
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert!(all > 0 && names.len() == all, "{name}: {names:?}");
     }
 }

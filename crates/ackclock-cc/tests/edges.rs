@@ -38,9 +38,9 @@ fn alphas<C: Controller>(control: &mut C, rtts: &[u64], round: &mut u64) -> Vec<
         .collect()
 }
 
-fn all_near(seen: &[f64], expected: &[f64]) {
-    assert_eq!(seen.len(), expected.len());
-    seen.iter().zip(expected).for_each(|(a, b)| near(*a, *b, 1e-9));
+fn all_near(values: &[f64], expected: &[f64]) {
+    assert_eq!(values.len(), expected.len());
+    values.iter().zip(expected).for_each(|(a, b)| near(*a, *b, 1e-9));
 }
 
 /// Linux's Illinois with every parameter changed: alpha_max 20, beta_min 0.1; at the largest delay alpha_min 0.2 and beta_max

@@ -57,15 +57,15 @@ fn a_control_needs_nothing_unless_it_says_so() {
 /// Internals of a boxed control are those of its type: N = 3 of TCP-FIT, which was given by name.
 #[test]
 fn a_boxed_control_has_its_parameters_and_internals() {
-    let given = [("n", Value::Number(3.0)), ("rtt", Value::Choice("smoothed"))];
-    let fit = BuiltIn.find("fit").unwrap().build(&given, Start::default()).unwrap();
-    let mut told = None;
+    let values = [("n", Value::Number(3.0)), ("rtt", Value::Choice("smoothed"))];
+    let fit = BuiltIn.find("fit").unwrap().build(&values, Start::default()).unwrap();
+    let mut n = None;
     fit.internals(&mut |name, value| {
         if name == "n" {
-            told = Some(value);
+            n = Some(value);
         }
     });
-    assert_eq!(told, Some(3.0));
+    assert_eq!(n, Some(3.0));
     let flags = [("fast_convergence", Value::Flag(false))];
     assert_eq!(BuiltIn.find("cubic").unwrap().check(&flags), Ok(()));
 }
@@ -73,7 +73,7 @@ fn a_boxed_control_has_its_parameters_and_internals() {
 /// Which of the given parameters is at fault, and what would be right.
 #[test]
 fn a_refusal_says_what_is_expected() {
-    for (control, given, index, message) in [
+    for (control, values, index, message) in [
         ("cubic", &[("nothing", Value::Flag(true))][..], 0, "unknown parameter"),
         (
             "cubic",
@@ -85,7 +85,7 @@ fn a_refusal_says_what_is_expected() {
         ("cubic", &[("fast_convergence", Value::Number(1.0))], 0, "expected true or false"),
         ("fit", &[("n", Value::Number(0.5))], 0, "n must be 0 or at least 1"),
     ] {
-        let (at_fault, error) = BuiltIn.find(control).unwrap().check(given).unwrap_err();
+        let (at_fault, error) = BuiltIn.find(control).unwrap().check(values).unwrap_err();
         assert_eq!((at_fault, error.to_string().as_str()), (index, message));
     }
     let values =

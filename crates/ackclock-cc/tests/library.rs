@@ -76,9 +76,9 @@ fn a_panic_is_a_failure_that_can_be_asked_for() {
     let mut control = entry().build(&[], Start::default()).unwrap();
     let before = control.on(Time::ZERO, Signal::Ack(Ack::of_one_packet()));
     assert_eq!(control.failure(), None);
-    let mut seen = Vec::new();
-    control.internals(&mut |name, value| seen.push((name, value)));
-    assert_eq!(seen, [("before", 1.0)]);
+    let mut internals = Vec::new();
+    control.internals(&mut |name, value| internals.push((name, value)));
+    assert_eq!(internals, [("before", 1.0)]);
     assert_eq!(control.on(Time::ZERO, Signal::Loss { ecn: false }), before);
     let why = control.failure().unwrap().to_owned();
     assert!(why.starts_with("panicked at ") && why.ends_with(": a packet is lost"), "{why}");

@@ -111,13 +111,13 @@ fn alphas<C: Controller>(control: &mut C, rtts: &[u64], round: &mut u64) -> Vec<
 fn illinois_waits_theta_round_trips() {
     let mut illinois = Illinois::<Paper>::new(IllinoisParams::default(), at(100.0));
     let mut round = 0;
-    let seen = alphas(&mut illinois, &[100, 200, 100, 100, 100, 100, 100], &mut round);
-    for (alpha, expected) in seen.into_iter().zip([10.0, 0.1, 0.1, 0.1, 0.1, 0.1, 10.0]) {
+    let values = alphas(&mut illinois, &[100, 200, 100, 100, 100, 100, 100], &mut round);
+    for (alpha, expected) in values.into_iter().zip([10.0, 0.1, 0.1, 0.1, 0.1, 0.1, 10.0]) {
         near(alpha, expected, 1e-12);
     }
-    let seen = alphas(&mut illinois, &[200, 100, 100, 150, 100, 100, 100, 100, 100], &mut round);
+    let values = alphas(&mut illinois, &[200, 100, 100, 150, 100, 100, 100, 100, 100], &mut round);
     // da = dm/2: 0.1/0.5 = 0.2.
-    for (alpha, expected) in seen.into_iter().zip([0.1, 0.1, 0.1, 0.2, 0.2, 0.2, 0.2, 0.2, 10.0]) {
+    for (alpha, expected) in values.into_iter().zip([0.1, 0.1, 0.1, 0.2, 0.2, 0.2, 0.2, 0.2, 10.0]) {
         near(alpha, expected, 1e-12);
     }
 }
@@ -134,8 +134,8 @@ fn illinois_waits_after_its_own_backoff_only_in_linux() {
     near(tell(&mut paper, LOSS), 50.0, 1e-9);
     near(tell(&mut linux, LOSS), 50.0, 1e-9);
     near(alphas(&mut paper, &[100], &mut round_paper)[0], 10.0, 1e-12);
-    let seen = alphas(&mut linux, &[100; 5], &mut round_linux);
-    for (alpha, expected) in seen.into_iter().zip([0.3, 0.3, 0.3, 0.3, 10.0]) {
+    let values = alphas(&mut linux, &[100; 5], &mut round_linux);
+    for (alpha, expected) in values.into_iter().zip([0.3, 0.3, 0.3, 0.3, 10.0]) {
         near(alpha, expected, 1e-12);
     }
 }

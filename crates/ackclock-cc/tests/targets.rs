@@ -145,17 +145,17 @@ fn copa_competes() {
     let mut copa = copa_at(100.0, true);
     round(&mut copa, 40, 40, 1, 10);
     let mut end = 40;
-    let mut told = Vec::new();
+    let mut history = Vec::new();
     for number in 2..=15 {
         let rtt = if number % 2 == 0 { 80 } else { 100 };
         end += rtt;
         round(&mut copa, end, rtt, number, 10);
-        told.push((internal(&copa, "competitive"), internal(&copa, "inverse_delta")));
+        history.push((internal(&copa, "competitive"), internal(&copa, "inverse_delta")));
     }
     let expected: Vec<_> = (2..=15)
         .map(|number| if number <= 7 { (0.0, 2.0) } else { (1.0, f64::from(number) - 5.0) })
         .collect();
-    assert_eq!(told, expected);
+    assert_eq!(history, expected);
     let undone = {
         let mut twin = copa.clone();
         twin.on(ms(end), LOSS);

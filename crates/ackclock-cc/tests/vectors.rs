@@ -303,12 +303,12 @@ fn cubic_constants() {
 #[test]
 fn cubic_converges_fast() {
     let mut cubic = Cubic::<Rfc9438>::new(CubicParams::default(), at(1000.0));
-    let mut seen = Vec::new();
+    let mut maxima = Vec::new();
     for _ in 0..2 {
         cubic.on(Time::ZERO, Signal::Loss { ecn: false });
-        cubic.internals(&mut |_, w_max| seen.push(w_max));
+        cubic.internals(&mut |_, w_max| maxima.push(w_max));
     }
-    assert_eq!(seen, [1000.0, 595.0]);
+    assert_eq!(maxima, [1000.0, 595.0]);
     near(cubic.decision().window.0, 490.0, 1e-9);
 }
 

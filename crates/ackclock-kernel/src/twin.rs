@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char};
 use std::sync::LazyLock;
 
 use ackclock_cc::erased::ErasedController;
-use ackclock_cc::registry::{Build, Check, Entry, Given};
+use ackclock_cc::registry::{Build, Check, Entry, NamedValues};
 use ackclock_cc::{Ack, Decision, Ecn, ParameterError, Signal, Start, Wants};
 use ackclock_units::{PacketRate, Packets, Span, Time, Window};
 
@@ -330,7 +330,7 @@ pub fn original(name: &str) -> &str {
     if name == "bbr3-approx" { "bbr3-linux" } else { name }
 }
 
-fn none(given: Given<'_>) -> Result<(), (usize, ParameterError)> {
+fn none(given: NamedValues<'_>) -> Result<(), (usize, ParameterError)> {
     if given.is_empty() { Ok(()) } else { Err((0, ParameterError::Unknown)) }
 }
 

@@ -3,7 +3,7 @@
 use std::mem::take;
 
 use ackclock_cc::parameters::Value;
-use ackclock_cc::registry::{BuiltIn, Catalogue, Given};
+use ackclock_cc::registry::{BuiltIn, Catalogue, NamedValues};
 use ackclock_cc::{Ack, HyStart, Signal, Start};
 use ackclock_kernel::twin;
 use ackclock_units::{Packets, Span, Time, Window};
@@ -63,7 +63,7 @@ fn step_with_marks() -> impl Strategy<Value = Step> {
 }
 
 /// Parameters of the control in Rust that make it what the kernel can do: no window grows there while a cut is answered.
-fn parameters(name: &str) -> Given<'static> {
+fn parameters(name: &str) -> NamedValues<'static> {
     if name == "dctcp" { &[("grows_in_cut", Value::Flag(false))] } else { &[] }
 }
 

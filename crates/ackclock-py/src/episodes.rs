@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use ackclock_cc::erased::ErasedController;
-use ackclock_cc::registry::{Entry, Given};
+use ackclock_cc::registry::{Entry, NamedValues};
 use ackclock_cc::{Decision, ParameterError, Signal, Start};
 use ackclock_quic::simulated::Quic;
 use ackclock_sim::{Makers, Simulation};
@@ -147,12 +147,12 @@ thread_local! {
 /// With a space in it, no scenario can mean it.
 const NAME: &str = "set from outside";
 
-fn build(_: Given<'_>, start: Start) -> Result<Box<dyn ErasedController>, (usize, ParameterError)> {
+fn build(_: NamedValues<'_>, start: Start) -> Result<Box<dyn ErasedController>, (usize, ParameterError)> {
     let line = NEXT.take().unwrap_or_default();
     Ok(Box::new(Outside { line, window: start.window.0, observed: Observations::default() }))
 }
 
-fn check(_: Given<'_>) -> Result<(), (usize, ParameterError)> {
+fn check(_: NamedValues<'_>) -> Result<(), (usize, ParameterError)> {
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char};
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::library::{BUILD, BUILD_SYMBOL, ENTRIES_SYMBOL};
-use ackclock_cc::registry::{Build, Check, Entry, Given};
+use ackclock_cc::registry::{Build, Check, Entry, NamedValues};
 use ackclock_cc::{Decision, Signal, Wants};
 use ackclock_units::Time;
 use libloading::Library;
@@ -26,12 +26,12 @@ pub fn load_library(path: &str) -> PyResult<Vec<String>> {
     for entry in entries {
         let name: &'static str = Box::leak(format!("{path}:{}", entry.name).into_boxed_str());
         names.push(name.to_owned());
-        let build: &'static Build = Box::leak(Box::new(move |given: Given<'_>, start| {
+        let build: &'static Build = Box::leak(Box::new(move |given: NamedValues<'_>, start| {
             let control = Foreign { name, control: entry.build(given, start)? };
             control.examine(control.control.decision());
             Ok(Box::new(control) as Box<dyn ErasedController>)
         }));
-        let check: &'static Check = Box::leak(Box::new(move |given: Given<'_>| entry.check(given)));
+        let check: &'static Check = Box::leak(Box::new(move |given: NamedValues<'_>| entry.check(given)));
         // With a colon in it no built-in control is called so.
         catalogue::add(Entry::of_dynamic(name, entry.source, entry.parameters, build, check));
     }

@@ -6,7 +6,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use ackclock_cc::erased::ErasedController;
-use ackclock_cc::registry::{Build, Check, Entry, Given, check};
+use ackclock_cc::registry::{Build, Check, Entry, NamedValues, check};
 use ackclock_cc::{Decision, Domain, Ecn, HyStart, Parameter, Signal, Start, Value, Wants};
 use ackclock_sim::memory::OutOfMemory;
 use ackclock_units::{PacketRate, Packets, Time, Window};
@@ -90,7 +90,7 @@ impl PythonControl {
         Ok(own)
     }
 
-    fn build(class: &'static Class, given: Given<'_>, start: Start) -> PyResult<Self> {
+    fn build(class: &'static Class, given: NamedValues<'_>, start: Start) -> PyResult<Self> {
         Python::attach(|py| {
             let parameters = PyDict::new(py);
             for (name, value) in given {
@@ -295,11 +295,12 @@ pub fn register(
         wants,
         class: class_.unbind(),
     }));
-    let build: &'static Build = Box::leak(Box::new(move |given: Given<'_>, start| {
+    let build: &'static Build = Box::leak(Box::new(move |given: NamedValues<'_>, start| {
         check(kept.parameters, given)?;
         Ok(Box::new(or_raise(PythonControl::build(kept, given, start))) as Box<dyn ErasedController>)
     }));
-    let checked: &'static Check = Box::leak(Box::new(move |given: Given<'_>| check(kept.parameters, given)));
+    let checked: &'static Check =
+        Box::leak(Box::new(move |given: NamedValues<'_>| check(kept.parameters, given)));
     let entry = Entry::of_dynamic(kept.name, text(source), kept.parameters, build, checked);
     if catalogue::add(entry) {
         Ok(())

@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 
 use ackclock_cc::erased::ErasedController;
-use ackclock_cc::registry::{Build, Check, Entry, Given, check};
+use ackclock_cc::registry::{Build, Check, Entry, NamedValues, check};
 use ackclock_cc::{Decision, Domain, Ecn, HyStart, Parameter, ParameterError, Signal, Start, Value, Wants};
 use ackclock_units::{PacketRate, Packets, Time, Window};
 use js_sys::{Array, Function, Object, Reflect};
@@ -111,7 +111,7 @@ impl JavaScriptControl {
         Ok(own)
     }
 
-    fn build(class: &Class, given: Given<'_>, start: Start) -> Result<Self, JsValue> {
+    fn build(class: &Class, given: NamedValues<'_>, start: Start) -> Result<Self, JsValue> {
         let parameters = Object::new();
         for (name, value) in given {
             let value = match value {
@@ -352,7 +352,7 @@ pub fn register(class: Function) -> Result<(), JsValue> {
         classes.push(Class { class, internals: internals.leak(), wants });
         classes.len() - 1
     });
-    let build: &'static Build = Box::leak(Box::new(move |given: Given<'_>, start| {
+    let build: &'static Build = Box::leak(Box::new(move |given: NamedValues<'_>, start| {
         check(parameters, given)?;
         let class = CLASSES.with_borrow(|classes| classes.get(place).cloned());
         let class = class.ok_or((0, ParameterError::Together("the control is of another worker")))?;
@@ -362,7 +362,7 @@ pub fn register(class: Function) -> Result<(), JsValue> {
         })?;
         Ok(Box::new(own) as Box<dyn ErasedController>)
     }));
-    let checked: &'static Check = Box::leak(Box::new(move |given: Given<'_>| check(parameters, given)));
+    let checked: &'static Check = Box::leak(Box::new(move |given: NamedValues<'_>| check(parameters, given)));
     catalogue::add(Entry::of_dynamic(NAME, "written in the page", parameters, build, checked));
     Ok(())
 }

@@ -159,8 +159,8 @@ pub struct Aggregation {
     pub start: Time,
     delivered: f64,
     rounds: [f64; AGGREGATE_ROUNDS],
-    /// Where the present round trip is among them.
-    place: usize,
+    /// The index of the present round trip among them.
+    index: usize,
     round: u64,
     largest: f64,
 }
@@ -178,8 +178,8 @@ impl Aggregation {
             self.begin_round(round);
         }
         // Mostly less comes at once than before.
-        if extra > self.rounds[self.place] {
-            self.rounds[self.place] = extra;
+        if extra > self.rounds[self.index] {
+            self.rounds[self.index] = extra;
             self.largest = self.largest.max(extra);
         }
     }
@@ -188,8 +188,8 @@ impl Aggregation {
     #[cold]
     fn begin_round(&mut self, round: u64) {
         for _ in 0..(round - self.round).min(AGGREGATE_ROUNDS as u64) {
-            self.place = (self.place + 1) % AGGREGATE_ROUNDS;
-            self.rounds[self.place] = 0.0;
+            self.index = (self.index + 1) % AGGREGATE_ROUNDS;
+            self.rounds[self.index] = 0.0;
         }
         self.round = round;
         self.largest = self.rounds.iter().copied().fold(0.0, f64::max);
@@ -197,7 +197,7 @@ impl Aggregation {
 
     /// The largest of the last ten round trips; before the pipe is full, of this one.
     pub fn largest(&self, is_full: bool) -> f64 {
-        if is_full { self.largest } else { self.rounds[self.place] }
+        if is_full { self.largest } else { self.rounds[self.index] }
     }
 }
 

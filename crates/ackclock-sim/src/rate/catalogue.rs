@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use ackclock_cc::ParameterError;
-use ackclock_cc::registry::{self, Catalogue, Entry, Given, read};
+use ackclock_cc::registry::{self, Catalogue, Entry, NamedValues, read};
 
 use super::intake::{Intake, RateReceiver as _};
 use super::sender::{Law, RateSender, RateSettings};
@@ -15,7 +15,8 @@ use crate::endpoint::Ends;
 use crate::meter::Meter;
 use crate::random::Stream;
 
-type MakeEnds = fn(Given<'_>, RateSettings, (Stream, Meter), Intake) -> Result<Ends, (usize, ParameterError)>;
+type MakeEnds =
+    fn(NamedValues<'_>, RateSettings, (Stream, Meter), Intake) -> Result<Ends, (usize, ParameterError)>;
 
 /// A rate-based control that scenarios can name.
 pub struct RateEntry {
@@ -41,7 +42,7 @@ impl RateEntry {
     /// The index of the given parameter that is at fault, and what is wrong with it.
     pub fn make_ends(
         &self,
-        parameters: Given<'_>,
+        parameters: NamedValues<'_>,
         settings: RateSettings,
         sender: (Stream, Meter),
         intake: Intake,

@@ -119,17 +119,17 @@ fn aggregates_have_a_largest_size() {
 
 /// What the trace shows, by name.
 #[test]
-fn internals_are_told_by_name() {
+fn internals_have_their_names() {
     let mut control = on_the_path(State::Cruise);
     (control.lt, control.st, control.bst) = (180.0, 150.0, 4000.0);
     let expected =
         [("state", 3.0), ("bst_packets_per_s", 4000.0), ("st", 150.0), ("lt", 180.0), ("min_rtt_ms", 40.0)];
-    let mut told = 0;
+    let mut count = 0;
     control.internals(&mut |name, value| {
         if let Some((_, expected)) = expected.iter().find(|(other, _)| *other == name) {
             assert_eq!(value, *expected, "{name}");
-            told += 1;
+            count += 1;
         }
     });
-    assert_eq!(told, expected.len());
+    assert_eq!(count, expected.len());
 }
