@@ -219,10 +219,10 @@ mod tests {
     fn covered(setting: &str) {
         let checked = crate::read_toml(crate::EXAMPLE, "a.toml", &[setting.to_owned()], &BuiltIn)
             .unwrap_or_else(|refusal| panic!("{refusal}"));
-        let mut seen = DefaultsByTable::new();
-        checked.scenario.links.iter().for_each(|link| collect("link", &value(link), &mut seen));
-        checked.scenario.flows.iter().for_each(|flow| collect("flow", &value(flow), &mut seen));
-        for (kind, fields) in seen {
+        let mut tables = DefaultsByTable::new();
+        checked.scenario.links.iter().for_each(|link| collect("link", &value(link), &mut tables));
+        checked.scenario.flows.iter().for_each(|flow| collect("flow", &value(flow), &mut tables));
+        for (kind, fields) in tables {
             assert!(
                 fields.len() < 2 || defaults().contains_key(&kind),
                 "{setting}: every.toml has no {kind}"

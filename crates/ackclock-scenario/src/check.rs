@@ -22,10 +22,10 @@ const MOST_SAMPLES: u64 = 10_000_000;
 const MOST_ARRIVALS: f64 = 1e7;
 
 /// Checks a whole scenario, and returns it with its tree in which nothing is left to a default.
-pub fn scenario(given: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(Scenario, Node)> {
-    let mut given = given.clone();
-    paths::supply(&mut given);
-    let mut tree = given.clone();
+pub fn scenario(source: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(Scenario, Node)> {
+    let mut source = source.clone();
+    paths::supply(&mut source);
+    let mut tree = source.clone();
     fill::scenario(&mut tree);
     let table = Table::open(&tree, "", file, &FILE)?;
     let _: Option<paths::NamedPath> = table.get("path")?;
@@ -100,7 +100,7 @@ pub fn scenario(given: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(Sc
     if flows.is_empty() && arrivals.is_empty() {
         return Err(table.refuse("flow", "there must be at least one [[flow]]"));
     }
-    let (events, written) = event::events(&given, &table, &run, &topology, &flows)?;
+    let (events, written) = event::events(&source, &table, &run, &topology, &flows)?;
     flows.shrink_to_fit();
     let scenario = Scenario { run, links: topology.links.clone(), flows: flows.into(), arrivals, events };
     complete::scenario(&mut tree, &scenario, &topology, &firsts, written, catalogue);

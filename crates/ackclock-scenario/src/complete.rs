@@ -31,8 +31,8 @@ pub fn scenario(
     if let Some(Content::Array(tables)) = root.get_mut("flow").map(|node| &mut node.content) {
         for (table, first) in tables.iter_mut().zip(firsts) {
             let first = match first {
-                First::Flow(place) => &scenario.flows[*place],
-                First::Arrivals(place) => &scenario.arrivals[*place].flow,
+                First::Flow(index) => &scenario.flows[*index],
+                First::Arrivals(index) => &scenario.arrivals[*index].flow,
             };
             flow(table, first, links, catalogue);
         }
@@ -124,9 +124,9 @@ fn flow(table: &mut Node, flow: &Flow, links: &Topology, catalogue: &dyn Catalog
             Value::Flag(flag) => params.supply(parameter.name, || Content::Flag(flag)),
         }
     }
-    let place = |name: &str| entry.parameters.iter().position(|parameter| parameter.name == name);
+    let index_of = |name: &str| entry.parameters.iter().position(|parameter| parameter.name == name);
     if let Content::Table(entries) = &mut params.content {
-        entries.sort_by_key(|(name, _)| place(name));
+        entries.sort_by_key(|(name, _)| index_of(name));
     }
 }
 

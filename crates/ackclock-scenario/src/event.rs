@@ -22,11 +22,11 @@ const TOPOLOGY: [&str; 4] = ["dumbbell", "parking_lot", "node", "link"];
 /// Reads the events of a scenario, and those that square waves make; and how the events are written when nothing is
 /// left to a default, not even to one that another key gives.
 ///
-/// `given` is the scenario as it was written, `table` the same with the defaults. An event is read by setting its key
+/// `source` is the scenario as it was written, `table` the same with the defaults. An event is read by setting its key
 /// in a copy of what was written and reading the links again: what differs is what it changes, and what could not
 /// stand in the file is refused with the same words.
 pub fn events(
-    given: &Node,
+    source: &Node,
     table: &Table<'_>,
     run: &Run,
     topology: &Topology,
@@ -34,8 +34,8 @@ pub fn events(
 ) -> Read<(Vec<Event>, Vec<Node>)> {
     let mut events = waves(table, run, topology)?;
     let mut written = Vec::new();
-    let parts = given.entries().iter().filter(|(name, _)| TOPOLOGY.contains(&name.as_str()));
-    let mut changed = Node::table(parts.cloned().collect(), &given.origin);
+    let parts = source.entries().iter().filter(|(name, _)| TOPOLOGY.contains(&name.as_str()));
+    let mut changed = Node::table(parts.cloned().collect(), &source.origin);
     let mut tree = filled(&changed);
     complete::topology(&mut tree, topology);
     let mut links = topology.links.clone();
@@ -129,8 +129,8 @@ fn state(changed: &Node, event: &Table<'_>, file: &str, topology: &Topology) -> 
     Ok(State { tree, links: after.links })
 }
 
-fn filled(given: &Node) -> Node {
-    let mut tree = given.clone();
+fn filled(source: &Node) -> Node {
+    let mut tree = source.clone();
     fill::section(&mut tree, &FILE);
     tree
 }
@@ -145,10 +145,10 @@ fn differences(before: &Node, after: &Node, links: &[Link]) -> Vec<(String, Node
             changes.extend(difference(name.clone(), old, new));
             continue;
         };
-        for (place, (old, new)) in old.iter().zip(new).enumerate() {
-            let link = links.get(2 * place).map_or("", |link| &link.name);
+        for (index, (old, new)) in old.iter().zip(new).enumerate() {
+            let link = links.get(2 * index).map_or("", |link| &link.name);
             // A path is cut at its dots.
-            let word = if link.contains('.') { place.to_string() } else { link.to_owned() };
+            let word = if link.contains('.') { index.to_string() } else { link.to_owned() };
             changes.extend(difference(format!("{name}.{word}"), old, new));
         }
     }
@@ -206,7 +206,7 @@ fn when(event: &Table<'_>, run: &Run, flows: &[Flow], every: Option<(Span, Span)
     }
 }
 
-/// The path with the name of a link turned into its place in the file.
+/// The path with the name of a link turned into its index in the file.
 fn resolve(event: &Table<'_>, path: &str, topology: &Topology) -> Read<String> {
     let mut parts: Vec<String> = path.split('.').map(str::to_owned).collect();
     let first = parts.first().map(String::as_str);
@@ -216,10 +216,10 @@ fn resolve(event: &Table<'_>, path: &str, topology: &Topology) -> Read<String> {
     }
     if first == Some("link")
         && let Some(name) = parts.get_mut(1)
-        && let Some(place) = topology.links.iter().position(|link| link.name == *name)
+        && let Some(index) = topology.links.iter().position(|link| link.name == *name)
     {
-        *name = (place / 2).to_string();
-        if place % 2 == 1 {
+        *name = (index / 2).to_string();
+        if index % 2 == 1 {
             parts.insert(2, "reverse".to_owned());
         }
     }

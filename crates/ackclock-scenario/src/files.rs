@@ -13,27 +13,27 @@ pub type Files = BTreeMap<String, String>;
 
 thread_local! {
     /// The files supplied with the scenario that this thread is checking.
-    static GIVEN: RefCell<Option<Arc<Files>>> = const { RefCell::new(None) };
+    static FILES: RefCell<Option<Arc<Files>>> = const { RefCell::new(None) };
     /// The names of the files that the scenario named so far.
-    static NAMED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    static NAMES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Runs `work`, for which `files` stand in place of the disk; and the names of the files that it asked for, each once.
 pub(crate) fn with<T>(files: Option<&Arc<Files>>, work: impl FnOnce() -> T) -> (T, Vec<String>) {
-    let (before, outer) = (GIVEN.replace(files.cloned()), NAMED.take());
+    let (before, outer) = (FILES.replace(files.cloned()), NAMES.take());
     let result = work();
-    GIVEN.set(before);
-    (result, NAMED.replace(outer))
+    FILES.set(before);
+    (result, NAMES.replace(outer))
 }
 
-/// The file `name`, if files were given; otherwise it is on disk.
-pub(crate) fn given(name: &str) -> Option<Result<String, String>> {
-    NAMED.with_borrow_mut(|named| {
-        if !named.iter().any(|other| other == name) {
-            named.push(name.to_owned());
+/// The text of the file `name`, if files were given; otherwise it is on disk.
+pub(crate) fn supplied_text(name: &str) -> Option<Result<String, String>> {
+    NAMES.with_borrow_mut(|names| {
+        if !names.iter().any(|other| other == name) {
+            names.push(name.to_owned());
         }
     });
-    GIVEN.with_borrow(|files| {
+    FILES.with_borrow(|files| {
         let files = files.as_ref()?;
         let names = || files.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
         Some(files.get(name).cloned().ok_or_else(|| match names() {

@@ -215,15 +215,15 @@ fn controller<'c>(
     traffic: &Traffic,
     catalogue: &'c dyn Catalogue,
 ) -> Read<Option<&'c Entry>> {
-    let given: Option<String> = table.get("controller")?;
-    let name = match (traffic, given) {
+    let controller: Option<String> = table.get("controller")?;
+    let name = match (traffic, controller) {
         (Traffic::Datagrams(_) | Traffic::Media(_) | Traffic::Emultcp(_), Some(_)) => {
             return Err(table.refuse("controller", "give either controller or source, not both"));
         }
         (Traffic::Datagrams(_) | Traffic::Media(_), None) => return Ok(None),
         (Traffic::Emultcp(_), None) => "reno".to_owned(),
-        (Traffic::Web(_) | Traffic::Requests(_) | Traffic::Bulk, given) => {
-            table.required("controller", given)?
+        (Traffic::Web(_) | Traffic::Requests(_) | Traffic::Bulk, controller) => {
+            table.required("controller", controller)?
         }
     };
     let name = name.as_str();
@@ -281,24 +281,25 @@ fn params(table: &Table<'_>, entry: &Entry) -> Read<Vec<(String, ParamValue)>> {
         params.push((name.clone(), value));
     }
     // A value that is the default anyway is not given: two ways to write one scenario are one scenario.
-    let given: Vec<_> = (0..)
+    let overrides: Vec<_> = (0..)
         .zip(&params)
         .map(|(index, (name, value))| (index, name.as_str(), value.as_value()))
         .filter(|(_, name, value)| {
             !entry.parameters.iter().any(|parameter| parameter.name == *name && parameter.default == *value)
         })
         .collect();
-    let pairs: Vec<_> = given.iter().map(|(_, name, value)| (*name, *value)).collect();
+    let pairs: Vec<_> = overrides.iter().map(|(_, name, value)| (*name, *value)).collect();
     entry.check(&pairs).map_err(|(index, error)| {
-        let index: usize = given.get(index).map_or(index, |(index, ..)| *index);
-        let found = entries.get(index).map_or(String::new(), |(_, node)| format!(", found {}", node.content));
-        refuse(index, format!("{error}{found}"))
+        let index: usize = overrides.get(index).map_or(index, |(index, ..)| *index);
+        let suffix =
+            entries.get(index).map_or(String::new(), |(_, node)| format!(", found {}", node.content));
+        refuse(index, format!("{error}{suffix}"))
     })?;
     let kept = |name: &str| {
         params
             .iter()
             .enumerate()
-            .find(|(index, (other, _))| other == name && given.iter().any(|(given, ..)| given == index))
+            .find(|(index, (other, _))| other == name && overrides.iter().any(|(number, ..)| number == index))
     };
     Ok(names.iter().filter_map(|name| kept(name)).map(|(_, param)| param.clone()).collect())
 }

@@ -2,7 +2,7 @@
 //!
 //! A scenario is read from TOML or JSON, changed by settings such as
 //! `flow.0.rtt=80ms`, and checked: the result has every default filled in and nothing impossible.
-//! A refusal is one line with the place, what is wrong, and what is allowed. Names and
+//! A refusal is one line with the location, what is wrong, and what is allowed. Names and
 //! parameters of congestion controls are checked against a catalogue that is passed in.
 //!
 //! ```
@@ -245,13 +245,13 @@ impl Checked {
 }
 
 fn once<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
-    let mut seen: Vec<String> = Vec::new();
+    let mut unique: Vec<String> = Vec::new();
     for name in names {
-        if !seen.iter().any(|other| other == name) {
-            seen.push(name.to_owned());
+        if !unique.iter().any(|other| other == name) {
+            unique.push(name.to_owned());
         }
     }
-    seen
+    unique
 }
 
 /// Reads a scenario from TOML and checks it: [`Draft::from_toml`], [`Draft::set`], [`Draft::check`].

@@ -126,8 +126,8 @@ fn rate_and_trace(table: &Table<'_>) -> Read<(Option<Rate>, Option<RateTrace>)> 
 
 /// The text of a file that a scenario names, relative to the scenario's own.
 fn read_file(table: &Table<'_>, key: &str, file: &str) -> Read<String> {
-    if let Some(given) = crate::files::given(file) {
-        return given.map_err(|problem| table.refuse(key, format!("{file}: {problem}")));
+    if let Some(text) = crate::files::supplied_text(file) {
+        return text.map_err(|problem| table.refuse(key, format!("{file}: {problem}")));
     }
     let folder = Path::new(table.file()).parent().filter(|_| table.file() != "-").unwrap_or(Path::new(""));
     let path = folder.join(file);

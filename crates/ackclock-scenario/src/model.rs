@@ -104,31 +104,31 @@ pub enum Change {
     Between(Box<[Change; 2]>),
 }
 
-/// The number at `place`, from 0 to 1, of the way from one to the other.
-fn between(from: u64, to: u64, place: f64) -> u64 {
-    let way = (from.abs_diff(to) as f64 * place) as u64;
+/// The number at `fraction`, from 0 to 1, of the way from one to the other.
+fn between(from: u64, to: u64, fraction: f64) -> u64 {
+    let way = (from.abs_diff(to) as f64 * fraction) as u64;
     if from <= to { from + way } else { from - way }
 }
 
 impl Change {
-    /// The change at `place`, from 0 to 1, of the way from this one to `other`; none if there is no such thing between the
-    /// two.
+    /// The change at `fraction`, from 0 to 1, of the way from this one to `other`; none if there is no such thing between
+    /// the two.
     #[must_use]
-    pub fn towards(&self, other: &Change, place: f64) -> Option<Change> {
-        let span = |a: Span, b: Span| Span(between(a.0, b.0, place));
+    pub fn towards(&self, other: &Change, fraction: f64) -> Option<Change> {
+        let span = |a: Span, b: Span| Span(between(a.0, b.0, fraction));
         Some(match (self, other) {
-            (Change::Rate(a), Change::Rate(b)) => Change::Rate(Rate(between(a.0, b.0, place))),
+            (Change::Rate(a), Change::Rate(b)) => Change::Rate(Rate(between(a.0, b.0, fraction))),
             (Change::Delay(a), Change::Delay(b)) => Change::Delay(span(*a, *b)),
             (
                 Change::Loss(Loss::Bernoulli { probability: a }),
                 Change::Loss(Loss::Bernoulli { probability: b }),
-            ) => Change::Loss(Loss::Bernoulli { probability: a + (b - a) * place }),
+            ) => Change::Loss(Loss::Bernoulli { probability: a + (b - a) * fraction }),
             (Change::Queue(Queue::Droptail { limit: a }), Change::Queue(Queue::Droptail { limit: b })) => {
                 let limit = match (a, b) {
                     (Limit::Packets(a), Limit::Packets(b)) => {
-                        Limit::Packets(Packets(between(a.0, b.0, place)))
+                        Limit::Packets(Packets(between(a.0, b.0, fraction)))
                     }
-                    (Limit::Bytes(a), Limit::Bytes(b)) => Limit::Bytes(Bytes(between(a.0, b.0, place))),
+                    (Limit::Bytes(a), Limit::Bytes(b)) => Limit::Bytes(Bytes(between(a.0, b.0, fraction))),
                     _ => return None,
                 };
                 Change::Queue(Queue::Droptail { limit })

@@ -1,4 +1,4 @@
-//! Reading tables of the format: every value is found, checked by its key, and refused with its place.
+//! Reading tables of the format: every value is found, checked by its key, and refused with its location.
 
 use std::fmt;
 
@@ -18,14 +18,14 @@ pub struct Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let file = if self.file == "-" { "standard input" } else { &self.file };
-        let place = match &self.origin {
+        let location = match &self.origin {
             Origin::Line(0) | Origin::Data => format!("{file}: "),
             Origin::Line(line) => format!("{file}:{line}: "),
             Origin::Setting(setting) => format!("--set {setting}: "),
         };
         let path = if self.path.is_empty() { String::new() } else { format!("{}: ", self.path) };
         // One line whatever a file contains, and what it says.
-        for c in [&place, &path, &self.problem].into_iter().flat_map(|part| part.chars()) {
+        for c in [&location, &path, &self.problem].into_iter().flat_map(|part| part.chars()) {
             if is_hidden(c) { write!(f, "{}", c.escape_default())? } else { write!(f, "{c}")? }
         }
         Ok(())
@@ -64,7 +64,7 @@ impl Refusal {
     }
 }
 
-/// A table that is being read, with the place it has in the scenario.
+/// A table that is being read, with its path in the scenario.
 #[derive(Clone, Debug)]
 pub(crate) struct Table<'a> {
     entries: &'a [(String, Node)],

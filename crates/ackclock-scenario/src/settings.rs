@@ -47,8 +47,8 @@ impl Flow {
         let entry = catalogue.find(&self.control);
         let parameters = entry.map_or(&[][..], |entry| entry.parameters);
         let effective = |name: &str, default: Value<'static>| {
-            let given = self.params.iter().find(|(given, _)| given == name);
-            match given.map_or(default, |(_, value)| value.as_value()) {
+            let param = self.params.iter().find(|(other, _)| other == name);
+            match param.map_or(default, |(_, value)| value.as_value()) {
                 Value::Number(number) => json!(number),
                 Value::Choice(word) => json!(word),
                 Value::Flag(flag) => json!(flag),

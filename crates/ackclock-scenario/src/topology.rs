@@ -35,18 +35,18 @@ impl Topology {
         let dumbbell = table.table("dumbbell")?;
         let parking_lot = table.table("parking_lot")?;
         let links = table.tables("link")?;
-        let given = [
+        let sections = [
             ("dumbbell", dumbbell.is_some()),
             ("parking_lot", parking_lot.is_some()),
             ("link", !links.is_empty()),
         ];
-        let mut given = given.into_iter().filter(|(_, is)| *is).map(|(name, _)| name);
-        match (given.next(), given.next()) {
+        let mut names = sections.into_iter().filter(|(_, is)| *is).map(|(name, _)| name);
+        match (names.next(), names.next()) {
             (None, _) => return Err(table.refuse("dumbbell", "is required, or parking_lot, or link")),
-            (Some(one), Some(other)) => {
+            (Some(first), Some(second)) => {
                 return Err(table.refuse(
-                    other,
-                    format!("give only one of dumbbell, parking_lot and link; {one} is already given"),
+                    second,
+                    format!("give only one of dumbbell, parking_lot and link; {first} is already given"),
                 ));
             }
             _ => {}
@@ -92,8 +92,8 @@ impl Topology {
         for link in links {
             let mut end = |key: &str| -> Read<usize> {
                 let name: String = link.need(key)?;
-                if let Some(place) = names.iter().position(|other| *other == name) {
-                    return Ok(place);
+                if let Some(index) = names.iter().position(|other| *other == name) {
+                    return Ok(index);
                 }
                 if !declared.is_empty() {
                     return Err(unknown_node(link, key, &name, &names));

@@ -125,10 +125,10 @@ pub fn arrivals(table: &Table<'_>, flow: &Flow, end: Span, capacity: Rate) -> Re
 }
 
 impl Flow {
-    /// Makes it number `place` of the `size` flows of its `[[flow]]`, of which `first` is the first.
-    pub(crate) fn join_group(&mut self, first: usize, place: u32, size: u32) {
+    /// Makes it number `index` of the `size` flows of its `[[flow]]`, of which `first` is the first.
+    pub(crate) fn join_group(&mut self, first: usize, index: u32, size: u32) {
         if let Traffic::Emultcp(group) = &mut self.traffic {
-            *group = Emultcp { group: first, place, size };
+            *group = Emultcp { group: first, place: index, size };
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A scenario as written: values with the place they came from, so that every refusal can name it.
+//! A scenario as written: values with their origins, so that every refusal can name its location.
 
 use std::fmt;
 
@@ -127,7 +127,7 @@ impl Node {
             .split_once('=')
             .ok_or_else(|| "expected KEY=VALUE, such as flow.0.rtt=80ms".to_owned())?;
         let origin = Origin::Setting(setting.to_owned());
-        let node = self.place(path.trim(), &origin)?;
+        let node = self.node_at(path.trim(), &origin)?;
         node.content = read_value(value.trim());
         node.mark(&origin);
         Ok(())
@@ -137,7 +137,7 @@ impl Node {
     ///
     /// # Errors
     /// The problem with the path, in one line.
-    pub fn place(&mut self, path: &str, origin: &Origin) -> Result<&mut Node, String> {
+    pub fn node_at(&mut self, path: &str, origin: &Origin) -> Result<&mut Node, String> {
         let mut node = self;
         for key in path.split('.') {
             if key.is_empty() {

@@ -13,7 +13,7 @@ pub(crate) trait Value: Sized {
     /// Reads it as `form` allows.
     ///
     /// # Errors
-    /// The problem and the allowed values, without the place.
+    /// The problem and the allowed values, without the location.
     fn read(content: &Content, form: Form) -> Result<Self, String>;
 }
 

@@ -48,17 +48,17 @@ fn stays(checked: &Checked, file: &str) {
 
 #[test]
 fn every_scenario_of_the_repository_stays_itself() {
-    let mut seen = 0;
+    let mut count = 0;
     for entry in std::fs::read_dir(format!("{ROOT}/scenarios")).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|extension| extension == "toml") {
             let file = path.display().to_string();
             let text = std::fs::read_to_string(&path).unwrap();
             stays(&read_toml(&text, &file, &[], &all()).unwrap(), &file);
-            seen += 1;
+            count += 1;
         }
     }
-    assert!(seen >= 6, "only {seen} scenarios were read");
+    assert!(count >= 6, "only {count} scenarios were read");
 }
 
 /// The keys of the schema that are not in the complete text are those whose absence means that there is none.
@@ -363,18 +363,18 @@ proptest! {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 30, failure_persistence: None, ..ProptestConfig::default() })]
-    /// Another number, word or flag in one place gives another digest exactly if it gives another scenario.
+    /// Another number, word or flag in one leaf gives another digest exactly if it gives another scenario.
     #[test]
-    fn digests_differ_when_scenarios_do(text in scenario(), places in prop::collection::vec((0_usize..400, 0_usize..3), 40)) {
+    fn digests_differ_when_scenarios_do(text in scenario(), picks in prop::collection::vec((0_usize..400, 0_usize..3), 40)) {
         let checked = read_toml(&text, "a.toml", &[], &all());
         prop_assume!(checked.is_ok());
         let checked = checked.unwrap();
-        for (place, change) in places {
+        for (pick, change) in picks {
             let mut changed = checked.json();
             let mut leaves = Vec::new();
             leaves_of(&mut changed, &mut leaves);
-            let place = place % leaves.len();
-            alter(leaves.swap_remove(place), change);
+            let index = pick % leaves.len();
+            alter(leaves.swap_remove(index), change);
             let Ok(other) = read_json(&changed.to_string(), "a.toml", &[], &all()) else { continue };
             prop_assert_eq!(other.digest() == checked.digest(), other.scenario == checked.scenario);
         }

@@ -1,4 +1,5 @@
-//! What is refused of applications, receivers, the noise of single flows and events: each with its place and what is allowed.
+//! What is refused of applications, receivers, the noise of single flows and events: each with its location and what is
+//! allowed.
 
 use ackclock_cc::registry::BuiltIn;
 use ackclock_scenario::read_toml;

@@ -21,8 +21,8 @@ fn a_value_in_place_of_a_table() {
         ("dumbbell.square=2 Mbit/s", "a text; write square = { rate = \"2 Mbit/s\", period = ... }"),
         ("dumbbell=4g", "a text; write [dumbbell] and its keys on lines below it"),
     ] {
-        let said = refusal(setting);
-        assert!(said.ends_with(&format!("expected a table, found {written}")), "{said}");
+        let message = refusal(setting);
+        assert!(message.ends_with(&format!("expected a table, found {written}")), "{message}");
     }
 }
 

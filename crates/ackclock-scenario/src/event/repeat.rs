@@ -73,20 +73,20 @@ impl<'a> EventRequest<'a> {
 
     /// Sets its key to `value` in `tree`.
     pub fn set(&self, event: &Table<'_>, tree: &mut Node, value: &Node) -> Read<()> {
-        let place = tree.place(&self.path, &value.origin).map_err(|problem| event.refuse("set", problem))?;
-        place.content = value.content.clone();
-        place.mark(&value.origin);
+        let node = tree.node_at(&self.path, &value.origin).map_err(|problem| event.refuse("set", problem))?;
+        node.content = value.content.clone();
+        node.mark(&value.origin);
         Ok(())
     }
 
     /// The key of a link that it sets or is within; none if it is a whole link.
     fn unit(&self) -> Option<&str> {
         let mut end = 0;
-        for (place, part) in self.path.split('.').enumerate() {
-            end += part.len() + usize::from(place > 0);
-            let is_link = match place {
+        for (index, part) in self.path.split('.').enumerate() {
+            end += part.len() + usize::from(index > 0);
+            let is_link = match index {
                 0 => true,
-                _ => part == "reverse" || place == 1 && self.path.starts_with("link."),
+                _ => part == "reverse" || index == 1 && self.path.starts_with("link."),
             };
             if !is_link {
                 return self.path.get(..end);
@@ -114,10 +114,10 @@ fn units<'t>(tree: &'t Node, links: &[Link]) -> Vec<(String, String, &'t Node)> 
     for (name, node) in tree.entries() {
         match &node.content {
             Content::Array(tables) if name == "link" => {
-                for (place, table) in tables.iter().enumerate() {
-                    let link = links.get(2 * place).map_or("", |link| &link.name);
-                    let word = if link.contains('.') { place.to_string() } else { link.to_owned() };
-                    add(&format!("{name}.{word}"), &format!("{name}.{place}"), table);
+                for (index, table) in tables.iter().enumerate() {
+                    let link = links.get(2 * index).map_or("", |link| &link.name);
+                    let word = if link.contains('.') { index.to_string() } else { link.to_owned() };
+                    add(&format!("{name}.{word}"), &format!("{name}.{index}"), table);
                 }
             }
             Content::Table(_) => add(name, name, node),
@@ -232,7 +232,7 @@ pub fn changes(
     Ok(changes)
 }
 
-/// The place of what is changed among the keys of a link.
+/// The rank of what is changed among the keys of a link.
 fn order(change: &Change) -> u8 {
     match change {
         Change::Rate(_) => 0,

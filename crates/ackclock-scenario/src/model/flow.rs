@@ -195,13 +195,14 @@ impl Sizes {
         self.0.iter().map(|(bytes, share)| share * bytes.0.div_ceil(packet.0) as f64).sum()
     }
 
-    /// The size at `place`, from 0 to 1, when they lie side by side in the order of the file, each as long as its share.
+    /// The size at `fraction`, from 0 to 1, when they lie side by side in the order of the file, each as long as its
+    /// share.
     #[must_use]
-    pub fn at(&self, place: f64) -> Bytes {
+    pub fn at(&self, fraction: f64) -> Bytes {
         let mut end = 0.0;
         let within = |(_, share): &&(Bytes, f64)| {
             end += share;
-            place < end
+            fraction < end
         };
         self.0.iter().find(within).or(self.0.last()).map_or(Bytes(1), |(size, _)| *size)
     }
