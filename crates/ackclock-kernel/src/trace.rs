@@ -31,16 +31,16 @@ struct Change<'a> {
 }
 
 impl Change<'_> {
-    fn long(&self, place: usize) -> u64 {
-        self.bytes[8 * place..][..8].try_into().map_or(0, u64::from_ne_bytes)
+    fn long(&self, index: usize) -> u64 {
+        self.bytes[8 * index..][..8].try_into().map_or(0, u64::from_ne_bytes)
     }
 
-    fn word(&self, place: usize) -> u32 {
-        self.bytes[8 * NUMBERS + 4 * place..][..4].try_into().map_or(0, u32::from_ne_bytes)
+    fn word(&self, index: usize) -> u32 {
+        self.bytes[8 * NUMBERS + 4 * index..][..4].try_into().map_or(0, u32::from_ne_bytes)
     }
 
-    fn port(&self, place: usize) -> u16 {
-        self.bytes[8 * NUMBERS + 24 + 2 * place..][..2].try_into().map_or(0, u16::from_ne_bytes)
+    fn port(&self, index: usize) -> u16 {
+        self.bytes[8 * NUMBERS + 24 + 2 * index..][..2].try_into().map_or(0, u16::from_ne_bytes)
     }
 
     fn name(&self) -> &str {
@@ -56,12 +56,12 @@ impl Change<'_> {
         let (window, ssthresh) = (twin::packets(self.long(2)), twin::packets(self.long(3)));
         let ssthresh = if ssthresh.is_finite() { ssthresh.to_string() } else { String::new() };
         let mut line = format!("{},{:x},{kind},{control},{window},{ssthresh}", self.long(0), self.long(1));
-        for place in 0..6 {
-            let _ = write!(line, ",{}", self.word(place));
+        for index in 0..6 {
+            let _ = write!(line, ",{}", self.word(index));
         }
         let _ = write!(line, ",{},{},", self.port(0), self.port(1));
         let internals = twin::internals_of(control).into_iter().enumerate();
-        let internals = internals.map(|(place, name)| (name, twin::internal(self.long(4 + place))));
+        let internals = internals.map(|(index, name)| (name, twin::internal(self.long(4 + index))));
         let known = internals.filter(|(_, value)| !value.is_nan());
         line + &known.map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
     }
@@ -112,9 +112,9 @@ impl Listening {
 
     fn read(&self) -> (u64, u64) {
         let value = self.0.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).ok().flatten().unwrap_or_default();
-        let part = |place: usize| {
+        let part = |index: usize| {
             value
-                .get(8 * place..8 * place + 8)
+                .get(8 * index..8 * index + 8)
                 .and_then(|part| part.try_into().ok())
                 .map_or(0, u64::from_ne_bytes)
         };

@@ -105,8 +105,8 @@ pub fn internal(fixed: u64) -> f64 {
 /// Names of a control's internals, in their order; none for an unknown control.
 #[must_use]
 pub fn internals_of(name: &str) -> Vec<&'static str> {
-    let place = NAMES.iter().position(|known| *known == name);
-    place.map_or_else(Vec::new, |place| names_of(tables()[place]).collect())
+    let index = NAMES.iter().position(|known| *known == name);
+    index.map_or_else(Vec::new, |index| names_of(tables()[index]).collect())
 }
 
 #[expect(unsafe_code, reason = "the names are C's")]
@@ -330,8 +330,8 @@ pub fn original(name: &str) -> &str {
     if name == "bbr3-approx" { "bbr3-linux" } else { name }
 }
 
-fn none(given: NamedValues<'_>) -> Result<(), (usize, ParameterError)> {
-    if given.is_empty() { Ok(()) } else { Err((0, ParameterError::Unknown)) }
+fn none(values: NamedValues<'_>) -> Result<(), (usize, ParameterError)> {
+    if values.is_empty() { Ok(()) } else { Err((0, ParameterError::Unknown)) }
 }
 
 static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
@@ -339,8 +339,8 @@ static ENTRIES: LazyLock<Vec<Entry>> = LazyLock::new(|| {
         .iter()
         .zip(tables())
         .map(|(name, functions)| {
-            let build: Box<Build> = Box::new(move |given, start| {
-                none(given)?;
+            let build: Box<Build> = Box::new(move |values, start| {
+                none(values)?;
                 Ok(Box::new(Twin::new(functions, start)) as Box<dyn ErasedController>)
             });
             let check: &'static Check = &none;

@@ -61,24 +61,24 @@ fn as_json(arguments: &[&str]) -> Value {
 
 #[test]
 fn who_may_not_load_is_told_in_one_line() {
-    let (status, said) = as_nobody(&["load", "fit"]);
-    assert_eq!(said, "ackclock-kernel: loading controls needs root; run sudo ackclock kernel load NAME\n");
+    let (status, message) = as_nobody(&["load", "fit"]);
+    assert_eq!(message, "ackclock-kernel: loading controls needs root; run sudo ackclock kernel load NAME\n");
     assert_eq!(status, Some(1));
 }
 
 #[test]
 fn an_unknown_name_is_bad_input_and_the_one_that_was_meant_is_named() {
     for verb in ["load", "unload"] {
-        let (status, said) = as_nobody(&[verb, "reno", "fitt"]);
+        let (status, message) = as_nobody(&[verb, "reno", "fitt"]);
         assert_eq!(
-            said,
+            message,
             "ackclock-kernel: there is no control fitt for the kernel; did you mean \"fit\" or \"fast\"?\n"
         );
         assert_eq!(status, Some(2));
-        let (status, said) = as_nobody(&[verb, "nothing-like-it"]);
+        let (status, message) = as_nobody(&[verb, "nothing-like-it"]);
         let list = format!("; ackclock kernel list shows all {}\n", kernel::names().len());
-        assert!(said.ends_with(&list), "{said}");
-        assert_eq!((status, said.lines().count()), (Some(2), 1));
+        assert!(message.ends_with(&list), "{message}");
+        assert_eq!((status, message.lines().count()), (Some(2), 1));
     }
 }
 

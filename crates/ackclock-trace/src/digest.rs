@@ -18,8 +18,8 @@ impl Digest {
     /// which flow and sequence number, and the bits of the flow's window.
     #[inline]
     pub fn note(&mut self, time: u64, component: u32, kind: u8, flow: u32, sequence: u64, window: u64) {
-        let place = u64::from(component) << 40 | u64::from(kind) << 32 | u64::from(flow);
-        let first = fold(self.0 ^ time, FACTORS.0 ^ place);
+        let occurrence = u64::from(component) << 40 | u64::from(kind) << 32 | u64::from(flow);
+        let first = fold(self.0 ^ time, FACTORS.0 ^ occurrence);
         self.0 = fold(first ^ sequence, FACTORS.1 ^ window).wrapping_add(first);
     }
 

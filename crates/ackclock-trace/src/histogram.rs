@@ -45,7 +45,7 @@ impl Histogram {
     /// The count that the next span is probably added to.
     #[must_use]
     pub fn next_count(&self) -> Option<&u16> {
-        self.counts.get(self.place(self.bin))
+        self.counts.get(self.index(self.bin))
     }
 
     /// Counts a span that is not of the run, which ends.
@@ -60,8 +60,8 @@ impl Histogram {
             (self.low, self.width) = bounds(bin);
         }
         self.bin = bin;
-        let place = self.place(bin);
-        if let Some(count) = self.counts.get_mut(place)
+        let index = self.index(bin);
+        if let Some(count) = self.counts.get_mut(index)
             && *count < u16::MAX
         {
             *count += 1;
@@ -81,8 +81,8 @@ impl Histogram {
 
     #[inline(never)]
     fn add(&mut self, bin: u32, spans: u64) {
-        let place = self.place(bin);
-        let count = match self.counts.get_mut(place) {
+        let index = self.index(bin);
+        let count = match self.counts.get_mut(index) {
             Some(count) => count,
             None => self.make_room(bin),
         };
@@ -98,8 +98,8 @@ impl Histogram {
         if self.carries.is_empty() {
             self.carries = moved(&[], 0, self.counts.len());
         }
-        let place = self.place(bin);
-        self.carries[place] += carry as u32;
+        let index = self.index(bin);
+        self.carries[index] += carry as u32;
     }
 
     /// Makes room for a bin and returns it.
@@ -117,13 +117,13 @@ impl Histogram {
             self.carries = moved(&self.carries, before, length);
         }
         self.first = first;
-        let place = self.place(bin);
-        &mut self.counts[place]
+        let index = self.index(bin);
+        &mut self.counts[index]
     }
 
-    /// The place of a bin among the counts; beyond them where it has none.
+    /// The index of a bin among the counts; beyond them where it has none.
     #[inline]
-    fn place(&self, bin: u32) -> usize {
+    fn index(&self, bin: u32) -> usize {
         bin.wrapping_sub(self.first) as usize
     }
 
@@ -151,14 +151,14 @@ impl Histogram {
         }
         let carries = self.carries.iter().copied().chain(std::iter::repeat(0));
         let mut bins = (self.first..).zip(self.counts.iter().zip(carries));
-        let (mut seen, mut last) = (0, self.first);
+        let (mut cumulative, mut last) = (0, self.first);
         Some(shares.map(|share| {
             let rank = ((share * total as f64).ceil() as u64).clamp(1, total);
-            while seen < rank
+            while cumulative < rank
                 && let Some((bin, (count, carry))) = bins.next()
             {
                 let run = if bin == self.bin { self.run } else { 0 };
-                seen += u64::from(*count) + (u64::from(carry) << 16) + run;
+                cumulative += u64::from(*count) + (u64::from(carry) << 16) + run;
                 last = bin;
             }
             middle(last)
@@ -166,7 +166,7 @@ impl Histogram {
     }
 }
 
-/// `counts` behind `before` new ones, in exactly `length` places.
+/// `counts` behind `before` new ones, `length` counts in all.
 fn moved<T: Copy + Default>(counts: &[T], before: usize, length: usize) -> Box<[T]> {
     let mut moved = vec![T::default(); length].into_boxed_slice();
     moved[before..before + counts.len()].copy_from_slice(counts);

@@ -159,7 +159,7 @@ impl<'a> Number<'a> {
             Some(rest) => (true, rest),
             None => (false, text.strip_prefix('+').unwrap_or(text)),
         };
-        let (mut digits, mut exponent, mut seen, mut fraction) = (0_u128, 0_i32, false, false);
+        let (mut digits, mut exponent, mut has_digits, mut fraction) = (0_u128, 0_i32, false, false);
         while let Some(c) = rest.chars().next() {
             if let Some(digit) = c.to_digit(10) {
                 digits = digits
@@ -167,7 +167,7 @@ impl<'a> Number<'a> {
                     .and_then(|d| d.checked_add(u128::from(digit)))
                     .ok_or(UnitError::TooLarge(dimension))?;
                 exponent -= i32::from(fraction);
-                seen = true;
+                has_digits = true;
             } else if c == '.' && !fraction {
                 fraction = true;
             } else if c != '_' {
@@ -175,7 +175,7 @@ impl<'a> Number<'a> {
             }
             rest = &rest[c.len_utf8()..];
         }
-        if !seen {
+        if !has_digits {
             return Err(UnitError::NoNumber(dimension));
         }
         if let Some((power, behind)) = power_of_ten(rest) {
