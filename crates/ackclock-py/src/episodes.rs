@@ -51,7 +51,7 @@ const GAIN: f64 = 1.0 / 8.0;
 #[derive(Default)]
 struct Line {
     /// Bits of the window to adopt at the next signal; 0 when there is none.
-    asked: AtomicU64,
+    window: AtomicU64,
     /// Bits of the share of the window that a loss event keeps.
     kept: AtomicU64,
 }
@@ -91,10 +91,10 @@ impl Observations {
 
 impl ErasedController for Outside {
     fn on(&mut self, _now: Time, signal: Signal) -> Decision {
-        let asked = self.line.asked.load(Relaxed);
-        if asked != 0 {
-            self.line.asked.store(0, Relaxed);
-            self.window = f64::from_bits(asked);
+        let bits = self.line.window.load(Relaxed);
+        if bits != 0 {
+            self.line.window.store(0, Relaxed);
+            self.window = f64::from_bits(bits);
         }
         match signal {
             Signal::Ack(ack) => {
@@ -215,10 +215,10 @@ impl Episode {
     fn look(&self) -> Observations {
         let mut values = [0.0; 7];
         if let Some(control) = self.simulation.view(self.flow).control {
-            let mut places = values.iter_mut();
+            let mut entries = values.iter_mut();
             control.internals(&mut |_, value| {
-                if let Some(place) = places.next() {
-                    *place = value;
+                if let Some(entry) = entries.next() {
+                    *entry = value;
                 }
             });
         }
@@ -237,7 +237,7 @@ impl Episode {
     /// Advances by `length`, or by one smoothed round trip if it is nothing, and to the end of the run when less than that
     /// would be left: rates over an instant say nothing. Returns whether the run has ended.
     fn step(&mut self, window: f64, kept: f64, length: Span) -> bool {
-        self.line.asked.store(window.to_bits(), Relaxed);
+        self.line.window.store(window.to_bits(), Relaxed);
         self.line.kept.store(kept.to_bits(), Relaxed);
         let smoothed = Span::from_seconds_f64(self.observed.rtt_smoothed_s);
         let length = if length == Span::ZERO { smoothed } else { length };
@@ -254,8 +254,8 @@ impl Episode {
             self.rtt_s = (observed.rtt_sum_s - self.observed.rtt_sum_s) / samples;
         }
         // What was asked for and no signal has come for since.
-        let asked = self.line.asked.load(Relaxed);
-        let window = if asked == 0 { view.window } else { f64::from_bits(asked) };
+        let bits = self.line.window.load(Relaxed);
+        let window = if bits == 0 { view.window } else { f64::from_bits(bits) };
         let values: [f64; QUANTITIES.len()] = [
             now.since(self.now).as_seconds(),
             window,
@@ -272,8 +272,8 @@ impl Episode {
         ];
         self.counters = view.meter.counters;
         (self.now, self.observed) = (now, observed);
-        for (place, value) in row.iter_mut().zip(values) {
-            *place = value as f32;
+        for (entry, value) in row.iter_mut().zip(values) {
+            *entry = value as f32;
         }
     }
 }

@@ -8,8 +8,8 @@ mod library;
 mod own;
 mod reserve;
 mod scenario;
+mod signals;
 mod summary;
-mod told;
 
 use ackclock_scenario::{EXAMPLE, Kind, Unit, json_schema};
 use include_dir::{Dir, include_dir};
@@ -97,12 +97,12 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("ENGINE", env!("ACKCLOCK_ENGINE"))?;
     module.add("RULES", ackclock_trace::RULES)?;
-    module.add_class::<told::Ack>()?;
-    module.add_class::<told::Beginning>()?;
-    module.add_class::<told::Loss>()?;
-    module.add_class::<told::Lost>()?;
-    module.add_class::<told::RateSample>()?;
-    module.add_class::<told::Timeout>()?;
+    module.add_class::<signals::Ack>()?;
+    module.add_class::<signals::Beginning>()?;
+    module.add_class::<signals::Loss>()?;
+    module.add_class::<signals::Lost>()?;
+    module.add_class::<signals::RateSample>()?;
+    module.add_class::<signals::Timeout>()?;
     module.add_class::<Scenario>()?;
     module.add_class::<summary::Flows>()?;
     module.add_class::<episodes::Episodes>()?;

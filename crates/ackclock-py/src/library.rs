@@ -20,18 +20,18 @@ use crate::own::raise;
 #[pyfunction]
 pub fn load_library(path: &str) -> PyResult<Vec<String>> {
     // With a slash in it the linker looks nowhere else.
-    let place = if path.contains('/') { path.to_owned() } else { format!("./{path}") };
-    let entries = entries(&place).map_err(PyValueError::new_err)?;
+    let location = if path.contains('/') { path.to_owned() } else { format!("./{path}") };
+    let entries = entries(&location).map_err(PyValueError::new_err)?;
     let mut names = Vec::new();
     for entry in entries {
         let name: &'static str = Box::leak(format!("{path}:{}", entry.name).into_boxed_str());
         names.push(name.to_owned());
-        let build: &'static Build = Box::leak(Box::new(move |given: NamedValues<'_>, start| {
-            let control = Foreign { name, control: entry.build(given, start)? };
+        let build: &'static Build = Box::leak(Box::new(move |values: NamedValues<'_>, start| {
+            let control = Foreign { name, control: entry.build(values, start)? };
             control.examine(control.control.decision());
             Ok(Box::new(control) as Box<dyn ErasedController>)
         }));
-        let check: &'static Check = Box::leak(Box::new(move |given: NamedValues<'_>| entry.check(given)));
+        let check: &'static Check = Box::leak(Box::new(move |values: NamedValues<'_>| entry.check(values)));
         // With a colon in it no built-in control is called so.
         catalogue::add(Entry::of_dynamic(name, entry.source, entry.parameters, build, check));
     }

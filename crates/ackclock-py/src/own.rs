@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
 
 use crate::catalogue;
-use crate::told::{Ack, Beginning, Loss, Lost, RateSample, Timeout};
+use crate::signals::{Ack, Beginning, Loss, Lost, RateSample, Timeout};
 
 /// Runs `work`, and returns what a control written in Python raised in it, or that there was not enough memory for it.
 pub fn caught<T>(work: impl FnOnce() -> T) -> PyResult<T> {
@@ -90,10 +90,10 @@ impl PythonControl {
         Ok(own)
     }
 
-    fn build(class: &'static Class, given: NamedValues<'_>, start: Start) -> PyResult<Self> {
+    fn build(class: &'static Class, values: NamedValues<'_>, start: Start) -> PyResult<Self> {
         Python::attach(|py| {
             let parameters = PyDict::new(py);
-            for (name, value) in given {
+            for (name, value) in values {
                 match value {
                     Value::Number(number) => parameters.set_item(name, number)?,
                     Value::Choice(word) => parameters.set_item(name, word)?,
@@ -166,7 +166,7 @@ impl PythonControl {
                     .rate
                     .map(|rate| rate.delivered.0 as f64 / rate.interval.as_seconds())
                     .filter(|rate| rate.is_finite());
-                let told = Ack {
+                let report = Ack {
                     now_s,
                     growth: ack.growth(),
                     credit: ack.credit,
@@ -182,7 +182,7 @@ impl PythonControl {
                     marked: ack.marked.0,
                     round_limited: ack.round_limited,
                 };
-                self.on_ack.bind(py).call1((told,))?;
+                self.on_ack.bind(py).call1((report,))?;
             }
             Signal::Loss { ecn } => {
                 self.remember(object)?;
@@ -202,13 +202,13 @@ impl PythonControl {
             }
             Signal::Lost(lost) => {
                 if let Some(method) = object.getattr_opt(intern!(py, "on_lost"))? {
-                    let told = Lost {
+                    let report = Lost {
                         now_s,
                         tx_in_flight: lost.tx_in_flight.0,
                         lost_since_sent: lost.lost_since_sent.0,
                         application_limited: lost.application_limited,
                     };
-                    method.call1((told,))?;
+                    method.call1((report,))?;
                 }
             }
             Signal::Restart => optional(intern!(py, "on_restart"))?,
@@ -295,12 +295,12 @@ pub fn register(
         wants,
         class: class_.unbind(),
     }));
-    let build: &'static Build = Box::leak(Box::new(move |given: NamedValues<'_>, start| {
-        check(kept.parameters, given)?;
-        Ok(Box::new(or_raise(PythonControl::build(kept, given, start))) as Box<dyn ErasedController>)
+    let build: &'static Build = Box::leak(Box::new(move |values: NamedValues<'_>, start| {
+        check(kept.parameters, values)?;
+        Ok(Box::new(or_raise(PythonControl::build(kept, values, start))) as Box<dyn ErasedController>)
     }));
     let checked: &'static Check =
-        Box::leak(Box::new(move |given: NamedValues<'_>| check(kept.parameters, given)));
+        Box::leak(Box::new(move |values: NamedValues<'_>| check(kept.parameters, values)));
     let entry = Entry::of_dynamic(kept.name, text(source), kept.parameters, build, checked);
     if catalogue::add(entry) {
         Ok(())

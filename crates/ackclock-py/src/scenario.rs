@@ -221,7 +221,7 @@ impl Scenario {
     ) -> PyResult<Option<f64>> {
         let Scenario { checked, .. } = self;
         let (links, run_of) = (&checked.scenario.links, &checked.scenario.run);
-        let place = match link {
+        let index = match link {
             None => self.slowest(),
             Some(name) => links.iter().position(|link| link.name == name).ok_or_else(|| {
                 let names: Vec<&str> = links.iter().map(|link| &*link.name).collect();
@@ -230,7 +230,7 @@ impl Scenario {
         };
         let at = |seconds: Option<f64>, usual: Span| seconds.map_or(usual, Span::from_seconds_f64);
         let (from, to) = (at(from_s, run_of.warmup), at(to_s, run_of.duration).min(run_of.duration));
-        Ok(mean_rate(&checked.scenario, place, run, from, to).map(|rate| rate / 1e6))
+        Ok(mean_rate(&checked.scenario, index, run, from, to).map(|rate| rate / 1e6))
     }
 
     /// Bandwidth-delay product of the first flow with a control, in its packets.

@@ -84,8 +84,8 @@ impl Flows {
     fn __getitem__<'py>(&self, py: Python<'py>, which: Which<'py>) -> PyResult<Bound<'py, PyAny>> {
         let count = self.__len__() as isize;
         match which {
-            Which::One(place) => {
-                let id = if place < 0 { place + count } else { place };
+            Which::One(index) => {
+                let id = if index < 0 { index + count } else { index };
                 if !(0..count).contains(&id) {
                     return Err(PyIndexError::new_err("there is no such flow"));
                 }
