@@ -21,7 +21,7 @@ pub struct Access {
 struct Port {
     number: u16,
     delay: Span,
-    /// When each reaches the queue, and its place in the store.
+    /// When each reaches the queue, and its slot in the store.
     packets: VecDeque<(Time, usize)>,
 }
 
@@ -52,10 +52,10 @@ impl Access {
         self.ports.binary_search_by_key(&number, |port| port.number).ok()
     }
 
-    /// The packet in `place` of the store goes to `port` at `now`.
-    pub fn push(&mut self, now: Time, port: usize, place: usize) {
+    /// The packet in `slot` of the store goes to `port` at `now`.
+    pub fn push(&mut self, now: Time, port: usize, slot: usize) {
         let at = now + self.ports[port].delay;
-        self.ports[port].packets.push_back((at, place));
+        self.ports[port].packets.push_back((at, slot));
         self.waiting += 1;
         // Of packets of the same time the one of the port that comes first goes first, whichever came first.
         let entry = (at, port);

@@ -20,7 +20,7 @@ const MOST_PACKETS: usize = 1 << 18;
 const DIRECTIONS: [usize; 2] = [FORWARD, 1];
 const FORWARD: usize = 0;
 
-/// The contents of the packets on the path. Places are used again, so that nothing is allocated per packet.
+/// The contents of the packets on the path. Slots are used again, so that nothing is allocated per packet.
 #[derive(Debug, Default)]
 struct Store {
     contents: Vec<Vec<u8>>,
@@ -29,17 +29,17 @@ struct Store {
 
 impl Store {
     fn put(&mut self, content: &[u8]) -> Option<usize> {
-        let place = match self.free.pop() {
-            Some(place) => place,
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
             None if self.contents.len() < MOST_PACKETS => {
                 self.contents.push(Vec::with_capacity(content.len()));
                 self.contents.len() - 1
             }
             None => return None,
         };
-        self.contents[place].clear();
-        self.contents[place].extend_from_slice(content);
-        Some(place)
+        self.contents[slot].clear();
+        self.contents[slot].extend_from_slice(content);
+        Some(slot)
     }
 }
 
@@ -130,26 +130,26 @@ impl Emulator {
     /// A packet enters the path in `direction` (0 forward, 1 reverse) at `now`.
     pub fn arrive(&mut self, now: Time, direction: usize, content: &[u8]) {
         self.catch_up(now);
-        let Some(place) = self.store.put(content) else {
+        let Some(slot) = self.store.put(content) else {
             self.ways[direction].refused += 1;
             return;
         };
         let port = if direction == FORWARD { self.access.port_of(content) } else { None };
         match port {
             Some(port) => {
-                self.access.push(now, port, place);
+                self.access.push(now, port, slot);
                 // Without any delay it is there already.
                 self.catch_up(now);
             }
-            None => self.enter(now, direction, place),
+            None => self.enter(now, direction, slot),
         }
     }
 
-    /// The packet in `place` reaches the queue of `direction`.
-    fn enter(&mut self, now: Time, direction: usize, place: usize) {
-        let content = &self.store.contents[place];
+    /// The packet in `slot` reaches the queue of `direction`.
+    fn enter(&mut self, now: Time, direction: usize, slot: usize) {
+        let content = &self.store.contents[slot];
         let bytes = u16::try_from(content.len()).unwrap_or(u16::MAX);
-        let mut packet = Packet::new(Kind::Data, 0, 0, place as u64, now, bytes);
+        let mut packet = Packet::new(Kind::Data, 0, 0, slot as u64, now, bytes);
         packet.set_ecn(ecn_of(content));
         self.ways[direction].link.arrive(now, packet);
         self.forget_dropped(direction);
@@ -162,18 +162,18 @@ impl Emulator {
         for direction in DIRECTIONS {
             loop {
                 let way = &mut self.ways[direction];
-                let due = way.link.next_event();
-                if due > now {
+                let event = way.link.next_event();
+                if event > now {
                     break;
                 }
-                if let (Some(packet), _) = way.link.deliver(due) {
+                if let (Some(packet), _) = way.link.deliver(event) {
                     let content = &mut self.store.contents[packet.sequence as usize];
                     if packet.ecn() == EcnField::Marked {
                         mark(content);
                     }
                     hand_over(direction, content);
                     self.store.free.push(packet.sequence as usize);
-                    way.late.note(now.since(due), self.tolerance);
+                    way.late.note(now.since(event), self.tolerance);
                 }
                 self.forget_dropped(direction);
             }
@@ -233,8 +233,8 @@ impl Emulator {
                 break;
             }
             self.change_links(next);
-            if let Some((at, place)) = self.access.pop() {
-                self.enter(at, FORWARD, place);
+            if let Some((at, slot)) = self.access.pop() {
+                self.enter(at, FORWARD, slot);
             }
         }
         self.change_links(now);

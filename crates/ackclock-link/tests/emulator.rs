@@ -319,7 +319,7 @@ proptest! {
     ) {
         let mut emulator = with_ports(1000);
         let mut left = vec![];
-        let mut due = vec![];
+        let mut entries = vec![];
         let mut now = 0;
         for (number, (wait, kind, looks)) in arrivals.iter().enumerate() {
             now += wait;
@@ -327,12 +327,12 @@ proptest! {
                 left.extend(leave(&mut emulator, now));
             }
             emulator.arrive(at(now), 0, &to([5201, 5202, 80][*kind], number as u8));
-            due.push((now + [20_000, 10_000, 0][*kind], *kind, number as u8));
+            entries.push((now + [20_000, 10_000, 0][*kind], *kind, number as u8));
         }
         left.extend(leave(&mut emulator, now + 1_000_000));
-        due.sort();
+        entries.sort();
         let mut sent = 0;
-        let expected: Vec<_> = due
+        let expected: Vec<_> = entries
             .into_iter()
             .map(|(there, _, number)| {
                 sent = sent.max(there) + 800;

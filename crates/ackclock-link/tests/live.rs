@@ -276,14 +276,14 @@ fn a_user_needs_no_root() {
     let script = "mount -t tmpfs none /dev/net && mknod -m 666 /dev/net/tun c 10 200 && exec \"$@\"";
     let command = ["--tolerance", "1h", "--", "ip", "-o", "addr", "show", "dev", "ack0"];
     let done = as_nobody(&["unshare", "--mount", "sh", "-c", script, "sh"], &command);
-    let said = String::from_utf8_lossy(&done.stderr);
-    if said.contains("does not let users make network namespaces") {
-        eprintln!("not tested: {said}");
+    let message = String::from_utf8_lossy(&done.stderr);
+    if message.contains("does not let users make network namespaces") {
+        eprintln!("not tested: {message}");
         return;
     }
-    assert!(done.status.success(), "{said}");
+    assert!(done.status.success(), "{message}");
     assert!(String::from_utf8_lossy(&done.stdout).contains("10.77.0.1/24"));
-    assert!(said.contains("Could not get real-time priority"), "{said}");
+    assert!(message.contains("Could not get real-time priority"), "{message}");
 }
 
 #[test]
@@ -295,11 +295,11 @@ fn where_users_may_not_make_namespaces_it_says_what_to_do() {
     let done = as_nobody(&["unshare", "--mount", "sh", "-c", &script, "sh"], &["--", "true"]);
     fs::remove_dir(&inside).unwrap();
     assert_eq!(done.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&done.stderr);
-    assert!(said.starts_with(
+    let message = String::from_utf8_lossy(&done.stderr);
+    assert!(message.starts_with(
         "ackclock-link: this system does not let users make network namespaces (unshare: EPERM"
     ));
-    assert!(said.contains("; run sudo ackclock link ..., or allow it with sudo sysctl "), "{said}");
+    assert!(message.contains("; run sudo ackclock link ..., or allow it with sudo sysctl "), "{message}");
 }
 
 #[test]
@@ -308,6 +308,9 @@ fn without_its_device_it_says_what_to_do() {
     let script = "mount -t tmpfs none /dev/net && exec \"$@\"";
     let done = as_nobody(&["unshare", "--mount", "sh", "-c", script, "sh"], &["--", "true"]);
     assert_eq!(done.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&done.stderr);
-    assert!(said.ends_with("cannot create ack0: /dev/net/tun is missing; run sudo modprobe tun\n"), "{said}");
+    let message = String::from_utf8_lossy(&done.stderr);
+    assert!(
+        message.ends_with("cannot create ack0: /dev/net/tun is missing; run sudo modprobe tun\n"),
+        "{message}"
+    );
 }

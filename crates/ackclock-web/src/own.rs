@@ -97,12 +97,12 @@ impl JavaScriptControl {
     fn new(class: &Class, object: JsValue) -> Result<Self, JsValue> {
         let nothing =
             Decision { window: Window(1.0), ssthresh: Window::UNLIMITED, pacing_rate: None, quantum: None };
-        let place = OBJECTS.with_borrow_mut(|objects| {
+        let index = OBJECTS.with_borrow_mut(|objects| {
             objects.push(object.clone());
             objects.len() - 1
         });
         let mut own = JavaScriptControl {
-            object: place,
+            object: index,
             internals: class.internals,
             wants: class.wants,
             decision: nothing,
@@ -111,9 +111,9 @@ impl JavaScriptControl {
         Ok(own)
     }
 
-    fn build(class: &Class, given: NamedValues<'_>, start: Start) -> Result<Self, JsValue> {
+    fn build(class: &Class, values: NamedValues<'_>, start: Start) -> Result<Self, JsValue> {
         let parameters = Object::new();
-        for (name, value) in given {
+        for (name, value) in values {
             let value = match value {
                 Value::Number(number) => JsValue::from_f64(*number),
                 Value::Choice(word) => JsValue::from_str(word),
@@ -187,7 +187,7 @@ impl JavaScriptControl {
     fn tell(&mut self, now: Time, signal: Signal) -> Result<(), JsValue> {
         let object = self.object();
         let now_s = JsValue::from_f64(now.as_seconds());
-        let call = |name: &str, told: &JsValue, is_optional: bool| -> Result<(), JsValue> {
+        let call = |name: &str, argument: &JsValue, is_optional: bool| -> Result<(), JsValue> {
             let method = get(&object, name)?;
             if is_optional && method.is_undefined() {
                 return Ok(());
@@ -195,7 +195,7 @@ impl JavaScriptControl {
             let method: Function = method
                 .dyn_into()
                 .map_err(|_| js_sys::TypeError::new(&format!("the control has no method {name}")))?;
-            method.call1(&object, told).map(drop)
+            method.call1(&object, argument).map(drop)
         };
         match signal {
             Signal::Ack(ack) => {
@@ -211,7 +211,7 @@ impl JavaScriptControl {
                         ("lost", (rate.lost.0 as f64).into()),
                     ])
                 });
-                let told = object_of(&[
+                let report = object_of(&[
                     ("now_s", now_s),
                     ("growth", ack.growth().into()),
                     ("credit", ack.credit.into()),
@@ -227,7 +227,7 @@ impl JavaScriptControl {
                     ("marked", (ack.marked.0 as f64).into()),
                     ("round_limited", ack.round_limited.into()),
                 ]);
-                call("onAck", &told, false)?;
+                call("onAck", &report, false)?;
             }
             Signal::Loss { ecn } => {
                 self.remember(&object)?;
@@ -244,13 +244,13 @@ impl JavaScriptControl {
             Signal::Idle => call("onIdle", &now_s, true)?,
             Signal::Moderated { window } => call("onModerated", &(window.0 as f64).into(), true)?,
             Signal::Lost(lost) => {
-                let told = object_of(&[
+                let report = object_of(&[
                     ("now_s", now_s),
                     ("tx_in_flight", (lost.tx_in_flight.0 as f64).into()),
                     ("lost_since_sent", (lost.lost_since_sent.0 as f64).into()),
                     ("application_limited", lost.application_limited.into()),
                 ]);
-                call("onLost", &told, true)?;
+                call("onLost", &report, true)?;
             }
             Signal::Restart => call("onRestart", &now_s, true)?,
         }
@@ -348,21 +348,22 @@ pub fn register(class: Function) -> Result<(), JsValue> {
     };
     let parameters: &'static [Parameter] = parameters.leak();
     let wants = wants_of(&class)?;
-    let place = CLASSES.with_borrow_mut(|classes| {
+    let index = CLASSES.with_borrow_mut(|classes| {
         classes.push(Class { class, internals: internals.leak(), wants });
         classes.len() - 1
     });
-    let build: &'static Build = Box::leak(Box::new(move |given: NamedValues<'_>, start| {
-        check(parameters, given)?;
-        let class = CLASSES.with_borrow(|classes| classes.get(place).cloned());
+    let build: &'static Build = Box::leak(Box::new(move |values: NamedValues<'_>, start| {
+        check(parameters, values)?;
+        let class = CLASSES.with_borrow(|classes| classes.get(index).cloned());
         let class = class.ok_or((0, ParameterError::Together("the control is of another worker")))?;
-        let own = JavaScriptControl::build(&class, given, start).map_err(|error| {
+        let own = JavaScriptControl::build(&class, values, start).map_err(|error| {
             keep(error);
             (0, ParameterError::Together("the control threw when it was made"))
         })?;
         Ok(Box::new(own) as Box<dyn ErasedController>)
     }));
-    let checked: &'static Check = Box::leak(Box::new(move |given: NamedValues<'_>| check(parameters, given)));
+    let checked: &'static Check =
+        Box::leak(Box::new(move |values: NamedValues<'_>| check(parameters, values)));
     catalogue::add(Entry::of_dynamic(NAME, "written in the page", parameters, build, checked));
     Ok(())
 }

@@ -261,9 +261,9 @@ impl Peer {
     /// When it wants to be woken.
     pub fn wakeup(&mut self) -> Time {
         let began = self.began;
-        let due = self.connection().and_then(Connection::poll_timeout);
-        due.map_or(Time::NEVER, |due| {
-            let nanoseconds = due.saturating_duration_since(began).as_nanos();
+        let timeout = self.connection().and_then(Connection::poll_timeout);
+        timeout.map_or(Time::NEVER, |timeout| {
+            let nanoseconds = timeout.saturating_duration_since(began).as_nanos();
             Time(u64::try_from(nanoseconds).unwrap_or(u64::MAX).saturating_mul(PICOSECONDS_PER_NANOSECOND))
         })
     }

@@ -26,14 +26,14 @@ pub struct QuicReceiver {
     packets: u64,
     completed: Option<Time>,
     /// When quinn wants to be woken.
-    due: Time,
+    peer_wakeup: Time,
 }
 
 impl QuicReceiver {
     /// The receiver of `flow`.
     #[must_use]
     pub fn new(peer: Peer, placement: &Placement) -> QuicReceiver {
-        let due = Time::NEVER;
+        let peer_wakeup = Time::NEVER;
         QuicReceiver {
             peer,
             flow: placement.id,
@@ -44,7 +44,7 @@ impl QuicReceiver {
             all_bytes: 0,
             packets: 0,
             completed: None,
-            due,
+            peer_wakeup,
         }
     }
 
@@ -110,7 +110,7 @@ impl Endpoint for QuicReceiver {
 
     fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet> {
         let Some((number, bytes, ecn)) = self.peer.transmit(context.now) else {
-            self.due = self.peer.wakeup();
+            self.peer_wakeup = self.peer.wakeup();
             return None;
         };
         let mut packet = Packet::new(Kind::Ack, self.flow, self.route, number, context.now, bytes);
@@ -119,7 +119,7 @@ impl Endpoint for QuicReceiver {
     }
 
     fn wakeup(&self) -> Time {
-        self.due
+        self.peer_wakeup
     }
 }
 
@@ -145,9 +145,9 @@ mod tests {
     #[test]
     fn stretches_become_one() {
         let (mut whole, mut early) = (0, BTreeMap::new());
-        for (start, seen) in [(0, 10), (20, 10), (30, 10), (50, 10), (40, 10), (10, 60)] {
+        for (start, expected) in [(0, 10), (20, 10), (30, 10), (50, 10), (40, 10), (10, 60)] {
             take_in(&mut whole, &mut early, start, start + 10);
-            assert_eq!(whole, seen);
+            assert_eq!(whole, expected);
             assert!(early.len() <= 2);
         }
         assert!(early.is_empty());

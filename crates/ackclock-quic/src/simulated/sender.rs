@@ -35,7 +35,7 @@ pub struct QuicSender {
     is_complete: bool,
     meter: Meter,
     /// When quinn wants to be woken; kept, because asking it needs mutable access.
-    due: Time,
+    peer_wakeup: Time,
 }
 
 impl QuicSender {
@@ -60,7 +60,7 @@ impl QuicSender {
             has_stopped: false,
             is_complete: false,
             meter: placement.meter(),
-            due: Time::NEVER,
+            peer_wakeup: Time::NEVER,
         }
     }
 
@@ -158,7 +158,7 @@ impl Endpoint for QuicSender {
     fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet> {
         let Some((number, bytes, ecn)) = self.peer.transmit(context.now) else {
             // Nothing more to send now, so the timers are final.
-            self.due = self.peer.wakeup();
+            self.peer_wakeup = self.peer.wakeup();
             if self.has_started {
                 self.meter.hold(context.now, self.holder());
             }
@@ -174,7 +174,7 @@ impl Endpoint for QuicSender {
     fn wakeup(&self) -> Time {
         let start = if self.has_started { Time::NEVER } else { self.start };
         let stop = if self.has_stopped { Time::NEVER } else { self.stop };
-        self.due.min(start).min(stop)
+        self.peer_wakeup.min(start).min(stop)
     }
 
     fn window_bits(&self) -> u64 {
