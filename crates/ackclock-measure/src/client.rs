@@ -87,10 +87,10 @@ fn converse(
     let end = clock::now() + PATIENCE;
     let mut attempts = 1;
     loop {
-        let asked = dialer.connect().and_then(|connection| {
+        let reply = dialer.connect().and_then(|connection| {
             wire::ask(connection.as_ref(), token, request).map(|(answer, marks)| (connection, answer, marks))
         });
-        match asked {
+        match reply {
             Ok((_, Answer::Refused { why }, _)) => return Err(explain(&why)),
             Ok(done) => return Ok(done),
             // Its place may have been given to a neighbour at the same address, which leaves no other sign.
@@ -151,8 +151,8 @@ pub fn fetch(
         });
         let (mut second, mut over) = (1, false);
         loop {
-            let due = start + Duration::from_secs(second);
-            match next(&lines, due.saturating_duration_since(clock::now()).min(LOOK)) {
+            let deadline = start + Duration::from_secs(second);
+            match next(&lines, deadline.saturating_duration_since(clock::now()).min(LOOK)) {
                 Incoming::Line(Ok(Line::Flow(report))) => {
                     let sample = Sample {
                         side: Side::Server,
@@ -174,7 +174,7 @@ pub fn fetch(
                 Incoming::Nothing => {}
             }
             // The server's second may end a little before the client's.
-            if clock::now() >= due || over && second <= seconds {
+            if clock::now() >= deadline || over && second <= seconds {
                 if second == seconds {
                     measured = Some((start.elapsed().as_secs_f64(), counts()));
                 }

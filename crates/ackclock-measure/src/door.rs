@@ -163,7 +163,7 @@ impl Door {
         let state = &mut *guard;
         let is_known = state.is_known(host, now);
         let own = state.places.values().filter(|place| place.host == host).count();
-        let (taken, room) = if is_known {
+        let (count, room) = if is_known {
             (state.places.len(), self.most_connections)
         } else {
             let strangers = state.places.values().filter(|place| !place.is_known).count();
@@ -176,12 +176,12 @@ impl Door {
             // A stranger in the place of a known connection would be one stranger more.
             state
                 .first_to_go(|place| place.host == host && !place.has_proved && (is_known || !place.is_known))
-        } else if taken >= room {
+        } else if count >= room {
             state.first_to_go(|place| !place.is_known)
         } else {
             None
         };
-        if leaves.is_none() && (has_its_share || taken >= room) {
+        if leaves.is_none() && (has_its_share || count >= room) {
             state.turned_away += 1;
             return None;
         }

@@ -35,7 +35,7 @@ pub struct Log {
 /// A line of a log: its number from 1, and its bytes without the line feed.
 struct RawLine<'a> {
     number: u64,
-    place: Range<u64>,
+    range: Range<u64>,
     content: &'a [u8],
     is_ended: bool,
 }
@@ -46,10 +46,10 @@ fn each_line(file: &File, mut take: impl FnMut(RawLine<'_>) -> Result<(), String
     let (mut line, mut number, mut start) = (Vec::new(), 0, 0);
     while lines.read_until(b'\n', &mut line).map_err(|error| error.to_string())? > 0 {
         number += 1;
-        let place = start..start + line.len() as u64;
-        start = place.end;
+        let range = start..start + line.len() as u64;
+        start = range.end;
         let content = line.strip_suffix(b"\n");
-        take(RawLine { number, place, content: content.unwrap_or(&line), is_ended: content.is_some() })?;
+        take(RawLine { number, range, content: content.unwrap_or(&line), is_ended: content.is_some() })?;
         line.clear();
     }
     Ok(())
@@ -73,7 +73,7 @@ fn look(
 ) -> Result<Contents, String> {
     let mut contents = Contents::default();
     each_line(file, |line| {
-        contents.length = line.place.end;
+        contents.length = line.range.end;
         let sealed = unseal(line.content).filter(|_| line.is_ended);
         let unsealed = || {
             let record = serde_json::from_slice::<Value>(line.content).ok();
@@ -85,14 +85,14 @@ fn look(
             contents.has_unsealed = true;
             take(&record);
         } else if !line.is_ended && is_torn(line.content) {
-            contents.torn = Some(line.place);
+            contents.torn = Some(line.range);
         } else if damaged == Damaged::SetAside {
-            contents.bad.push(line.place);
+            contents.bad.push(line.range);
         } else {
             return Err(format!(
                 "line {} (byte {}) was changed or damaged; restore the file from a copy, or set such lines aside \
                  and measure their slots again with --set-aside",
-                line.number, line.place.start
+                line.number, line.range.start
             ));
         }
         Ok(())
@@ -195,17 +195,17 @@ fn set_aside(disk: &mut dyn Disk, file: &File, path: &Path, bad: &[Range<u64>]) 
     name.push(".bad");
     let aside = PathBuf::from(name);
     let mut kept = OpenOptions::new().append(true).create(true).open(&aside)?;
-    for place in bad {
-        disk.write(&mut kept, &bytes(file, place)?)?;
+    for range in bad {
+        disk.write(&mut kept, &bytes(file, range)?)?;
     }
     disk.sync(&kept)?;
     disk::sync_directory_of(disk, &aside)?;
     Ok(aside)
 }
 
-fn bytes(mut file: &File, place: &Range<u64>) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; (place.end - place.start) as usize];
-    file.seek(SeekFrom::Start(place.start))?;
+fn bytes(mut file: &File, range: &Range<u64>) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; (range.end - range.start) as usize];
+    file.seek(SeekFrom::Start(range.start))?;
     io::Read::read_exact(&mut file, &mut bytes)?;
     Ok(bytes)
 }
@@ -216,7 +216,7 @@ fn rewrite(disk: &mut dyn Disk, file: &File, path: &Path, contents: &Contents) -
         let mut out = BufWriter::new(Through { disk, file: draft });
         let mut bad = contents.bad.iter().chain(&contents.torn).peekable();
         let copied = each_line(file, |line| {
-            if bad.next_if(|place| **place == line.place).is_some() {
+            if bad.next_if(|range| **range == line.range).is_some() {
                 return Ok(());
             }
             let text = match serde_json::from_slice(line.content) {

@@ -41,7 +41,7 @@ pub fn unseal(line: &[u8]) -> Option<Value> {
     is_whole.then(|| serde_json::from_slice::<Value>(line).ok()).flatten().filter(Value::is_object)
 }
 
-/// Whether a line has a place for a checksum, right or wrong.
+/// Whether a line has room for a checksum, right or wrong.
 #[must_use]
 pub fn is_sealed(line: &[u8]) -> bool {
     line.windows(MEMBER.len()).any(|part| part == MEMBER.as_bytes())
@@ -51,6 +51,6 @@ pub fn is_sealed(line: &[u8]) -> bool {
 /// none: its line feed was changed.
 #[must_use]
 pub fn is_torn(line: &[u8]) -> bool {
-    let place = line.windows(MEMBER.len()).position(|part| part == MEMBER.as_bytes());
-    place.is_none_or(|start| line.len() <= start + SEAL + 1)
+    let start = line.windows(MEMBER.len()).position(|part| part == MEMBER.as_bytes());
+    start.is_none_or(|start| line.len() <= start + SEAL + 1)
 }

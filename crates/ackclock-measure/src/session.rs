@@ -61,7 +61,7 @@ pub struct Session {
     /// The control whose turn it is.
     pub control: String,
     seconds: u64,
-    places: Mutex<Vec<Option<Arrived>>>,
+    arrivals: Mutex<Vec<Option<Arrived>>>,
     arrived: Condvar,
 }
 
@@ -74,7 +74,7 @@ impl Session {
             address,
             control,
             seconds,
-            places: Mutex::new((0..flows).map(|_| None).collect()),
+            arrivals: Mutex::new((0..flows).map(|_| None).collect()),
             arrived: Condvar::new(),
         }
     }
@@ -87,12 +87,12 @@ impl Session {
         if permit.address() != self.address {
             return Err("this session belongs to another address");
         }
-        let mut places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        match places.get_mut(number as usize) {
+        let mut arrivals = self.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
+        match arrivals.get_mut(number as usize) {
             None => Err("this session has no flow of that number"),
             Some(Some(_)) => Err("this flow has arrived already"),
-            Some(place) => {
-                *place = Some(Arrived { flow, _permit: permit });
+            Some(arrival) => {
+                *arrival = Some(Arrived { flow, _permit: permit });
                 self.arrived.notify_all();
                 Ok(())
             }
@@ -102,13 +102,13 @@ impl Session {
     /// Waits for its flows; `None` if they have not all arrived within `patience`.
     #[must_use]
     pub fn wait(&self, patience: Duration) -> Option<Vec<Arc<dyn Connection>>> {
-        let places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
-        let some_missing = |places: &mut Vec<Option<Arrived>>| places.iter().any(Option::is_none);
-        let (places, _) = self
+        let arrivals = self.arrivals.lock().unwrap_or_else(PoisonError::into_inner);
+        let some_missing = |arrivals: &mut Vec<Option<Arrived>>| arrivals.iter().any(Option::is_none);
+        let (arrivals, _) = self
             .arrived
-            .wait_timeout_while(places, patience, some_missing)
+            .wait_timeout_while(arrivals, patience, some_missing)
             .unwrap_or_else(PoisonError::into_inner);
-        places.iter().map(|place| place.as_ref().map(|place| Arc::clone(&place.flow))).collect()
+        arrivals.iter().map(|arrival| arrival.as_ref().map(|arrived| Arc::clone(&arrived.flow))).collect()
     }
 
     /// Sends on all flows until the time is over, `stop` is set, `tell` returns false, or all flows have ended. Returns

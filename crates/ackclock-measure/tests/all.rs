@@ -6,9 +6,9 @@ mod campaign;
 mod conversation;
 #[path = "../../../tests/deadline.rs"]
 mod deadline;
+mod directory;
 mod door;
 mod integrity;
-mod place;
 mod quic;
 mod relay;
 mod running;

@@ -15,15 +15,15 @@ use ackclock_measure::token::Token;
 use ackclock_measure::transport::{Connection, Dialer, Transport};
 use serde_json::{Value, json};
 
-use crate::place::{Place, old, plan, records, sealed};
+use crate::directory::{Directory, old, plan, records, sealed};
 use crate::running::{Running, TOKEN, limits};
 
-fn open_as(place: &Place, plan: Plan, damaged: Damaged) -> Result<(Campaign, Vec<String>), String> {
-    Campaign::open(&place.0, plan, damaged, Box::new(Real))
+fn open_as(directory: &Directory, plan: Plan, damaged: Damaged) -> Result<(Campaign, Vec<String>), String> {
+    Campaign::open(&directory.0, plan, damaged, Box::new(Real))
 }
 
-fn open(place: &Place) -> Campaign {
-    open_as(place, plan(), Damaged::Refuse).unwrap().0
+fn open(directory: &Directory) -> Campaign {
+    open_as(directory, plan(), Damaged::Refuse).unwrap().0
 }
 
 /// A server that nobody reaches; stops the campaign after this many attempts.
@@ -58,26 +58,26 @@ impl Dialer for Unreachable {
 }
 
 /// What a log says, without checksums.
-fn log(place: &Place) -> Vec<Value> {
-    let text = fs::read_to_string(place.log()).unwrap();
+fn log(directory: &Directory) -> Vec<Value> {
+    let text = fs::read_to_string(directory.log()).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// Pauses of 1 s and 2 s between them, and all of them in the log, also those after a new start.
 #[test]
 fn attempts_that_fail_are_counted_and_kept_apart() {
-    let place = Place::new("attempts");
+    let directory = Directory::new("attempts");
     let server = Unreachable::after(3);
-    server.run(&mut open(&place), Duration::MAX).unwrap();
+    server.run(&mut open(&directory), Duration::MAX).unwrap();
     let attempts = server.attempts.lock().unwrap();
     assert!(attempts[1] - attempts[0] >= Duration::from_secs(1));
     assert!(attempts[2] - attempts[1] >= Duration::from_secs(2));
     // Without patience the first failure is reported.
-    let mut again = open(&place);
+    let mut again = open(&directory);
     assert_eq!(again.done(), 0);
     let problem = Unreachable::after(usize::MAX).run(&mut again, Duration::ZERO).unwrap_err();
     assert_eq!(problem, "127.0.0.1:9: nobody is there; run the same command again to resume");
-    let lines = log(&place);
+    let lines = log(&directory);
     let expected = (1..=4).flat_map(|number| [("begin", number), ("end", number)]);
     let events = lines.iter().map(|line| (line["event"].as_str().unwrap(), line["try"].as_u64().unwrap()));
     assert!(events.eq(expected), "{lines:?}");
@@ -91,12 +91,12 @@ fn attempts_that_fail_are_counted_and_kept_apart() {
 /// Time continues while no client runs, also where a log knows the wall clock alone.
 #[test]
 fn time_goes_on_from_the_log() {
-    let place = Place::new("time");
-    drop(open(&place));
+    let directory = Directory::new("time");
+    drop(open(&directory));
     // The campaign began at second 1000 of 1970, and its second slot a minute later.
-    fs::write(place.log(), sealed(&records(2))).unwrap();
-    Unreachable::after(1).run(&mut open(&place), Duration::MAX).unwrap();
-    let lines = log(&place);
+    fs::write(directory.log(), sealed(&records(2))).unwrap();
+    Unreachable::after(1).run(&mut open(&directory), Duration::MAX).unwrap();
+    let lines = log(&directory);
     let begin = &lines[lines.len() - 2];
     assert_eq!((begin["event"].as_str(), begin["slot"].as_u64()), (Some("begin"), Some(2)));
     let late_s = begin["elapsed_s"].as_f64().unwrap() - (begin["unix_s"].as_f64().unwrap() - 1000.0);
@@ -107,18 +107,18 @@ fn time_goes_on_from_the_log() {
 /// As a campaign with more slots would leave them.
 #[test]
 fn slots_that_are_not_planned_are_none() {
-    let place = Place::new("beyond");
-    drop(open(&place));
-    fs::write(place.log(), sealed(&records(8))).unwrap();
-    assert_eq!(open(&place).done(), 6);
+    let directory = Directory::new("beyond");
+    drop(open(&directory));
+    fs::write(directory.log(), sealed(&records(8))).unwrap();
+    assert_eq!(open(&directory).done(), 6);
 }
 
 #[test]
 fn a_directory_has_one_campaign() {
-    let place = Place::new("one");
+    let directory = Directory::new("one");
     let of = |identity: Option<&str>, slots| {
         let plan = Plan { identity: identity.map(str::to_owned), slots, ..plan() };
-        open_as(&place, plan, Damaged::Refuse).map(drop)
+        open_as(&directory, plan, Damaged::Refuse).map(drop)
     };
     assert_eq!(of(Some("a"), 6), Ok(()));
     assert_eq!(of(Some("a"), 6), Ok(()));
@@ -135,19 +135,19 @@ fn a_directory_has_one_campaign() {
 /// With a plan that is damaged nothing says whether its log should have checksums, but the log itself.
 #[test]
 fn a_damaged_plan_loses_no_slot() {
-    let place = Place::new("lost-plan");
-    let file = place.0.join("campaign.json");
+    let directory = Directory::new("lost-plan");
+    let file = directory.0.join("campaign.json");
     for log in [old(&records(4)), sealed(&records(4))] {
         fs::write(&file, "{").unwrap();
-        fs::write(place.log(), &log).unwrap();
-        assert_eq!(open_as(&place, plan(), Damaged::SetAside).unwrap().0.done(), 4);
-        assert_eq!(fs::read(place.log()).unwrap(), sealed(&records(4)));
+        fs::write(directory.log(), &log).unwrap();
+        assert_eq!(open_as(&directory, plan(), Damaged::SetAside).unwrap().0.done(), 4);
+        assert_eq!(fs::read(directory.log()).unwrap(), sealed(&records(4)));
     }
     // Where others have checksums, a line without is not taken for one of an old log.
     fs::write(&file, "{").unwrap();
-    fs::write(place.log(), [sealed(&records(1)), old(&records(2)[3..])].concat()).unwrap();
-    assert_eq!(open_as(&place, plan(), Damaged::SetAside).unwrap().0.done(), 1);
-    assert_eq!(fs::read(place.log()).unwrap(), sealed(&records(1)));
+    fs::write(directory.log(), [sealed(&records(1)), old(&records(2)[3..])].concat()).unwrap();
+    assert_eq!(open_as(&directory, plan(), Damaged::SetAside).unwrap().0.done(), 1);
+    assert_eq!(fs::read(directory.log()).unwrap(), sealed(&records(1)));
 }
 
 #[test]
@@ -173,17 +173,17 @@ fn a_server_offers_what_it_allows() {
 /// A log of somebody else is not taken over with a plan of old.
 #[test]
 fn only_records_of_campaigns_are_taken_over() {
-    let place = Place::new("foreign-old");
-    let file = place.0.join("campaign.json");
+    let directory = Directory::new("foreign-old");
+    let file = directory.0.join("campaign.json");
     fs::write(&file, serde_json::to_string_pretty(&plan()).unwrap() + "\n").unwrap();
     let whole = json!({ "slot": 0, "try": 1, "event": "begin" });
     for (member, other) in [("slot", json!("0")), ("try", json!(-1)), ("event", json!(3))] {
         let mut foreign = whole.clone();
         foreign[member] = other;
-        fs::write(place.log(), old(&[foreign])).unwrap();
-        let problem = open_as(&place, plan(), Damaged::Refuse).unwrap_err();
+        fs::write(directory.log(), old(&[foreign])).unwrap();
+        let problem = open_as(&directory, plan(), Damaged::Refuse).unwrap_err();
         assert!(problem.contains("line 1 (byte 0) was changed or damaged"), "{member}: {problem}");
     }
-    fs::write(place.log(), old(&[whole])).unwrap();
-    open(&place);
+    fs::write(directory.log(), old(&[whole])).unwrap();
+    open(&directory);
 }

@@ -188,8 +188,8 @@ fn a_changed_byte_is_told_and_can_be_set_aside() {
     assert!(output(&mut stand.run("3s")).status.success());
     let log = stand.path("campaign/log.jsonl");
     let mut content = fs::read(&log).unwrap();
-    let place = content.len() / 2;
-    content[place] = 0;
+    let middle = content.len() / 2;
+    content[middle] = 0;
     fs::write(&log, &content).unwrap();
     let refused = output(&mut stand.run("3s"));
     assert_eq!(refused.status.code(), Some(2));

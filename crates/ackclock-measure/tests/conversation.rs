@@ -95,10 +95,10 @@ fn talk(client: &[u8], server: &[u8], answer: Answer) -> Talk {
     let [client, server] = [client, server].map(|token| Token::new(token).unwrap());
     let serving = spawn(move || {
         let (stream, from) = listener.accept().unwrap();
-        let asked = wire::hear(&stream, &server, &Door::new(2).enter(from.ip()).unwrap())?;
-        asked.answer(&stream, &server, &answer)?;
-        wire::write_marked(&stream, &mut asked.marks(&server), &Line::End { seconds: 2.0 })?;
-        Ok(asked.request)
+        let exchange = wire::hear(&stream, &server, &Door::new(2).enter(from.ip()).unwrap())?;
+        exchange.answer(&stream, &server, &answer)?;
+        wire::write_marked(&stream, &mut exchange.marks(&server), &Line::End { seconds: 2.0 })?;
+        Ok(exchange.request)
     });
     let stream = TcpStream::connect(address).unwrap();
     let heard = wire::ask(&stream, &client, &Request::Offer).and_then(|(answer, mut marks)| {
@@ -148,16 +148,16 @@ fn what_a_server_names_is_readable() {
 #[test]
 fn a_proof_is_good_for_one_challenge_and_one_side() {
     let token = Token::new(TOKEN).unwrap();
-    let (one, other) = (random(), random());
+    let (first, second) = (random(), random());
     let of = |challenges, binding: &[u8]| Conversation { challenges, binding: binding.to_vec() };
-    let talk = of([one, other], b"this connection");
+    let talk = of([first, second], b"this connection");
     let proof = token.proof(Side::Client, &talk, "request");
     assert!(token.accepts(&proof, Side::Client, &talk, "request"));
     assert!(!token.accepts(&proof, Side::Server, &talk, "request"));
-    assert!(!token.accepts(&proof, Side::Client, &of([other, one], b"this connection"), "request"));
-    assert!(!token.accepts(&proof, Side::Client, &of([one, other], b"that connection"), "request"));
+    assert!(!token.accepts(&proof, Side::Client, &of([second, first], b"this connection"), "request"));
+    assert!(!token.accepts(&proof, Side::Client, &of([first, second], b"that connection"), "request"));
     // What is bound does not flow into what is said.
-    assert!(!token.accepts(&proof, Side::Client, &of([one, other], b"this connectionre"), "quest"));
+    assert!(!token.accepts(&proof, Side::Client, &of([first, second], b"this connectionre"), "quest"));
     assert!(!token.accepts(&proof, Side::Client, &talk, "requesT"));
     assert!(!token.accepts(&proof[..31], Side::Client, &talk, "request"));
     assert!(!token.accepts(&[], Side::Client, &talk, "request"));
@@ -278,16 +278,16 @@ fn a_flow_comes_from_where_its_session_does() {
     assert_eq!(session.wait(DEADLINE).map(|flows| flows.len()), Some(2));
 }
 
-/// Runs a slot of this many seconds; what it told, what it knew at the end, and how long it took, seconds.
+/// Runs a slot of this many seconds; the lines that it sent, what it knew at the end, and how long it took, seconds.
 fn run(seconds: u64, flows: &[Does], stop: bool, most_lines: usize) -> (Vec<Line>, Vec<Info>, f64) {
     let flows: Vec<_> = flows.iter().map(|does| Made::that(*does)).collect();
     let session = Session::new(IpAddr::from([127, 0, 0, 1]), "reno".into(), seconds, flows.len() as u32);
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     let (known, lasted) = session.run(&flows, &AtomicBool::new(stop), |line| {
-        told.push(line.clone());
-        told.len() < most_lines
+        lines.push(line.clone());
+        lines.len() < most_lines
     });
-    (told, known, lasted)
+    (lines, known, lasted)
 }
 
 /// A slot lasts as long as it should, with a line per flow and second, unless there is nobody to send to, it is asked
@@ -305,16 +305,16 @@ fn a_slot_lasts_until_its_end_or_that_of_its_flows() {
     };
     let broken: Does = |_, _| Err(ErrorKind::BrokenPipe.into());
     let whole = usize::MAX;
-    let (told, known, lasted) = run(2, &[takes, waits], false, whole);
+    let (lines, known, lasted) = run(2, &[takes, waits], false, whole);
     assert!(lasted >= 2.0 && known.len() == 2 && known.iter().all(|info| info.received_bytes == 7));
-    let flows = told.iter().map_while(|line| match line {
+    let flows = lines.iter().map_while(|line| match line {
         Line::Flow(FlowReport { flow, second, .. }) => Some((*flow, *second as u64)),
         Line::End { .. } => None,
     });
     let flows: Vec<_> = flows.collect();
     // On a busy machine a line may come a second late.
     assert!(flows.iter().map(|(flow, _)| *flow).eq([0, 1, 0, 1]) && flows[0].1 >= 1 && flows[2].1 >= 2);
-    assert_eq!(told.last(), Some(&Line::End { seconds: lasted }));
+    assert_eq!(lines.last(), Some(&Line::End { seconds: lasted }));
     assert!(run(60, &[broken, broken], false, whole).2 < 60.0, "nobody to send to");
     assert!(run(60, &[takes], true, whole).2 < 60.0, "told to stop");
     assert!(run(60, &[takes], false, 1).2 < 60.0, "nobody listens");

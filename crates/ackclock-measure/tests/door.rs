@@ -68,10 +68,10 @@ fn neighbours_at_the_same_address_do_not_lock_a_client_out() {
         }
         let mut silent: Vec<_> = (0..40).map(|_| watched(&door, 1)).collect();
         let come_again = |silent: &mut Vec<Option<(Permit, Arc<AtomicBool>)>>| {
-            for place in silent {
-                if place.as_ref().is_none_or(|(_, gone)| gone.load(Ordering::Relaxed)) {
-                    *place = None;
-                    *place = watched(&door, 1);
+            for connection in silent {
+                if connection.as_ref().is_none_or(|(_, gone)| gone.load(Ordering::Relaxed)) {
+                    *connection = None;
+                    *connection = watched(&door, 1);
                 }
             }
         };
@@ -251,10 +251,10 @@ fn who_floods_takes_places_from_floods_alone() {
     assert!(known().is_none());
     // A connection whose place is gone already learns it at once.
     let gone = held.iter().position(|permit| {
-        let told = Arc::new(AtomicBool::new(false));
-        let own = Arc::clone(&told);
+        let is_needed = Arc::new(AtomicBool::new(false));
+        let own = Arc::clone(&is_needed);
         permit.when_needed(move || own.store(true, Ordering::Relaxed));
-        told.load(Ordering::Relaxed)
+        is_needed.load(Ordering::Relaxed)
     });
     assert!(gone.is_some());
 }
@@ -298,17 +298,17 @@ proptest! {
                 let is_held = |(owner, _, gone, _): &&(u8, Permit, Arc<AtomicBool>, bool)| {
                     host.is_none_or(|host| host == *owner) && !gone.load(Ordering::Relaxed)
                 };
-                open.iter().filter(is_held).map(|place| place.3).collect::<Vec<_>>()
+                open.iter().filter(is_held).map(|connection| connection.3).collect::<Vec<_>>()
             };
-            let before: Vec<_> = open.iter().map(|place| place.2.load(Ordering::Relaxed)).collect();
+            let before: Vec<_> = open.iter().map(|connection| connection.2.load(Ordering::Relaxed)).collect();
             let mine = open.iter().position(|(owner, ..)| *owner == host);
             let is_early = seconds.load(Ordering::Relaxed) < 3600;
             match (step, mine) {
                 (Step::Enter, _) => {
                     if let Some((permit, gone)) = watched(&door, host) {
-                        for (place, was_gone) in open.iter().zip(before) {
-                            let is_taken = !was_gone && place.2.load(Ordering::Relaxed);
-                            prop_assert!(!(is_taken && place.3), "it has proved");
+                        for (connection, was_gone) in open.iter().zip(before) {
+                            let is_taken = !was_gone && connection.2.load(Ordering::Relaxed);
+                            prop_assert!(!(is_taken && connection.3), "it has proved");
                         }
                         open.push((host, permit, gone, false));
                     } else if held(&open, Some(host)).len() == most.div_ceil(2) && is_early {
@@ -317,14 +317,14 @@ proptest! {
                         prop_assert!(own.iter().all(|proved| *proved) || !is_known, "one could have gone");
                     }
                 }
-                (Step::Leave, Some(place)) => drop(open.remove(place)),
-                (Step::Prove, Some(place)) => {
-                    open[place].1.prove();
-                    open[place].3 = !open[place].2.load(Ordering::Relaxed);
+                (Step::Leave, Some(index)) => drop(open.remove(index)),
+                (Step::Prove, Some(index)) => {
+                    open[index].1.prove();
+                    open[index].3 = !open[index].2.load(Ordering::Relaxed);
                     known[usize::from(host)] = true;
                 }
-                (Step::Fault, Some(place)) => {
-                    open[place].1.note_fault();
+                (Step::Fault, Some(index)) => {
+                    open[index].1.note_fault();
                 }
                 (Step::Wait(more), _) => {
                     seconds.fetch_add(more, Ordering::Relaxed);

@@ -12,7 +12,7 @@ use ackclock_measure::log::{Damaged, Log};
 use ackclock_measure::record::seal;
 use serde_json::{Value, json};
 
-use crate::place::{Place, old, plan, records, sealed};
+use crate::directory::{Directory, old, plan, records, sealed};
 
 /// Writes without waiting for the disk, which would take most of a test's time.
 #[derive(Debug)]
@@ -79,7 +79,7 @@ fn random(state: &mut u64) -> usize {
 
 #[test]
 fn every_changed_bit_is_detected_and_can_be_set_aside() {
-    let place = Place::new("bits");
+    let directory = Directory::new("bits");
     let all = records(6);
     let whole = sealed(&all);
     let mut state = 1;
@@ -89,41 +89,44 @@ fn every_changed_bit_is_detected_and_can_be_set_aside() {
     for flip in flips {
         let mut content = whole.clone();
         content[flip / 8] ^= 1 << (flip % 8);
-        fs::write(place.log(), &content).unwrap();
+        fs::write(directory.log(), &content).unwrap();
         // The line is the one in which the bit was; one that loses its line feed takes the next one with it.
         let before = whole[..flip / 8].iter().filter(|byte| **byte == b'\n').count();
-        let start = whole[..flip / 8].iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place + 1);
-        let problem = read(&place.log(), Damaged::Refuse).unwrap_err();
+        let start = whole[..flip / 8].iter().rposition(|byte| *byte == b'\n').map_or(0, |index| index + 1);
+        let problem = read(&directory.log(), Damaged::Refuse).unwrap_err();
         assert!(problem.contains(&format!("line {} (byte {start})", before + 1)), "bit {flip}: {problem}");
-        assert_eq!(fs::read(place.log()).unwrap(), content, "nothing was changed");
+        assert_eq!(fs::read(directory.log()).unwrap(), content, "nothing was changed");
 
         let lost = if whole[flip / 8] == b'\n' { 2 } else { 1 };
         let expected = [&all[..before], &all[(before + lost).min(all.len())..]].concat();
-        let (kept, notes) = read(&place.log(), Damaged::SetAside).unwrap();
+        let (kept, notes) = read(&directory.log(), Damaged::SetAside).unwrap();
         assert_eq!(kept, expected, "bit {flip}");
         assert!(notes.len() == 1 && notes[0].contains("moved to"), "{notes:?}");
-        let aside = place.0.join("log.jsonl.bad");
-        assert_eq!([fs::read(place.log()).unwrap(), fs::read(&aside).unwrap()].concat().len(), content.len());
-        assert_eq!(read(&place.log(), Damaged::Refuse).unwrap(), (expected, vec![]));
+        let aside = directory.0.join("log.jsonl.bad");
+        assert_eq!(
+            [fs::read(directory.log()).unwrap(), fs::read(&aside).unwrap()].concat().len(),
+            content.len()
+        );
+        assert_eq!(read(&directory.log(), Damaged::Refuse).unwrap(), (expected, vec![]));
         fs::remove_file(aside).unwrap();
     }
 }
 
 #[test]
 fn only_a_torn_tail_is_cut() {
-    let place = Place::new("torn");
+    let directory = Directory::new("torn");
     let all = records(2);
     let whole = sealed(&all);
     for length in 0..=whole.len() {
-        fs::write(place.log(), &whole[..length]).unwrap();
-        let (kept, notes) = read(&place.log(), Damaged::Refuse).unwrap();
+        fs::write(directory.log(), &whole[..length]).unwrap();
+        let (kept, notes) = read(&directory.log(), Damaged::Refuse).unwrap();
         let lines = whole[..length].iter().filter(|byte| **byte == b'\n').count();
         assert_eq!(kept, all[..lines], "{length}");
-        let end = whole[..length].iter().rposition(|byte| *byte == b'\n').map_or(0, |place| place + 1);
-        assert_eq!(fs::read(place.log()).unwrap(), whole[..end]);
+        let end = whole[..length].iter().rposition(|byte| *byte == b'\n').map_or(0, |index| index + 1);
+        assert_eq!(fs::read(directory.log()).unwrap(), whole[..end]);
         if length > end {
-            let told = format!("cut off {} bytes of a line that was not finished", length - end);
-            assert!(notes.len() == 1 && notes[0].ends_with(&told), "{notes:?}");
+            let note = format!("cut off {} bytes of a line that was not finished", length - end);
+            assert!(notes.len() == 1 && notes[0].ends_with(&note), "{notes:?}");
         } else {
             assert!(notes.is_empty(), "{notes:?}");
         }
@@ -132,11 +135,12 @@ fn only_a_torn_tail_is_cut() {
 
 #[test]
 fn what_is_not_a_record_is_refused() {
-    let place = Place::new("foreign");
+    let directory = Directory::new("foreign");
     let deep = "{\"a\":".repeat(100_000);
     for line in ["", "null", "[1]", "\0\0\0\0", "{\"slot\":0}", &deep, &seal(&json!({ "slot": 0 }))[1..]] {
-        fs::write(place.log(), [line.trim_end().as_bytes(), b"\n", &sealed(&records(1))].concat()).unwrap();
-        let problem = read(&place.log(), Damaged::Refuse).unwrap_err();
+        fs::write(directory.log(), [line.trim_end().as_bytes(), b"\n", &sealed(&records(1))].concat())
+            .unwrap();
+        let problem = read(&directory.log(), Damaged::Refuse).unwrap_err();
         assert!(problem.contains("line 1 (byte 0)") && problem.lines().count() == 1, "{problem}");
     }
 }
@@ -144,13 +148,13 @@ fn what_is_not_a_record_is_refused() {
 /// Lets each step of `work` fail in turn, on a disk made by `prepare`, and passes on what was reported to `work` as
 /// written.
 fn torture(
-    place: &Place,
+    directory: &Directory,
     prepare: impl Fn(),
     mut work: impl FnMut(Failing, &mut Vec<Value>) -> Result<(), String>,
     check: impl Fn(&[Value], &str),
 ) -> i64 {
     for step in 1.. {
-        for file in fs::read_dir(&place.0).unwrap() {
+        for file in fs::read_dir(&directory.0).unwrap() {
             fs::remove_file(file.unwrap().path()).unwrap();
         }
         prepare();
@@ -169,15 +173,15 @@ fn torture(
 
 #[test]
 fn a_log_on_a_failing_disk_holds_what_was_told_to_be_written() {
-    let place = Place::new("failing");
+    let directory = Directory::new("failing");
     let all = records(3);
     let begin = 4;
     let steps = torture(
-        &place,
+        &directory,
         // One line that was torn by an earlier end.
-        || fs::write(place.log(), [&sealed(&all[..begin])[..], b"{\"slot\":1,\"tr"].concat()).unwrap(),
+        || fs::write(directory.log(), [&sealed(&all[..begin])[..], b"{\"slot\":1,\"tr"].concat()).unwrap(),
         |disk, written| {
-            let (mut log, _) = Log::open(&place.log(), Box::new(disk), Damaged::Refuse, false, |_| ())?;
+            let (mut log, _) = Log::open(&directory.log(), Box::new(disk), Damaged::Refuse, false, |_| ())?;
             let mut outcome = Ok(());
             // A program that continues after an error must not make it worse.
             for record in &all[begin..] {
@@ -191,10 +195,10 @@ fn a_log_on_a_failing_disk_holds_what_was_told_to_be_written() {
         },
         |written, context| {
             let (kept, _) =
-                read(&place.log(), Damaged::Refuse).unwrap_or_else(|why| panic!("{context}: {why}"));
-            let told = begin + written.len();
+                read(&directory.log(), Damaged::Refuse).unwrap_or_else(|why| panic!("{context}: {why}"));
+            let written = begin + written.len();
             // What came last may be there although its sync failed.
-            assert!(kept.len() >= told && kept.len() <= told + 1, "{context}");
+            assert!(kept.len() >= written && kept.len() <= written + 1, "{context}");
             assert_eq!(kept, all[..kept.len()], "{context}");
         },
     );
@@ -204,11 +208,11 @@ fn a_log_on_a_failing_disk_holds_what_was_told_to_be_written() {
 
 #[test]
 fn taking_over_and_setting_aside_lose_nothing_on_a_failing_disk() {
-    let place = Place::new("rewriting");
+    let directory = Directory::new("rewriting");
     let all = records(3);
     let open = |disk: Box<dyn Disk>, is_old| {
         let mut kept = Vec::new();
-        let done = Log::open(&place.log(), disk, Damaged::SetAside, is_old, |record| {
+        let done = Log::open(&directory.log(), disk, Damaged::SetAside, is_old, |record| {
             let mut record = record.clone();
             record.as_object_mut().unwrap().remove("checksum");
             kept.push(record);
@@ -216,20 +220,20 @@ fn taking_over_and_setting_aside_lose_nothing_on_a_failing_disk() {
         done.map(|_| kept)
     };
     torture(
-        &place,
-        || fs::write(place.log(), old(&all)).unwrap(),
+        &directory,
+        || fs::write(directory.log(), old(&all)).unwrap(),
         |disk, _| open(Box::new(disk), true).map(drop),
         |_, context| assert_eq!(open(Box::new(Quick), true).unwrap(), all, "{context}"),
     );
     let mut damaged = sealed(&all);
     damaged[20] ^= 1;
     let steps = torture(
-        &place,
-        || fs::write(place.log(), &damaged).unwrap(),
+        &directory,
+        || fs::write(directory.log(), &damaged).unwrap(),
         |disk, _| open(Box::new(disk), false).map(drop),
         |_, context| {
             assert_eq!(open(Box::new(Quick), false).unwrap(), all[1..], "{context}");
-            let aside = fs::read(place.0.join("log.jsonl.bad")).unwrap();
+            let aside = fs::read(directory.0.join("log.jsonl.bad")).unwrap();
             let line = damaged.split_inclusive(|byte| *byte == b'\n').next().unwrap();
             assert!(aside.ends_with(line), "{context}");
         },
@@ -238,58 +242,58 @@ fn taking_over_and_setting_aside_lose_nothing_on_a_failing_disk() {
     assert_eq!(steps, 3 + 4 + 2);
 }
 
-fn open(place: &Place, damaged: Damaged) -> Result<(Campaign, Vec<String>), String> {
-    Campaign::open(&place.0, plan(), damaged, Box::new(Real))
+fn open(directory: &Directory, damaged: Damaged) -> Result<(Campaign, Vec<String>), String> {
+    Campaign::open(&directory.0, plan(), damaged, Box::new(Real))
 }
 
 #[test]
 fn a_campaign_on_a_failing_disk_begins_or_says_why() {
-    let place = Place::new("beginning");
+    let directory = Directory::new("beginning");
     let old = || {
-        fs::write(place.0.join("campaign.json"), serde_json::to_string_pretty(&plan()).unwrap() + "\n")
+        fs::write(directory.0.join("campaign.json"), serde_json::to_string_pretty(&plan()).unwrap() + "\n")
             .unwrap();
-        fs::write(place.log(), old(&records(4))).unwrap();
+        fs::write(directory.log(), old(&records(4))).unwrap();
     };
     let start = |disk: Failing, _: &mut Vec<Value>| {
-        Campaign::open(&place.0, plan(), Damaged::Refuse, Box::new(disk)).map(drop)
+        Campaign::open(&directory.0, plan(), Damaged::Refuse, Box::new(disk)).map(drop)
     };
     let done = |slots: u64| {
-        let place = &place;
+        let directory = &directory;
         move |_: &[Value], context: &str| {
-            let again = open(place, Damaged::Refuse).unwrap_or_else(|why| panic!("{context}: {why}"));
+            let again = open(directory, Damaged::Refuse).unwrap_or_else(|why| panic!("{context}: {why}"));
             assert_eq!(again.0.done(), slots, "{context}");
         }
     };
     // The plan: written, synced, named, its directory synced. The log and its directory: synced.
-    assert_eq!(torture(&place, || (), start, done(0)), 4 + 2);
+    assert_eq!(torture(&directory, || (), start, done(0)), 4 + 2);
     // The same for the plan and for the log, which gets its checksums first.
-    assert_eq!(torture(&place, old, start, done(4)), 4 + 4 + 2);
+    assert_eq!(torture(&directory, old, start, done(4)), 4 + 4 + 2);
 }
 
 #[test]
 fn a_changed_byte_in_the_middle_deletes_nothing() {
-    let place = Place::new("middle");
-    drop(open(&place, Damaged::Refuse).unwrap());
+    let directory = Directory::new("middle");
+    drop(open(&directory, Damaged::Refuse).unwrap());
     let mut content = sealed(&records(6));
     // The second slot's beginning; what was measured after it used to be cut off without a word.
     let byte = content.len() / 6 + 30;
     content[byte] = 0;
-    fs::write(place.log(), &content).unwrap();
-    let problem = open(&place, Damaged::Refuse).unwrap_err();
+    fs::write(directory.log(), &content).unwrap();
+    let problem = open(&directory, Damaged::Refuse).unwrap_err();
     assert!(problem.contains("line 4 (byte ") && problem.contains("--set-aside"), "{problem}");
-    assert_eq!(fs::read(place.log()).unwrap(), content);
+    assert_eq!(fs::read(directory.log()).unwrap(), content);
     // Without its beginning that slot has no time, and is measured again.
-    assert_eq!(open(&place, Damaged::SetAside).unwrap().0.done(), 5);
-    assert_eq!(open(&place, Damaged::Refuse).unwrap().0.done(), 5);
+    assert_eq!(open(&directory, Damaged::SetAside).unwrap().0.done(), 5);
+    assert_eq!(open(&directory, Damaged::Refuse).unwrap().0.done(), 5);
 }
 
 #[test]
 fn a_client_killed_before_it_had_a_plan_does_not_stand_in_the_way() {
-    let place = Place::new("draft");
-    fs::write(place.0.join(".campaign.json"), "{\"server\":").unwrap();
-    assert_eq!(open(&place, Damaged::Refuse).unwrap().0.done(), 0);
-    assert!(!place.0.join(".campaign.json").exists());
-    let other = Place::new("other");
+    let directory = Directory::new("draft");
+    fs::write(directory.0.join(".campaign.json"), "{\"server\":").unwrap();
+    assert_eq!(open(&directory, Damaged::Refuse).unwrap().0.done(), 0);
+    assert!(!directory.0.join(".campaign.json").exists());
+    let other = Directory::new("other");
     fs::write(other.0.join("diary"), "").unwrap();
     assert!(open(&other, Damaged::Refuse).unwrap_err().contains("contains no campaign"));
     assert_eq!(fs::read_dir(&other.0).unwrap().count(), 1, "nothing was left there");
@@ -297,10 +301,10 @@ fn a_client_killed_before_it_had_a_plan_does_not_stand_in_the_way() {
 
 #[test]
 fn a_damaged_plan_is_one_line_and_can_be_written_again() {
-    let place = Place::new("plan");
-    drop(open(&place, Damaged::Refuse).unwrap());
-    fs::write(place.log(), sealed(&records(3))).unwrap();
-    let file = place.0.join("campaign.json");
+    let directory = Directory::new("plan");
+    drop(open(&directory, Damaged::Refuse).unwrap());
+    fs::write(directory.log(), sealed(&records(3))).unwrap();
+    let file = directory.0.join("campaign.json");
     let whole = fs::read(&file).unwrap();
     let flips = (0..8 * whole.len()).map(|flip| {
         let mut content = whole.clone();
@@ -309,10 +313,10 @@ fn a_damaged_plan_is_one_line_and_can_be_written_again() {
     });
     for content in flips.chain([Vec::new(), whole[..20].to_vec()]) {
         fs::write(&file, &content).unwrap();
-        let problem = open(&place, Damaged::Refuse).unwrap_err();
+        let problem = open(&directory, Damaged::Refuse).unwrap_err();
         assert!(problem.contains("campaign.json: was changed or damaged"), "{problem}");
     }
-    let (campaign, notes) = open(&place, Damaged::SetAside).unwrap();
+    let (campaign, notes) = open(&directory, Damaged::SetAside).unwrap();
     assert_eq!((campaign.done(), notes.len()), (3, 1));
     drop(campaign);
     assert_eq!(fs::read(&file).unwrap(), whole);
@@ -320,46 +324,47 @@ fn a_damaged_plan_is_one_line_and_can_be_written_again() {
 
 #[test]
 fn a_campaign_without_checksums_is_taken_over() {
-    let place = Place::new("old");
-    let file = place.0.join("campaign.json");
+    let directory = Directory::new("old");
+    let file = directory.0.join("campaign.json");
     fs::write(&file, serde_json::to_string_pretty(&plan()).unwrap() + "\n").unwrap();
-    fs::write(place.log(), old(&records(4))).unwrap();
-    let (campaign, notes) = open(&place, Damaged::Refuse).unwrap();
+    fs::write(directory.log(), old(&records(4))).unwrap();
+    let (campaign, notes) = open(&directory, Damaged::Refuse).unwrap();
     assert_eq!(campaign.done(), 4);
     assert!(notes.len() == 1 && notes[0].contains("had no checksums"), "{notes:?}");
     drop(campaign);
-    assert_eq!(fs::read(place.log()).unwrap(), sealed(&records(4)));
-    let (campaign, notes) = open(&place, Damaged::Refuse).unwrap();
+    assert_eq!(fs::read(directory.log()).unwrap(), sealed(&records(4)));
+    let (campaign, notes) = open(&directory, Damaged::Refuse).unwrap();
     assert_eq!((campaign.done(), notes.len()), (4, 0));
     drop(campaign);
     // From then on a line without a checksum is one that was changed.
-    fs::write(place.log(), old(&records(4))).unwrap();
-    assert!(open(&place, Damaged::Refuse).unwrap_err().contains("line 1 (byte 0)"));
+    fs::write(directory.log(), old(&records(4))).unwrap();
+    assert!(open(&directory, Damaged::Refuse).unwrap_err().contains("line 1 (byte 0)"));
 }
 
 /// A take-over that was cut short leaves lines with checksums under an old plan: these are checked all the same.
 #[test]
 fn a_changed_line_does_not_pass_as_one_from_before_checksums() {
-    let place = Place::new("half");
-    fs::write(place.0.join("campaign.json"), serde_json::to_string_pretty(&plan()).unwrap() + "\n").unwrap();
+    let directory = Directory::new("half");
+    fs::write(directory.0.join("campaign.json"), serde_json::to_string_pretty(&plan()).unwrap() + "\n")
+        .unwrap();
     let mut log = sealed(&records(1));
     let first = log.iter().position(|byte| *byte == b'\n').unwrap() + 1;
     // A digit of the record's first number, so that it is still a record.
     let digit = log.iter().position(u8::is_ascii_digit).unwrap();
     log[digit] ^= 1;
     log.extend(old(&records(4)));
-    fs::write(place.log(), &log).unwrap();
-    assert!(open(&place, Damaged::Refuse).unwrap_err().contains("line 1 (byte 0)"));
-    let (campaign, _) = open(&place, Damaged::SetAside).unwrap();
+    fs::write(directory.log(), &log).unwrap();
+    assert!(open(&directory, Damaged::Refuse).unwrap_err().contains("line 1 (byte 0)"));
+    let (campaign, _) = open(&directory, Damaged::SetAside).unwrap();
     drop(campaign);
-    assert_eq!(fs::read(place.0.join("log.jsonl.bad")).unwrap(), log[..first]);
+    assert_eq!(fs::read(directory.0.join("log.jsonl.bad")).unwrap(), log[..first]);
 }
 
 #[test]
 fn a_directory_has_one_client() {
-    let place = Place::new("two");
-    let first = open(&place, Damaged::Refuse).unwrap();
-    assert!(open(&place, Damaged::Refuse).unwrap_err().contains("another client is working there"));
+    let directory = Directory::new("two");
+    let first = open(&directory, Damaged::Refuse).unwrap();
+    assert!(open(&directory, Damaged::Refuse).unwrap_err().contains("another client is working there"));
     drop(first);
-    open(&place, Damaged::Refuse).unwrap();
+    open(&directory, Damaged::Refuse).unwrap();
 }

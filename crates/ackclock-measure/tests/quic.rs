@@ -155,13 +155,13 @@ fn a_stranger_who_stays_is_shown_out() {
         let mut config = stand.trust();
         config.transport_config(Arc::new(settings));
         let connecting = endpoint.connect_with(config, stand.socket_address(), "ackclock-measure").unwrap();
-        let said = async {
+        let conversation = async {
             let connection = connecting.await.unwrap();
             let (mut sending, _receiving) = connection.accept_bi().await.unwrap();
             sending.write_all(b"{}\n").await.unwrap();
             connection.closed().await
         };
-        timeout(DEADLINE, said).await
+        timeout(DEADLINE, conversation).await
     });
     assert!(matches!(why, Ok(ConnectionError::ApplicationClosed(_))), "{why:?}");
     stand.wait_for("does not speak the protocol of ackclock measure");
@@ -173,7 +173,7 @@ fn a_stranger_who_stays_is_shown_out() {
 fn a_connection_stays_with_its_address() {
     let stand = Stand::new("moves", &["--quic"]);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let said = runtime.block_on(async {
+    let end = runtime.block_on(async {
         let endpoint = Endpoint::client("127.0.0.5:0".parse().unwrap()).unwrap();
         let connecting =
             endpoint.connect_with(stand.trust(), stand.socket_address(), "ackclock-measure").unwrap();
@@ -185,7 +185,7 @@ fn a_connection_stays_with_its_address() {
         timeout(DEADLINE, connection.closed()).await
     });
     stand.wait_for("did not answer in time");
-    assert!(!stand.server_log().contains("does not speak the protocol"), "{said:?}");
+    assert!(!stand.server_log().contains("does not speak the protocol"), "{end:?}");
     stand.still_serves();
 }
 

@@ -147,7 +147,7 @@ fn a_flood_of_lines_ends_the_slot() {
 }
 
 /// Tells lines of its own, as a server that knows the token does. The slot is one of 60 s with two flows.
-fn told(lines: impl Iterator<Item = Line> + Send + 'static) -> (Result<Outcome, String>, usize) {
+fn outcome_of(lines: impl Iterator<Item = Line> + Send + 'static) -> (Result<Outcome, String>, usize) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let server = listener.local_addr().unwrap();
     let token = Token::new(TOKEN).unwrap();
@@ -158,13 +158,13 @@ fn told(lines: impl Iterator<Item = Line> + Send + 'static) -> (Result<Outcome, 
         let mut held = Vec::new();
         for number in 0..3 {
             let (stream, address) = listener.accept().unwrap();
-            let asked = wire::hear(&stream, &own, &door.enter(address.ip()).unwrap()).unwrap();
+            let exchange = wire::hear(&stream, &own, &door.enter(address.ip()).unwrap()).unwrap();
             let answer = match number {
                 0 => wire::Answer::Session { session: "one".into(), control: "reno".into() },
                 _ => wire::Answer::Flow,
             };
-            asked.answer(&stream, &own, &answer).unwrap();
-            held.push((stream, asked.marks(&own)));
+            exchange.answer(&stream, &own, &answer).unwrap();
+            held.push((stream, exchange.marks(&own)));
         }
         let (stream, mut marks) = held.remove(0);
         for line in lines.take().into_iter().flatten() {
@@ -189,11 +189,11 @@ fn of_flow(flow: u32) -> Line {
 #[test]
 fn a_server_tells_of_its_flows_once_a_second() {
     let nonsense = "does not speak the protocol of ackclock measure";
-    let (outcome, heard) = told(std::iter::repeat_with(|| of_flow(1)));
+    let (outcome, heard) = outcome_of(std::iter::repeat_with(|| of_flow(1)));
     assert!(outcome.unwrap_err().ends_with(nonsense));
     // Two flows, three seconds ahead, and the last line; more only for each second that passed meanwhile.
     assert!((7..=7 + 2 * 60).contains(&heard), "{heard}");
-    let (outcome, heard) = told([of_flow(0), of_flow(2)].into_iter());
+    let (outcome, heard) = outcome_of([of_flow(0), of_flow(2)].into_iter());
     assert!(outcome.unwrap_err().ends_with(nonsense));
     assert_eq!(heard, 1);
 }

@@ -9,14 +9,14 @@ use ackclock_measure::transport::Transport;
 use serde_json::{Value, json};
 
 /// A directory that goes away with its test.
-pub struct Place(pub PathBuf);
+pub struct Directory(pub PathBuf);
 
-impl Place {
-    pub fn new(name: &str) -> Place {
-        let directory = std::env::temp_dir().join(format!("ackclock-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&directory);
-        fs::create_dir_all(&directory).unwrap();
-        Place(directory)
+impl Directory {
+    pub fn new(name: &str) -> Directory {
+        let path = std::env::temp_dir().join(format!("ackclock-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Directory(path)
     }
 
     pub fn log(&self) -> PathBuf {
@@ -24,7 +24,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Directory {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
