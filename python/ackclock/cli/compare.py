@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
@@ -18,6 +18,7 @@ from ackclock.cli.studies import print_follows
 if TYPE_CHECKING:
     from ackclock.comparison import Comparison
     from ackclock.comparison.grid import Grid
+    from ackclock.comparison.options import LinkOptions
 
 
 @click.command()
@@ -91,24 +92,18 @@ if TYPE_CHECKING:
 @options.as_json
 def compare(
     controls: tuple[str, ...],
-    rate: str | None,
-    rtt: str | None,
+    *,
     buffer: str | None,
-    loss: str | None,
     queue: str | None,
-    ecn: bool,
     named: str | None,
     scenario: Path | None,
-    profile: str | None,
-    flows: int,
     duration: str | None,
-    runs: int,
-    seed: int | None,
     output: Path,
     places: options.Places,
     pictures: bool,
     dry_run: bool,
     as_json: bool,
+    **given: Unpack[LinkOptions],
 ) -> None:
     """Compare congestion controls on one path, and show the usual metrics on one page.
 
@@ -145,21 +140,7 @@ def compare(
 
     queues, buffers = ([] if text is None else text.split(",") for text in (queue, buffer))
     try:
-        cells = paths.grid_of_options(
-            queues,
-            buffers,
-            named,
-            scenario,
-            duration,
-            rate=rate,
-            rtt=rtt,
-            loss=loss,
-            ecn=ecn,
-            profile=profile,
-            flows=flows,
-            runs=runs,
-            seed=seed,
-        )
+        cells = paths.grid_of_options(queues, buffers, named, scenario, duration, **given)
     except ValueError as error:
         raise click.ClickException(OF_PROGRAM.sub("", str(error))) from error
     for much in {setting.loss for setting in cells.values() if setting.loss > paths.MUCH_LOSS}:

@@ -31,13 +31,18 @@ class RunOptions(TypedDict, total=False):
     seed: int | None
 
 
-class PathOptions(RunOptions, total=False):
+class LinkOptions(RunOptions, total=False):
     """Options as people write them, such as ``rate="10mbit"``; None is that of the path."""
 
     rate: str | None
     rtt: str | None
-    buffer: str | None
     loss: str | None
+
+
+class PathOptions(LinkOptions, total=False):
+    """All options of one path; of its queue and its buffer a grid has several."""
+
+    buffer: str | None
     queue: str | None
 
 
