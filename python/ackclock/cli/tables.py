@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from ackclock.engine import Summary
 from ackclock.summary import profiles
@@ -30,21 +30,62 @@ def _number(value: float | None, digits: int = 1) -> str:
 
 def _table(title: str | None, columns: Sequence[str], texts: int, *, fold: bool = False) -> Table:
     """Return a table whose first `texts` columns are words, folded or not, and the others numbers."""
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, GAP, 0, 0))
     for index, column in enumerate(columns):
         if index < texts:
             table.add_column(column, overflow="fold", no_wrap=not fold)
         else:
-            # A heading may take two lines, a number takes one.
-            table.add_column(column, justify="right", min_width=max(map(len, column.split())))
+            table.add_column(column, justify="right")
     return table
+
+
+GAP = 1
+"""Spaces between two columns."""
+NARROWEST = 10
+"""Width to which words are folded so that numbers stay whole."""
 
 
 def _print(*tables: Table) -> None:
     # Piped output is not cut at an imagined 80 columns.
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
+    left_out: list[str] = []
     for table in tables:
+        left_out += _fit(table, console.width)
         console.print(table)
+    if left_out:
+        print(
+            f"Left out, because the terminal has {console.width} columns: {', '.join(left_out)}; --json has all"
+        )
+
+
+def _fit(table: Table, width: int) -> list[str]:
+    """Make a table fit into a width with all its numbers whole; return the headings of omitted columns."""
+    cells = [[str(cell) for cell in column.cells] for column in table.columns]
+    least = list(map(_least_width, table.columns, cells))
+    omitted: list[str] = []
+    while _total(least) > width and len(least) > 2 and table.columns[-1].justify == "right":
+        least.pop()
+        omitted.insert(0, str(table.columns.pop().header))
+    spare = max(0, width - _total(least))
+    for column, texts, narrow in zip(table.columns, cells, least, strict=False):
+        # Words first, then headings on one line, as far as there is room.
+        whole = max(map(len, [str(column.header), *texts]))
+        column.width = narrow + min(spare, whole - narrow)
+        spare -= column.width - narrow
+        column.no_wrap = False
+    return omitted
+
+
+def _least_width(column: Column, texts: Sequence[str]) -> int:
+    """Return the smallest width of a column: a number takes one line, a heading may take two, words fold."""
+    longest = max(map(len, texts), default=0)
+    if column.justify != "right":
+        return max(1, min(longest, NARROWEST))
+    return max(longest, *map(len, str(column.header).split()))
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + GAP * (len(widths) - 1)
 
 
 def print_run(summary: Summary) -> None:
