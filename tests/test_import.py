@@ -57,7 +57,7 @@ main()
 def short(tmp_path: Path) -> str:
     path = ackclock.dumbbell(rate="1 Mbit/s", delay="20 ms"), ackclock.flow("reno")
     file = tmp_path / "short.json"
-    file.write_text(json.dumps(ackclock.scenario(*path, duration="1 s")))
+    file.write_text(json.dumps(ackclock.scenario(*path, duration="1 s").written()))
     return str(file)
 
 

@@ -53,9 +53,8 @@ def _print(*tables: Table) -> None:
         left_out += _fit(table, console.width)
         console.print(table)
     if left_out:
-        print(
-            f"Left out, because the terminal has {console.width} columns: {', '.join(left_out)}; --json has all"
-        )
+        names = ", ".join(left_out)
+        print(f"Left out, because the terminal has {console.width} columns: {names}; --json has all")
 
 
 def _fit(table: Table, width: int) -> list[str]:
