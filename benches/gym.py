@@ -13,7 +13,7 @@ PLACES = 64
 STEPS = 2000
 
 
-def scenario() -> dict[str, object]:
+def scenario() -> ackclock.Scenario:
     """Return the path, which carries 125 packets of 1000 bytes in a step."""
     return ackclock.scenario(
         ackclock.dumbbell(rate="10 Mbit/s", delay="20 ms", queue="60 packets"),

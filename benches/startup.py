@@ -32,7 +32,7 @@ LOADS = ((1, 1), (1, 100), (1, 1000), (100, 100))
 """Flows and simulated seconds."""
 
 
-def scenario(flows: int, simulated_s: int) -> dict[str, Any]:
+def scenario(flows: int, simulated_s: int) -> ackclock.Scenario:
     """Return Reno flows on a link of 100 Mbit/s, RTT 100 ms, with a buffer of one BDP."""
     return ackclock.scenario(
         ackclock.dumbbell("100 Mbit/s", "50 ms", "1250 packets"),
@@ -55,7 +55,7 @@ def processor_ms(command: list[str], *, keeps_bytecode: bool = True) -> float:
 def commands(directory: Path) -> list[list[str]]:
     """Time short commands and imports, in turn, so that a busy machine is busy for all."""
     file = str(directory / "short.json")
-    Path(file).write_text(json.dumps(scenario(1, 1)), encoding="utf-8")
+    Path(file).write_text(json.dumps(scenario(1, 1).written()), encoding="utf-8")
     python, verb = [sys.executable, "-c"], [sys.executable, "-m", "ackclock"]
     output = ["-o", str(directory / "result"), "--force"]
     timed = {

@@ -16,8 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ackclock
 from ackclock import comparison, engine, runs, simulate
-from ackclock.comparison import answers, conclusion, options, page, quantities, questions
+from ackclock.comparison import answers, conclusion, options, page, quantities, questions, ranking
 from ackclock.comparison.charts import charts
 from ackclock.engine import build, integrity
 from ackclock.metrics import Estimate
@@ -317,6 +318,48 @@ def test_flows_are_counted_together() -> None:
     # Four flows fill the link as one does.
     assert 9.0 < several.estimates["goodput"]["reno"].value <= 10.0
     assert 0.5 < several.estimates["itself"]["reno"].value <= 1.0
+
+
+class Idle(ackclock.Control):
+    """A window of two packets, whatever happens."""
+
+    def __init__(self, start: ackclock.Start) -> None:
+        super().__init__(start)
+        self.window = 2.0
+
+    def on_ack(self, ack: ackclock.Ack) -> None:
+        pass
+
+    def on_loss(self, loss: ackclock.Loss) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        comparison.PathSetup(build.Path(10.0, 100.0), duration_s=20.0, runs=3),
+        comparison.PathSetup(build.Path(100.0, 40.0, buffer_bdp=0.1), duration_s=10.0, runs=3),
+        options.of_name("geo", duration_s=30.0, runs=3),
+    ],
+    ids=["plain", "shallow", "geo"],
+)
+def test_an_idle_control_wins_nothing(setting: comparison.PathSetup) -> None:
+    ackclock.register("idle", Idle)
+    # Two packets of 1000 bytes per 100 ms are 0.16 Mbit/s, less than a tenth of what Reno carries.
+    done = comparison.compare(setting, ["idle", "reno"])
+    for question in comparison.QUESTIONS:
+        if question.margin is not None:
+            assert "idle" not in ranking.rank(done, question).leaders, question.key
+    named = [line for line in conclusion.sentences(done) if line.startswith("idle is not ranked")]
+    assert len(named) == 1
+    assert not any(line.startswith("With ") and "idle" in line for line in conclusion.sentences(done))
+
+
+def test_a_control_with_a_tenth_of_the_best_is_ranked() -> None:
+    ranked = {
+        rate: ranking.idle_controls(_compared(a=[10.0] * 5, b=[rate] * 5)) for rate in (0.99, 1.0, 1.01)
+    }
+    assert ranked == {0.99: ("b",), 1.0: (), 1.01: ()}
 
 
 def _compared(**goodputs: list[float]) -> comparison.Comparison:

@@ -312,7 +312,7 @@ def _cached(tmp_path: Path) -> tuple[Job, Path, Path]:
     (job,) = Case(tmp_path / "path.toml").jobs()
     cache = tmp_path / "cache"
     _run(job, cache)
-    return job, cache, recorded.place_of(cache, job)
+    return job, cache, recorded.directory_of(cache, job)
 
 
 def test_a_kept_run_that_was_changed_is_made_again(

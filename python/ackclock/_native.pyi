@@ -1,6 +1,6 @@
 """The engine (Rust, crates/ackclock-py)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, final, overload
 
 import numpy as np
@@ -220,6 +220,7 @@ class Scenario:
         settings: Sequence[str] = (),
         is_json: bool = False,
         prepare: Callable[[list[str]], object] | None = None,
+        files: Mapping[str, str] | None = None,
     ) -> Scenario:
         """Read and check a scenario.
 
@@ -236,6 +237,8 @@ class Scenario:
         prepare : callable, optional
             Called before the check, and before that of `with_`, with the controls that the flows
             name, each once, so that they can be registered; its exceptions propagate.
+        files : mapping of str to str, optional
+            Texts of the files that it names, by name, instead of those on disk. Pickling leaves them out.
 
         Returns
         -------

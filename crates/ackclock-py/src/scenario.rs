@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Duration;
 
 use ackclock_quic::simulated::Quic;
-use ackclock_scenario::{Checked, Draft, Flow};
+use ackclock_scenario::{Checked, Draft, Files, Flow};
 use ackclock_sim::memory::{look_for, unwind_if_short};
 use ackclock_sim::{Makers, Simulation, mean_rate};
 use ackclock_trace::Table;
@@ -131,8 +131,8 @@ impl Scenario {
     /// Reads and checks a scenario.
     #[staticmethod]
     #[pyo3(
-        signature = (text, file, settings=Vec::new(), is_json=false, prepare=None),
-        text_signature = "(text, file, settings=(), is_json=False, prepare=None)"
+        signature = (text, file, settings=Vec::new(), is_json=false, prepare=None, files=None),
+        text_signature = "(text, file, settings=(), is_json=False, prepare=None, files=None)"
     )]
     fn read(
         py: Python<'_>,
@@ -141,6 +141,7 @@ impl Scenario {
         settings: Vec<String>,
         is_json: bool,
         prepare: Option<Py<PyAny>>,
+        files: Option<Files>,
     ) -> PyResult<Self> {
         let _kept = Kept::new();
         caught(|| look_for(text.len() * BYTES_PER_BYTE))?;
@@ -149,8 +150,12 @@ impl Scenario {
             let draft = if is_json { Draft::from_json(&text, &file) } else { Draft::from_toml(&text, &file) };
             draft.and_then(|draft| draft.set(&settings))
         };
-        let draft = if is_long { waited_for(py, read)? } else { read() };
-        Scenario::check(py, draft.map_err(refused)?, prepare)
+        let draft = if is_long { waited_for(py, read)? } else { read() }.map_err(refused)?;
+        let draft = match files {
+            Some(files) => draft.with_files(files),
+            None => draft,
+        };
+        Scenario::check(py, draft, prepare)
     }
 
     /// The same scenario with changes to what was written.

@@ -10,7 +10,7 @@ from ackclock.comparison.answers import Comparison
 from ackclock.comparison.first import answer, listed
 from ackclock.comparison.path import PathSetup
 from ackclock.comparison.questions import BY_KEY
-from ackclock.comparison.ranking import Ranking, rank
+from ackclock.comparison.ranking import Ranking, idle_controls, rank
 from ackclock.comparison.words import rounded
 
 ASKED = {
@@ -28,6 +28,8 @@ COMPETING = ("worse", "beside_reno", "beside_cubic-linux", "rtt_ratio")
 """Questions in which the packets of two flows compete."""
 LEAST_RUNS = 3
 """Fewest runs whose equal digits are worth a warning."""
+LOCKABLE = (1.0, 99.0)
+"""Shares, in per cent, outside which equal digits mean that one flow has the link, and no phase lock."""
 FAIR = {"worse": "50", "beside_reno": "50", "beside_cubic-linux": "50", "rtt_ratio": "1"}
 """Three digits of an equal share, which surprises nobody: fair queueing gives it in every run."""
 
@@ -41,6 +43,7 @@ def sentences(comparison: Comparison) -> list[str]:
     lines = [answer(comparison)]
     if len(comparison.controls) > 1:
         lines.extend(_ranked(rank(comparison, BY_KEY[key]), *words) for key, words in ASKED.items())
+        lines.extend(_idle(comparison))
     for control in comparison.controls:
         lost = comparison.estimates["loss"][control]
         if lost.value >= FLOODS:
@@ -92,7 +95,10 @@ def locks(comparison: Comparison) -> list[str]:
         same = []
         for control in comparison.controls:
             digits = {f"{value:.3g}" for value in comparison.values[key][control]}
-            if len(digits) == 1 and not digits & {FAIR[key], "nan"}:
+            is_saturated = (
+                key != "rtt_ratio" and not LOCKABLE[0] <= float(max(digits, key=float)) <= LOCKABLE[1]
+            )
+            if len(digits) == 1 and not is_saturated and not digits & {FAIR[key], "nan"}:
                 same.append(f"{control} {digits.pop()}")
         if same:
             lines.append(
@@ -101,6 +107,22 @@ def locks(comparison: Comparison) -> list[str]:
                 "meet the queue in the same order, may be the cause; try another RTT."
             )
     return lines
+
+
+def _idle(comparison: Comparison) -> list[str]:
+    """Return the sentence about controls that are not ranked by delay, loss, recovery and what they take."""
+    names = idle_controls(comparison)
+    if not names:
+        return []
+    rate = comparison.setting.path.rate_mbps
+    shares = [100 * float(np.mean(comparison.values["goodput"][name])) / rate for name in names]
+    least, most = (f"{share:.2g}" for share in (min(shares), max(shares)))
+    verb, carried = "is" if len(names) == 1 else "are", least if least == most else f"{least} to {most}"
+    pronoun = "it carries" if len(names) == 1 else "they carry"
+    return [
+        f"{listed(names)} {verb} not ranked by anything but goodput: {pronoun} {carried} % of the link, "
+        "less than a tenth of the best."
+    ]
 
 
 def _ranked(ranking: Ranking, best: str, unit: str) -> str:

@@ -148,8 +148,9 @@ def _queues(comparison: Comparison, leaders: Sequence[str]) -> list[str]:
     if len(shortest) == len(leaders):
         reason = ", because they fill the buffer" if all(_fills(comparison, name) for name in leaders) else ""
         return [f"their queueing delay is similar ({_range(delays, leaders, ' ms')}{reason})"]
+    of_these = "" if len(leaders) == len(comparison.controls) else f"of these {len(leaders)}, "
     clauses = [
-        f"{listed(shortest)} {_verb(shortest, 'keeps', 'keep')} the shortest queue"
+        f"{of_these}{listed(shortest)} {_verb(shortest, 'keeps', 'keep')} the shortest queue"
         f" ({_range(delays, shortest, ' ms')})"
     ]
     filling = [name for name in longer if _fills(comparison, name)]

@@ -28,7 +28,7 @@ def write_grid(grid: Grid, output: Path, command: str, *, pictures: bool = False
         for (queue, buffer), comparison in grid.cells.items():
             for key, scenario in comparison.scenarios.items():
                 scenarios.setdefault(key, []).append((f"{queue} {buffer}", scenario))
-        links = write_scenarios(output, scenarios)
+        links, needed = write_scenarios(output, scenarios)
         maps = {question.key: heat_map(grid, question) for question in QUESTIONS}
         write_pictures(output, {f"heat-{key}": drawn for key, drawn in maps.items()} if pictures else {})
         settings = [comparison.setting for comparison in grid.cells.values()]
@@ -54,4 +54,4 @@ def write_grid(grid: Grid, output: Path, command: str, *, pictures: bool = False
             links=links,
             version=engine.__version__,
         )
-        finish(output, text, grid.table, links, files)
+        finish(output, text, grid.table, links, [*needed, *files])

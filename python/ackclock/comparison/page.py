@@ -20,7 +20,7 @@ from ackclock.comparison.ranking import rank
 from ackclock.comparison.words import words as words
 from ackclock.draw.figure import Drawing, HeatMap
 from ackclock.draw.page import from_here, html
-from ackclock.engine import Scenario, controls, integrity, lab, storage
+from ackclock.engine import Scenario, carried, controls, integrity, lab, storage
 
 CHARTS = ("goodput-delay", "answers", "alone")
 """Names of the charts on the page."""
@@ -70,7 +70,8 @@ def write(comparison: Comparison, output: Path, command: str, *, pictures: bool 
     and PNG; without, earlier ones are removed, because they may show other numbers.
     """
     with storage.explained(output):
-        links = write_scenarios(output, {key: [("", of_key)] for key, of_key in comparison.scenarios.items()})
+        scenarios = {key: [("", scenario)] for key, scenario in comparison.scenarios.items()}
+        links, needed = write_scenarios(output, scenarios)
         shown = charts(comparison)
         write_pictures(output, shown if pictures else {})
         text = html(
@@ -86,12 +87,12 @@ def write(comparison: Comparison, output: Path, command: str, *, pictures: bool 
                 (
                     question,
                     [
-                        (words(comparison.estimates[question.key][name]), *shown(name))
+                        (words(comparison.estimates[question.key][name]), *standing_of(name))
                         for name in comparison.controls
                     ],
                 )
                 for question in QUESTIONS
-                for shown in [_standings(comparison, question)]
+                for standing_of in [_standings(comparison, question)]
             ],
             limited=(LIMITED, [held_by(comparison, name) for name in comparison.controls]),
             short=comparison.setting.run_s < comparison.setting.reno_cycle_s,
@@ -101,7 +102,7 @@ def write(comparison: Comparison, output: Path, command: str, *, pictures: bool 
             links=links,
             version=engine.__version__,
         )
-        finish(output, text, comparison.table, links, sorted(PICTURES) if pictures else [])
+        finish(output, text, comparison.table, links, [*needed, *(sorted(PICTURES) if pictures else [])])
 
 
 Links = dict[str, list[tuple[str, str, str]]]
@@ -110,23 +111,29 @@ Links = dict[str, list[tuple[str, str, str]]]
 
 def write_scenarios(
     output: Path, scenarios: Mapping[tuple[str, str], Sequence[tuple[str, Scenario]]]
-) -> Links:
-    """Write scenarios, and the laboratory if there is one, and return where they are.
+) -> tuple[Links, list[str]]:
+    """Write scenarios with the files that they need, and the laboratory if there is one.
 
-    Those of a name and control may be several, each with the name of its path.
+    Return where they are, and the names of the needed files. Those of a name and control may be several,
+    each with the name of its path.
     """
-    (output / "scenarios").mkdir(parents=True, exist_ok=True)
+    folder = output / "scenarios"
+    folder.mkdir(parents=True, exist_ok=True)
     links: Links = {}
+    needed: set[str] = set()
     laboratory = lab.page()
     if laboratory is not None:
         storage.write_text(output / lab.NAME, laboratory)
     for (name, control), several in scenarios.items():
         for cell, scenario in several:
             file = re.sub(r"[^A-Za-z0-9-.]+", "-", f"{cell} {name} {control}".strip()) + ".json"
-            storage.write_text(output / "scenarios" / file, json.dumps(scenario.written(), indent=1) + "\n")
+            whole = carried.of(scenario)
+            storage.write_text(folder / file, json.dumps(whole.scenario.written(), indent=1) + "\n")
+            storage.write_files(folder, whole.files)
+            needed.update(whole.files)
             address = "" if laboratory is None else lab.NAME + lab.fragment(scenario)
             links.setdefault(control, []).append((f"{name} {cell}".strip(), file, address))
-    return links
+    return links, sorted(f"scenarios/{name}" for name in needed)
 
 
 def write_pictures(output: Path, drawings: Mapping[str, Drawing | HeatMap]) -> None:
@@ -141,13 +148,13 @@ def write_pictures(output: Path, drawings: Mapping[str, Drawing | HeatMap]) -> N
             storage.write_files(output, printed.rendered(drawing, name))
 
 
-def finish(output: Path, text: str, table: pl.DataFrame, links: Links, pictures: Sequence[str]) -> None:
-    """Write the page and its numbers, and seal the files that belong to it."""
+def finish(output: Path, text: str, table: pl.DataFrame, links: Links, others: Sequence[str]) -> None:
+    """Write the page and its numbers, and seal the files that belong to it, `others` among them."""
     storage.write_table(table, output, "answers")
     storage.write_table(table, output, "answers", csv=True)
     storage.write_text(output / "index.html", text)
     # The directory may also hold kept runs and scenarios of other comparisons.
-    files = ["index.html", "answers.parquet", "answers.csv", *pictures]
+    files = ["index.html", "answers.parquet", "answers.csv", *others]
     files += [f"scenarios/{file}" for of_control in links.values() for _, file, _ in of_control]
     has_lab = any(address for of_control in links.values() for *_, address in of_control)
     integrity.seal_directory(output, files + [lab.NAME] * has_lab)

@@ -15,21 +15,28 @@ from ackclock.decision import compare
 Standing = Literal["best", "alike", "undecided", "behind"]
 
 
+IDLE = 0.1
+"""Share of the best goodput alone below which a control is idle: what it does not send is neither delayed nor
+lost, takes nothing from others, and needs no recovery, so that it would win every question but the first."""
+
+
 @dataclass(frozen=True)
 class Ranking:
-    """The places of the controls in one question, in the order given."""
+    """The standings of the controls in one question, in the order given."""
 
     question: Question
     """A question with a margin."""
     means: Mapping[str, float]
     """The mean of each control."""
     standings: Mapping[str, Standing]
-    """The place of each control. `behind` is worse than the best by more than the margin."""
+    """The standing of each control. `behind` is worse than the best by more than the margin."""
     more_runs: Mapping[str, int | None]
     """About how many more runs would decide, for controls that are undecided."""
+    idle: tuple[str, ...] = ()
+    """Controls that are not ranked, because they carry less than a tenth of the best."""
 
     def at(self, *standings: Standing) -> list[str]:
-        """Return the controls in the places."""
+        """Return the controls with these standings."""
         return [name for name, standing in self.standings.items() if standing in standings]
 
     @property
@@ -41,7 +48,7 @@ class Ranking:
         """Return how a control compares with the best, in a few words."""
         standing = self.standings.get(control)
         if standing is None:
-            return ""
+            return "not ranked" if control in self.idle else ""
         if standing == "undecided":
             more = self.more_runs[control]
             return f"undecided{more_runs(more)}"
@@ -64,12 +71,22 @@ class Ranking:
 
 
 def rank(comparison: Comparison, question: Question, controls: Sequence[str] | None = None) -> Ranking:
-    """Rank controls by a question that has a margin, each against the best by the rule of all verdicts."""
-    values = {
-        name: possible(comparison, question, name)
-        for name in (comparison.controls if controls is None else controls)
-    }
-    return ranked(question, values, comparison.setting.recovery_scale_s)
+    """Rank controls by a question that has a margin, each against the best by the rule of all verdicts.
+
+    Idle controls are ranked by their goodput alone.
+    """
+    chosen = comparison.controls if controls is None else controls
+    idle = () if question.key == "goodput" else idle_controls(comparison)
+    values = {name: possible(comparison, question, name) for name in chosen if name not in idle}
+    named = tuple(name for name in chosen if name in idle)
+    return replace(ranked(question, values, comparison.setting.recovery_scale_s), idle=named)
+
+
+def idle_controls(comparison: Comparison) -> tuple[str, ...]:
+    """Return the controls whose goodput alone is less than a tenth of the best."""
+    goodputs = {name: float(np.mean(comparison.values["goodput"][name])) for name in comparison.controls}
+    best = max(goodputs.values(), default=0.0)
+    return tuple(name for name, goodput in goodputs.items() if goodput < IDLE * best)
 
 
 def ranked(question: Question, values: Mapping[str, Sequence[float]], recovery_scale_s: float) -> Ranking:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from ackclock._native import RULES
 from ackclock.decision import unpaired_difference
 from ackclock.engine import integrity
 from ackclock.engine.run import Run
-from ackclock.engine.scenario import ScenarioError, parse
+from ackclock.engine.scenario import ScenarioError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -161,7 +162,7 @@ def diff(a: Result, b: Result) -> Difference:
     import polars as pl
 
     first, second = _runs(a), _runs(b)
-    trees = [dict(_flat(parse(runs[0].scenario, "<result>").tables())) for runs in (first, second)]
+    trees = [dict(_flat(tomllib.loads(runs[0].scenario))) for runs in (first, second)]
     keys = [
         {"key": key, "a": trees[0].get(key), "b": trees[1].get(key)}
         for key in dict.fromkeys([*trees[0], *trees[1]])

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,11 +41,15 @@ class Run:
         The scenario as run, every default filled in, as TOML.
     tables : dict
         Columns by table, from the engine or from disk; empty if the run was not recorded.
+    files : mapping of str to bytes
+        Files that the scenario needs, by their names in the folder of the result: traces, and those of
+        controls of one's own.
     """
 
     summary: Summary
     scenario: str
     tables: Mapping[str, Any]
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Run of {self._about()}, digest {self.digest}>"
@@ -245,7 +249,12 @@ class Run:
             elif csv.exists():
                 tables[name] = _read_csv(csv, name)
         summary = json.loads((directory / "summary.json").read_text(encoding="utf-8"))
-        return cls(summary, (directory / "scenario.toml").read_text(encoding="utf-8"), tables)
+        known = _names()
+        every = (
+            file.relative_to(directory).as_posix() for file in sorted(directory.rglob("*")) if file.is_file()
+        )
+        files = {name: (directory / name).read_bytes() for name in every if name not in known}
+        return cls(summary, (directory / "scenario.toml").read_text(encoding="utf-8"), tables, files)
 
     def write(self, directory: Path, *, csv: bool = False, tables: bool = True) -> None:
         """Write the files of the run into `directory`, which is created if necessary.
@@ -274,6 +283,7 @@ class Run:
             file.writelines(as_json(self.summary, indent=2))
             file.write("\n")
         (directory / "scenario.toml").write_text(self.scenario, encoding="utf-8")
+        storage.write_files(directory, self.files)
 
     def write_page(self, directory: Path) -> None:
         """Write the page of the run, ``index.html``, next to the files of `write`.
@@ -325,6 +335,14 @@ def _read_csv(file: Path, name: str) -> pl.DataFrame:
     return text.cast({column: known.get(column, pl.Float64()) for column in text.columns})
 
 
+def _names() -> frozenset[str]:
+    """Return the names of the files of a result, without those that its scenario needs."""
+    from ackclock.engine import storage
+
+    tables = {f"{name}.{ending}" for name in (*TABLES, MEASURED) for ending in ("parquet", "csv")}
+    return frozenset(tables | {"summary.json", "scenario.toml", PAGE, storage.CHECKSUMS})
+
+
 def holds_result(directory: Path) -> bool:
     """Return whether a directory holds the output of `Run.save` or of several runs, and nothing else.
 
@@ -340,8 +358,7 @@ def holds_result(directory: Path) -> bool:
     """
     from ackclock.engine import storage
 
-    tables = {f"{name}.{ending}" for name in (*TABLES, MEASURED) for ending in ("parquet", "csv")}
-    names = frozenset(tables | {"summary.json", "scenario.toml", PAGE})
+    names = _names()
     runs = [entry for entry in directory.iterdir() if entry.name != storage.CHECKSUMS]
     if runs and all(re.fullmatch(r"run-\d{4,}", run.name) and run.is_dir() for run in runs):
         return all(storage.holds_only(run, names, "summary.json") for run in runs)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from ackclock.engine import carried
 from ackclock.engine.run import Run
 from ackclock.engine.scenario import Given, Scenario, read
 from ackclock.errors import SimulationError
@@ -81,7 +82,8 @@ def simulate(
             qlog=None if qlog is None else str(qlog),
             lazy=lazy,
         )
-    return Run(summary, checked.toml(), dict(tables))
+    whole = carried.of(checked)
+    return Run(summary, whole.scenario.toml(), dict(tables), whole.files)
 
 
 def summary(scenario: Scenario, *, run: int = 0, progress: Progress | None = None) -> Summary:

@@ -163,6 +163,7 @@ def write_text(target: Path, text: str) -> None:
 def write_files(directory: Path, contents: Mapping[str, bytes]) -> None:
     """Write files by their names into a directory, each atomically."""
     for name, content in contents.items():
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
         with new_file(directory / name) as file:
             file.write_bytes(content)
 
@@ -179,6 +180,16 @@ def write_table(frame: pl.DataFrame, directory: Path, name: str, *, csv: bool = 
 
 
 def holds_only(directory: Path, names: frozenset[str], marker: str) -> bool:
-    """Return whether a directory has the file `marker` and nothing else but `names` and checksums."""
+    """Return whether a directory has the file `marker` and nothing else but `names` and checksums.
+
+    Files that its checksums list, such as the traces of a scenario, were written with the result.
+    """
+    from ackclock.engine import integrity
+
     entries = {entry.name for entry in directory.iterdir()}
-    return marker in entries and entries - {CHECKSUMS} <= names
+    others = entries - {CHECKSUMS} - names
+    if others and CHECKSUMS in entries:
+        files = {file.relative_to(directory).as_posix() for file in directory.rglob("*") if file.is_file()}
+        unlisted = files - set(integrity.listed(directory) or ()) - {CHECKSUMS}
+        others &= {Path(name).parts[0] for name in unlisted}
+    return marker in entries and not others

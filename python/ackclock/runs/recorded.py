@@ -68,12 +68,12 @@ def files_of(job: Job, run: engine.Run) -> dict[str, bytes]:
     """Return the files of a run by their names, to send them to another process."""
     with tempfile.TemporaryDirectory() as name:
         run.write(Path(name), tables=job.record)
-        return {file.name: file.read_bytes() for file in Path(name).iterdir()}
+        files = (file for file in Path(name).rglob("*") if file.is_file())
+        return {file.relative_to(name).as_posix(): file.read_bytes() for file in files}
 
 
 def of_files(files: Mapping[str, bytes]) -> engine.Run:
     """Return the run whose files another process has sent."""
     with tempfile.TemporaryDirectory() as name:
-        for file, content in files.items():
-            storage.write(Path(name) / file, content)
+        storage.write_files(Path(name), files)
         return engine.Run.read(Path(name), checked=False)

@@ -1,0 +1,111 @@
+"""The files that a scenario needs, for a folder in which it can be run again on another machine.
+
+Traces lie in ``traces/``, and the scenario there names them so. The files of a control of one's own lie where
+its reference finds them from that folder: ``mine.py`` for ``mine:Mine``, ``target/release/libgentle.so`` for
+``target/release/libgentle.so:gentle``. Modules and libraries that were installed stay outside.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from ackclock.engine import controls
+from ackclock.engine.scenario import Scenario, text_of
+
+TRACES = "traces"
+"""Folder of the rate traces and loss traces."""
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A scenario for a folder, and the files that belong into it.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        The scenario with the names that its files have in the folder.
+    files : mapping of str to bytes
+        Contents of the files by their names relative to the folder.
+    """
+
+    scenario: Scenario
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+
+def of(scenario: Scenario, others: Iterable[str] = ()) -> Carried:
+    """Return a scenario with all that it needs; `others` are controls that it does not name itself.
+
+    Raises ScenarioError when a trace cannot be read any more.
+    """
+    named = [name for name in {*scenario.controls, *others} if ":" in name]
+    own = _of_controls(named) if named else {}
+    if not scenario.files:
+        return Carried(scenario, own)
+    folder = Path(scenario.file).parent
+    texts = {name: text_of(folder / name) for name in scenario.files}
+    names = _names(texts)
+    renamed = {names[name]: text for name, text in texts.items()}
+    text = json.dumps(_renamed(scenario.written(), names))
+    moved = Scenario.read(text, scenario.file, [], True, controls.load_missing, renamed)
+    return Carried(moved, own | {name: text.encode() for name, text in renamed.items()})
+
+
+def _names(texts: Mapping[str, str]) -> dict[str, str]:
+    """Return a name in the folder for each file; those with one name and different contents are numbered."""
+    names: dict[str, str] = {}
+    contents: dict[str, str] = {}
+    for name, text in texts.items():
+        path = Path(name)
+        numbered = (f"{path.stem}-{number}{path.suffix}" for number in itertools.count(2))
+        free = next(
+            each for each in itertools.chain([path.name], numbered) if contents.setdefault(each, text) == text
+        )
+        names[name] = f"{TRACES}/{free}"
+    return names
+
+
+def _renamed(described: object, names: Mapping[str, str]) -> object:
+    """Return tables, or what is in them, with other names of traces."""
+    if isinstance(described, list):
+        return [_renamed(each, names) for each in described]
+    if not isinstance(described, dict):
+        return described
+    is_trace = described.get("kind") == "trace" or str(described.get("set", "")).endswith(".file")
+    return {
+        key: names.get(value, value)
+        if key == "rate_trace" or (is_trace and key in ("file", "to") and isinstance(value, str))
+        else _renamed(value, names)
+        for key, value in described.items()
+    }
+
+
+def _of_controls(names: Iterable[str]) -> dict[str, bytes]:
+    """Return the files of the controls that are named by module or library."""
+    files: dict[str, bytes] = {}
+    for name in sorted(names):
+        roots = _roots(name)
+        for file in controls.files([name]) if roots else ():
+            within = [file.relative_to(root) for root in roots if file.is_relative_to(root)]
+            if within:
+                files[PurePosixPath(within[0]).as_posix()] = file.read_bytes()
+    return files
+
+
+def _roots(name: str) -> list[Path]:
+    """Return the folders from which a reference to a control and its imports are found; none for others."""
+    origin, colon, _ = name.rpartition(":")
+    if not colon:
+        return []
+    if controls.LIBRARY.fullmatch(name):
+        return [] if Path(origin).is_absolute() else [Path.cwd().resolve()]
+    source = getattr(sys.modules.get(origin), "__file__", None)
+    if source is None:
+        return []
+    # A package is found from the folder above it.
+    depth = origin.count(".") + (Path(source).stem == "__init__")
+    return [Path(source).resolve().parents[depth]]
