@@ -182,3 +182,27 @@ def test_a_picture_says_which_profile_it_was():
     assert draw(new, "p", "goodput_mbps").axes[0].get_title(loc="right") == "profile linux and ns2"
     # Results of earlier versions do not say it.
     assert draw(pl.LazyFrame(rows), "p", "goodput_mbps").axes[0].get_title(loc="right") == ""
+
+
+@pytest.mark.parametrize(
+    ("written", "is_said"),
+    [
+        ({}, True),
+        ({"tcp": {"overhead": "1 us"}}, True),
+        ({"tcp": {"profile": "ns2"}}, False),
+        ({"tcp": {"profile": "linux"}}, False),
+    ],
+)
+def test_a_missing_profile_is_named_once(ackclock_here, tmp_path, written, is_said):
+    flow = {"controller": "reno", "rtt": "50 ms"}
+    described = {"run": {"duration": "1 s"}, **PATH, "flow": [flow], **written}
+    (tmp_path / "own.json").write_text(json.dumps(described))
+    (tmp_path / "sweep.toml").write_text(
+        'scenario = "own.json"\n[parameters]\nseed = { set = "run.seed", to = [1] }\n[runs]\ncount = 1\n'
+    )
+    for command in (["simulate", "own.json"], ["sweep", "sweep.toml", "-o", "swept"]):
+        assert ackclock_here(*command).stdout.count("No profile is set") == is_said
+    # A flow may set it, and a named path has its own.
+    for other in ({"flow": [flow | {"profile": "ns2"}]}, {"path": "dsl"}):
+        tables = {key: value for key, value in described.items() if key != "dumbbell" or "path" not in other}
+        assert today.missing(ackclock.engine.read(tables | other)) == ""

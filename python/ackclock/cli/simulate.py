@@ -196,6 +196,7 @@ def simulate(
         print(f"ackclock: warning: {warning}", file=sys.stderr)
     if not as_json and not quiet:
         _print_tables(summaries)
+        _print_missing(scenario)
     if metrics:
         _print_metrics(measured, as_json)
 
@@ -237,6 +238,13 @@ def _print_tables(summaries: list[engine.Summary]) -> None:
         tables.print_runs(summaries)
     else:
         tables.print_run(summaries[0])
+
+
+def _print_missing(scenario: engine.Scenario) -> None:
+    from ackclock.engine import today
+
+    if sentence := today.missing(scenario):
+        print(sentence)
 
 
 def _print_metrics(runs: list[engine.Run], as_json: bool) -> None:

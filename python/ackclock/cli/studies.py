@@ -105,6 +105,8 @@ def sweep(
         print(json.dumps(record | ({"page": str(page_file)} if page else {})))
     else:
         print(f"{result.directory}: {result.runs} runs, {result.made} of them made now; profile {senders}")
+        if not varies and (sentence := today.missing(plan.scenario)):
+            print(sentence)
         print_follows(plan.controls)
         if page:
             print(page_file)

@@ -20,6 +20,15 @@ def profiles(*scenarios: Scenario) -> str:
     return " and ".join(sorted(set().union(*map(_profiles, scenarios)))) or "-"
 
 
+def missing(scenario: Scenario) -> str:
+    """Return a sentence about a scenario that sets no profile; empty for one that does, or names a path."""
+    written = scenario.written()
+    flows = [flow for flow in written.get("flow", []) if "profile" not in flow]
+    if "path" in written or "profile" in written.get("tcp", {}) or not flows:
+        return ""
+    return 'No profile is set: profile = "linux" in [tcp] makes the senders those of today.'
+
+
 def _profiles(scenario: Scenario) -> Iterable[str]:
     complete = scenario.tables()
     usual = complete["tcp"]["profile"]
