@@ -72,6 +72,7 @@ _TABLE = {
         "ackclock.cli.verify": {
             "verify": "Check that results of any verb have not changed since they were written."
         },
+        "ackclock.cli.pack": {"pack": "Pack a result into an archive that runs again on another machine."},
     },
     "Papers": {
         "ackclock.cli.reproduce": {

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from ackclock.engine import controls
 from ackclock.engine.scenario import Scenario, text_of
+from ackclock.errors import ScenarioError
 
 TRACES = "traces"
 """Folder of the rate traces and loss traces."""
@@ -40,7 +41,7 @@ class Carried:
 def of(scenario: Scenario, others: Iterable[str] = ()) -> Carried:
     """Return a scenario with all that it needs; `others` are controls that it does not name itself.
 
-    Raises ScenarioError when a trace cannot be read any more.
+    Raises ScenarioError when a trace or a file of a control cannot be read any more.
     """
     named = [name for name in {*scenario.controls, *others} if ":" in name]
     own = _of_controls(named) if named else {}
@@ -92,8 +93,15 @@ def _of_controls(names: Iterable[str]) -> dict[str, bytes]:
         for file in controls.files([name]) if roots else ():
             within = [file.relative_to(root) for root in roots if file.is_relative_to(root)]
             if within:
-                files[PurePosixPath(within[0]).as_posix()] = file.read_bytes()
+                files[PurePosixPath(within[0]).as_posix()] = _content(file, name)
     return files
+
+
+def _content(file: Path, control: str) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise ScenarioError(f"{control}: {file} cannot be read: {error.strerror or error}") from error
 
 
 def _roots(name: str) -> list[Path]:

@@ -73,6 +73,7 @@ def simulate(
     ['reno']
     """
     checked = read(scenario, settings=settings)
+    whole = carried.of(checked)
     with _ends_alone():
         summary, tables = checked.simulate(
             run=run,
@@ -82,7 +83,6 @@ def simulate(
             qlog=None if qlog is None else str(qlog),
             lazy=lazy,
         )
-    whole = carried.of(checked)
     return Run(summary, whole.scenario.toml(), dict(tables), whole.files)
 
 
