@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -136,7 +135,6 @@ def compare(
     named = None if named is None else named.lower()
     from ackclock.comparison import grid, grid_page, page
     from ackclock.comparison import options as paths
-    from ackclock.draw.page import program
 
     queues, buffers = ([] if text is None else text.split(",") for text in (queue, buffer))
     try:
@@ -152,7 +150,7 @@ def compare(
             raise click.ClickException(OF_PROGRAM.sub("", str(error))) from error
     if dry_run:
         return
-    is_grid, command = len(cells) > 1, shlex.join([program(), *sys.argv[1:]])
+    is_grid, command = len(cells) > 1, options.command()
     if is_grid:
         grid_page.write_grid(compared, output, command, pictures=pictures)
     else:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-import shutil
-import sys
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
@@ -23,18 +21,6 @@ TEMPLATES = ("base.html", "live.html", "paper.html")
 _SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 _POLICY = "<!-- policy -->"
 """Placeholder of the policy in the template."""
-
-
-def program() -> str:
-    """Return how to call the command line on this machine.
-
-    It is ``ackclock`` if that is on the PATH or nothing better is known, else the path by which it was
-    called, as seen from the working directory.
-    """
-    called = Path(sys.argv[0])
-    if shutil.which("ackclock") is not None or called.name != "ackclock":
-        return "ackclock"
-    return from_here(called)
 
 
 def from_here(path: Path) -> str:
@@ -62,7 +48,6 @@ def html(
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.globals["program"] = program()
     environment.globals["follows"] = ""
     added: dict[str, object] = {
         "charts_data": "",
