@@ -44,3 +44,8 @@ def slug(*parts: object) -> str:
         elif part is not None:
             words.append(re.sub(r"[^a-z0-9.]+", "-", str(part).lower()).strip("-."))
     return "-".join(word for word in words if word)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: ``1 run``, ``5 runs``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

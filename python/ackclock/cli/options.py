@@ -167,6 +167,7 @@ def estimated(wanted: bool, as_json: bool) -> Iterator[None]:
         return
     from dataclasses import asdict
 
+    from ackclock.names import counted
     from ackclock.runs import estimate, progress
 
     try:
@@ -179,7 +180,7 @@ def estimated(wanted: bool, as_json: bool) -> Iterator[None]:
             return
         kept = f", {cost.kept} of them kept" if cost.kept else ""
         time = f"about {progress.duration(cost.estimated_s)}".replace("about less", "less")
-        runs = "1 run" if cost.runs == 1 else f"{cost.runs} runs"
+        runs = counted(cost.runs, "run")
         print(f"{runs}{kept}; {cost.simulated_s:g} s simulated, {time} on this machine")
 
 

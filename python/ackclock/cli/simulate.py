@@ -279,6 +279,8 @@ def check(file: Path, settings: tuple[str, ...], as_json: bool) -> None:
     """
     from collections import Counter
 
+    from ackclock.names import counted
+
     scenario = _read(file, settings)
     if as_json:
         print(json.dumps(scenario.tables(), indent=2))
@@ -286,7 +288,7 @@ def check(file: Path, settings: tuple[str, ...], as_json: bool) -> None:
     flows = Counter(kind for _, kind in scenario.flows)
     kinds = ", ".join(f"{count} {name}" for name, count in flows.items())
     print(f"{'standard input' if str(file) == '-' else file}: ok")
-    print(f"{flows.total()} flows ({kinds}), {scenario.duration_s:g} s")
+    print(f"{counted(flows.total(), 'flow')} ({kinds}), {scenario.duration_s:g} s")
     loaded = [name for name in scenario.controls if ":" in name]
     if loaded:
         print(f"these controls were loaded, which ran their code: {', '.join(loaded)}")

@@ -13,6 +13,7 @@ import click
 from ackclock import engine
 from ackclock.cli import options
 from ackclock.engine import controls, today
+from ackclock.names import counted
 
 
 @click.command()
@@ -104,7 +105,8 @@ def sweep(
         record = asdict(result) | {"directory": str(result.directory), "profile": senders}
         print(json.dumps(record | ({"page": str(page_file)} if page else {})))
     else:
-        print(f"{result.directory}: {result.runs} runs, {result.made} of them made now; profile {senders}")
+        runs = counted(result.runs, "run")
+        print(f"{result.directory}: {runs}, {result.made} of them made now; profile {senders}")
         if not varies and (sentence := today.missing(plan.scenario)):
             print(sentence)
         print_follows(plan.controls)

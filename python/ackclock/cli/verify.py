@@ -140,6 +140,8 @@ def verify(directory: Path, as_json: bool) -> None:
         state = (
             f"{len(damaged)} of {len(checked)} results have problems"
             if damaged
+            else "the result is unchanged"
+            if len(checked) == 1
             else f"all {len(checked)} results are unchanged"
         )
         print(f"{state} ({count} files and records with checksums)")

@@ -17,6 +17,7 @@ from ackclock.comparison.questions import BY_KEY, Question
 from ackclock.comparison.ranking import Ranking, possible, ranked
 from ackclock.comparison.words import rounded, words
 from ackclock.draw.card import card
+from ackclock.names import counted
 from ackclock.runs import Limits
 
 Cell = tuple[str, str]
@@ -215,7 +216,7 @@ def describe(grid: Grid) -> str:
     return (
         f"{where(grid.any)}{ecn}; queue {listed(grid.queues, 'or')}, buffer of {listed(buffers, 'or')} "
         f"packets of {first.path.packet_bytes} bytes; profile {first.profile}{flows}; "
-        f"{first.runs} runs of {run_s} s, without the first fifth of each; {RANDOM}"
+        f"{counted(first.runs, 'run')} of {run_s} s, without the first fifth of each; {RANDOM}"
     )
 
 

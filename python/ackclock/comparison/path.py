@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ackclock import engine
 from ackclock.comparison.words import rounded
 from ackclock.engine import Scenario, build
+from ackclock.names import counted
 
 CYCLES = 4
 """Cycles of Reno that are measured if the run can be that long."""
@@ -143,7 +144,7 @@ class PathSetup:
             f"RTT {path.rtt_ms:g} ms, {self.kind} buffer "
             f"{path.buffer_packets} packets of {path.packet_bytes} bytes ({times}the bandwidth-delay "
             f"product){loss}{ecn}; profile {self.profile}, receive window {self.receive_window} packets"
-            f"{flows}; {self.runs} runs of {self.run_s:g} s, measured from "
+            f"{flows}; {counted(self.runs, 'run')} of {self.run_s:g} s, measured from "
             f"{self.warmup_s:g} s; {RANDOM}"
         )
 

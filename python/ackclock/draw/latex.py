@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 _SPECIAL = {
@@ -18,19 +19,23 @@ _SPECIAL = {
     "±": r"$\pm$",
 }
 
+MINUS = re.compile(r"(?<![\w.-])-(?=\.?\d)")
+"""A hyphen that is the sign of a number."""
+
 
 def text(cell: object) -> str:
     r"""Return the content of a cell for LaTeX; numbers have four digits.
 
     >>> print(text("5 % of my_file, 1 ± 2"))
     5 \% of my\_file, 1 $\pm$ 2
-    >>> print(text(0.123456))
-    0.1235
+    >>> print(text(0.123456), text("-26 ± 37, 1e-05 of figure-8"))
+    0.1235 $-$26 $\pm$ 37, 1e-05 of figure-8
     """
     if cell is None:
         return "--"
     plain = f"{cell:.4g}" if isinstance(cell, float) else str(cell)
-    return "".join(_SPECIAL.get(letter, letter) for letter in plain)
+    escaped = "".join(_SPECIAL.get(letter, letter) for letter in plain)
+    return MINUS.sub("$-$", escaped)
 
 
 def table(
