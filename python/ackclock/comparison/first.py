@@ -16,6 +16,7 @@ FULL = 0.8
 """Share of the link below which even the highest goodput needs a reason."""
 HELD = 0.5
 """Share of the time from which on the receiver limits the flow."""
+FEW = {2: "two", 3: "three", 4: "four", 5: "five"}
 FACTOR = 5.0
 """Goodputs that differ by more are not written as one range."""
 STANDING = 0.3
@@ -148,7 +149,8 @@ def _queues(comparison: Comparison, leaders: Sequence[str]) -> list[str]:
     if len(shortest) == len(leaders):
         reason = ", because they fill the buffer" if all(_fills(comparison, name) for name in leaders) else ""
         return [f"their queueing delay is similar ({_range(delays, leaders, ' ms')}{reason})"]
-    of_these = "" if len(leaders) == len(comparison.controls) else f"of these {len(leaders)}, "
+    number = FEW.get(len(leaders), str(len(leaders)))
+    of_these = "" if len(leaders) == len(comparison.controls) else f"of these {number}, "
     clauses = [
         f"{of_these}{listed(shortest)} {_verb(shortest, 'keeps', 'keep')} the shortest queue"
         f" ({_range(delays, shortest, ' ms')})"
