@@ -1,5 +1,6 @@
 """Sweeps: the same results wherever runs are made, no loss by a kill, errors in one line."""
 
+import html
 import json
 import os
 import random
@@ -20,7 +21,7 @@ from scipy import stats
 from ackclock import ScenarioError, StorageError, engine, simulate, sweep, sweeps
 from ackclock.runs import Store
 from ackclock.runs import estimate as trials
-from ackclock.sweeps import estimate, picture
+from ackclock.sweeps import estimate, page, picture
 from conftest import BOTTLENECK, Finished, wait_until
 
 PATH = f"""
@@ -447,3 +448,25 @@ def test_an_interrupted_sweep_says_130(file: Path, tmp_path: Path) -> None:
     assert process.wait(timeout=60) == 130
     assert process.stderr is not None
     assert process.stderr.read() == "ackclock: interrupted; run the same command to continue\n"
+
+
+def test_a_constant_has_no_chart_but_a_number(tmp_path: Path) -> None:
+    few = [1.0, 2.0, 3.0]
+    table = pl.LazyFrame(
+        {
+            "p": [1, 2, 3],
+            "run": [0, 0, 0],
+            "goodput_mbps": [5.0, 5.0, 5.0],
+            "jain": [1.0, 1.0, 1.0],
+            "mean_rtt_ms": few,
+            "timeouts": [0.0, 0.0, 1.0],
+            "error": pl.Series([None] * 3, dtype=pl.String),
+        }
+    )
+    page.write(tmp_path / "a.html", table, "p", "goodput_mbps", None, "ackclock plot")
+    text = (tmp_path / "a.html").read_text("utf-8")
+    (data,) = re.findall(r'id="charts-data">(.*?)</script', text)
+    titles = [chart["title"] for chart in json.loads(data)["groups"]["sweep"]["charts"]]
+    # What was requested is drawn, constant or not.
+    assert titles == ["goodput (Mbit/s)", "mean RTT (ms)", "timeouts"]
+    assert "The same everywhere: Jain's index 1." in html.unescape(text)

@@ -80,8 +80,14 @@ def write(
     schema = table.collect_schema()
     shown = [y, *(name for name in METRICS if name != y and name in schema)]
     charted = {name: estimates(table, x, name, hue) for name in shown}
-    # A metric without any number is left out, unless it was requested.
+    # A metric without any number is left out, unless it was requested, and a constant has no chart.
     charted = {name: means for name, means in charted.items() if name == y or means.height}
+    constant = {
+        name: means["value"][0]
+        for name, means in charted.items()
+        if name != y and means.height > 1 and means["value"].n_unique() == 1
+    }
+    charted = {name: means for name, means in charted.items() if name not in constant}
     requested = charted[y]
     text = html(
         "sweep.html",
@@ -92,6 +98,7 @@ def write(
         y=label(y),
         hue=None if hue is None else label(hue),
         averaged=averaged_over(table, [x, hue] if hue else [x]),
+        constant=[f"{label(name)} {_digits(value)}" for name, value in constant.items()],
         rows=[
             [str(row[name]) for name in ([x] if hue is None else [x, hue])]
             + [_digits(row[name]) for name in ("value", "low", "high")]

@@ -169,11 +169,24 @@ def _same(value: object, text: str) -> bool:
         return False
 
 
+WORDS = {
+    "jain": "Jain's index",
+    "mean_rtt_ms": "mean RTT (ms)",
+    "rtt_p95_ms": "RTT, 95th percentile (ms)",
+    "queue_delay_p95_ms": "queueing delay, 95th percentile (ms)",
+    "mean_queue_packets": "mean queue (packets)",
+    "mean_window": "mean window (packets)",
+    "max_window": "largest window (packets)",
+    "queue_drops": "packets dropped by the queue",
+}
+"""Names of columns that say too little."""
 UNITS = {"mbps": "Mbit/s", "ms": "ms", "s": "s", "packets": "packets"}
 
 
 def label(name: str) -> str:
     """Return a column's name for people: ``goodput_mbps`` is goodput (Mbit/s)."""
+    if name in WORDS:
+        return WORDS[name]
     quantity, _, unit = name.rpartition("_")
     if quantity and unit in UNITS:
         return f"{quantity.replace('_', ' ')} ({UNITS[unit]})"
