@@ -87,6 +87,10 @@ class Combination(NamedTuple):
     def folder(self) -> Path:
         return self.file.parent
 
+    @property
+    def control(self) -> str:
+        return str(json.loads(self.file.read_text("utf-8"))["flow"][0]["controller"])
+
     def simulated(self, file: Path, *options: str) -> Tables:
         done = self.command("simulate", file, "--json", *options)
         assert done.returncode == 0, done.stderr
@@ -209,7 +213,31 @@ def swept(case: Combination) -> None:
     assert goodputs == [flow["goodput_mbps"] for flow in case.summary["flows"]]
 
 
-WAYS = (checked, pickled, in_lab, changed, several, printed, swept, kept)
+def compared(case: Combination) -> None:
+    """Compare the control on the path of the scenario, and run the scenario of the page again."""
+    if "dumbbell" not in engine.read(case.file).tables():
+        return
+    output = case.folder / "compared"
+    words = ("--scenario", case.file, "--duration", "2s", "--runs", "2", "-o", output, case.control)
+    done = case.command("compare", *words, "--json")
+    assert done.returncode == 0, done.stderr
+    answers = {row["question"]: row["value"] for row in json.loads(done.stdout)}
+    for given in case.folder.glob("given*"):
+        given.rename(case.folder / f"no {given.name}")
+    (file,) = (output / "scenarios").glob("alone-*.json")
+    again = case.command("simulate", file, "--runs", "2", "--json")
+    assert again.returncode == 0, again.stderr
+    for hidden in case.folder.glob("no given*"):
+        hidden.rename(case.folder / hidden.name.removeprefix("no "))
+    goodputs = [json.loads(line)["flows"][0]["goodput_mbps"] for line in again.stdout.splitlines()]
+    assert answers["goodput"] == pytest.approx(sum(goodputs) / 2, rel=1e-12)
+    packets = engine.read(file).packet_bytes[0]
+    assert f"packets of {packets} bytes" in (output / "index.html").read_text("utf-8")
+    shown = engine.read(file).mean_rate_mbps()
+    assert shown is None or answers["goodput"] <= shown * (1 + 1e-9) + 0.02
+
+
+WAYS = (checked, pickled, in_lab, changed, several, printed, swept, compared, kept)
 
 
 def drawn(index: int, folder: Path, command: Callable[..., Finished]) -> Combination:

@@ -159,7 +159,7 @@ to = { kind = "trace", file = "lost.txt" }
     assert scenario.mean_rate_mbps("a-b", from_s=7.0, to_s=7.0) is None
     with pytest.raises(ValueError, match='no link "b-a"; there are: a-b, a-b-reverse, second'):
         scenario.mean_rate_mbps("b-a")
-    assert scenario.files == ["slow.trace", "lost.txt"]
+    assert scenario.files == {"slow.trace": "10\n20\n40\n", "lost.txt": "0 1\n"}
 
 
 def event(at, key, to, more=""):

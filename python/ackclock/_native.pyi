@@ -343,8 +343,8 @@ class Scenario:
         """
 
     @property
-    def files(self) -> list[str]:
-        """Files that it names, each once, as they are written: rate traces and loss traces."""
+    def files(self) -> dict[str, str]:
+        """Texts of the rate traces and loss traces as they were read, by the names that are written."""
 
     @property
     def flow_tables(self) -> int:

@@ -247,10 +247,10 @@ impl Scenario {
         Ok(self.first().zip(self.mean_rate_mbps(None, None, None, 0)?).map(packets))
     }
 
-    /// The files that it names, each once, as they are written.
+    /// The texts of the files that it names, by the names that are written.
     #[getter]
-    fn files(&self) -> &[String] {
-        self.checked.files()
+    fn files(&self) -> Files {
+        self.checked.files().clone()
     }
 
     /// The number of `[[flow]]` tables; each may stand for several flows.

@@ -14,25 +14,27 @@ pub type Files = BTreeMap<String, String>;
 thread_local! {
     /// The files supplied with the scenario that this thread is checking.
     static FILES: RefCell<Option<Arc<Files>>> = const { RefCell::new(None) };
-    /// The names of the files that the scenario named so far.
-    static NAMES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+    /// The files that the scenario named so far.
+    static READ: RefCell<Files> = const { RefCell::new(Files::new()) };
 }
 
-/// Runs `work`, for which `files` stand in place of the disk; and the names of the files that it asked for, each once.
-pub(crate) fn with<T>(files: Option<&Arc<Files>>, work: impl FnOnce() -> T) -> (T, Vec<String>) {
-    let (before, outer) = (FILES.replace(files.cloned()), NAMES.take());
+/// Runs `work`, for which `files` stand in place of the disk; and the files that it read.
+pub(crate) fn with<T>(files: Option<&Arc<Files>>, work: impl FnOnce() -> T) -> (T, Files) {
+    let (before, outer) = (FILES.replace(files.cloned()), READ.take());
     let result = work();
     FILES.set(before);
-    (result, NAMES.replace(outer))
+    (result, READ.replace(outer))
+}
+
+/// Keeps the text of a file that was read.
+pub(crate) fn remember(name: &str, text: &str) {
+    READ.with_borrow_mut(|read| {
+        read.entry(name.to_owned()).or_insert_with(|| text.to_owned());
+    });
 }
 
 /// The text of the file `name`, if files were given; otherwise it is on disk.
 pub(crate) fn supplied_text(name: &str) -> Option<Result<String, String>> {
-    NAMES.with_borrow_mut(|names| {
-        if !names.iter().any(|other| other == name) {
-            names.push(name.to_owned());
-        }
-    });
     FILES.with_borrow(|files| {
         let files = files.as_ref()?;
         let names = || files.keys().map(String::as_str).collect::<Vec<_>>().join(", ");

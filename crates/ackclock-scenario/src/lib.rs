@@ -182,7 +182,7 @@ pub struct Checked {
     /// dumbbell, and flows with a count stay one table. Reading it yields the same scenario and the same text.
     pub toml: String,
     complete: Node,
-    files: Vec<String>,
+    files: Files,
     draft: Draft,
 }
 
@@ -193,9 +193,9 @@ impl Checked {
         self.complete.to_json()
     }
 
-    /// The files that it names, each once, as they are written: rate traces and loss traces.
+    /// The texts of the files that it names, as they were read, by the names that are written: rate traces and loss traces.
     #[must_use]
-    pub fn files(&self) -> &[String] {
+    pub fn files(&self) -> &Files {
         &self.files
     }
 

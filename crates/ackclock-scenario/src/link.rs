@@ -126,9 +126,15 @@ fn rate_and_trace(table: &Table<'_>) -> Read<(Option<Rate>, Option<RateTrace>)> 
 
 /// The text of a file that a scenario names, relative to the scenario's own.
 fn read_file(table: &Table<'_>, key: &str, file: &str) -> Read<String> {
-    if let Some(text) = crate::files::supplied_text(file) {
-        return text.map_err(|problem| table.refuse(key, format!("{file}: {problem}")));
-    }
+    let text = match crate::files::supplied_text(file) {
+        Some(text) => text.map_err(|problem| table.refuse(key, format!("{file}: {problem}"))),
+        None => read_from_disk(table, key, file),
+    }?;
+    crate::files::remember(file, &text);
+    Ok(text)
+}
+
+fn read_from_disk(table: &Table<'_>, key: &str, file: &str) -> Read<String> {
     let folder = Path::new(table.file()).parent().filter(|_| table.file() != "-").unwrap_or(Path::new(""));
     let path = folder.join(file);
     let refuse = |problem: String| table.refuse(key, format!("{}: {problem}", path.display()));

@@ -12,7 +12,7 @@ import numpy as np
 from ackclock import engine
 from ackclock.comparison.path import STARTS_WITHIN_S, PathSetup
 from ackclock.comparison.quantities import buffer_packets, duration_s, rate_mbps, share, time_ms
-from ackclock.engine import Scenario, build
+from ackclock.engine import Scenario, build, carried
 
 CAN_MARK = ("red", "ared", "codel", "pie", "fq_codel")
 """Kinds of queues that mark packets in place of dropping them when ``ecn`` is set."""
@@ -164,7 +164,10 @@ def of_scenario(scenario: Scenario, name: str, **given: Unpack[PathOptions]) -> 
     as people write them, and fields of `PathSetup`. Raises ValueError when it is not a dumbbell or a number
     cannot be read.
     """
-    base, complete = scenario.written(), scenario.tables()
+    # The scenarios of a comparison are written to another directory.
+    folder = Path(scenario.file).parent
+    names = {name: str((folder / name).resolve()) for name in scenario.files}
+    base, complete = carried.renamed(scenario.written(), names), scenario.tables()
     queue, ecn = given.get("queue"), given.get("ecn", False)
     overridden = {
         "rate": given.get("rate"),
@@ -175,11 +178,8 @@ def of_scenario(scenario: Scenario, name: str, **given: Unpack[PathOptions]) -> 
     if "dumbbell" not in complete:
         raise ValueError(f"{name}: compare needs a [dumbbell] or a named path")
     trace = base.get("dumbbell", {}).get("rate_trace")
-    if trace is not None:
-        if given.get("rate"):
-            raise ValueError(f"{name}: has a rate_trace; leave out --rate")
-        # The scenarios of a comparison are written to another directory.
-        base["dumbbell"]["rate_trace"] = str((Path(scenario.file).parent / trace).resolve())
+    if trace is not None and given.get("rate"):
+        raise ValueError(f"{name}: has a rate_trace; leave out --rate")
     path = complete["dumbbell"]
     own = [flow for flow in complete["flow"] if "source" not in flow]
     rtt = given.get("rtt") or (own[0]["rtt"] if own else None)

@@ -13,9 +13,10 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from ackclock.engine import controls
-from ackclock.engine.scenario import Scenario, text_of
+from ackclock.engine.scenario import Scenario
 from ackclock.errors import ScenarioError
 
 TRACES = "traces"
@@ -41,19 +42,18 @@ class Carried:
 def of(scenario: Scenario, others: Iterable[str] = ()) -> Carried:
     """Return a scenario with all that it needs; `others` are controls that it does not name itself.
 
-    Raises ScenarioError when a trace or a file of a control cannot be read any more.
+    Raises ScenarioError when a file of a control cannot be read any more.
     """
     named = [name for name in {*scenario.controls, *others} if ":" in name]
     own = _of_controls(named) if named else {}
-    if not scenario.files:
+    texts = scenario.files
+    if not texts:
         return Carried(scenario, own)
-    folder = Path(scenario.file).parent
-    texts = {name: text_of(folder / name) for name in scenario.files}
     names = _names(texts)
-    renamed = {names[name]: text for name, text in texts.items()}
-    text = json.dumps(_renamed(scenario.written(), names))
-    moved = Scenario.read(text, scenario.file, [], True, controls.load_missing, renamed)
-    return Carried(moved, own | {name: text.encode() for name, text in renamed.items()})
+    contents = {names[name]: text for name, text in texts.items()}
+    text = json.dumps(renamed(scenario.written(), names))
+    moved = Scenario.read(text, scenario.file, [], True, controls.load_missing, contents)
+    return Carried(moved, own | {name: text.encode() for name, text in contents.items()})
 
 
 def _names(texts: Mapping[str, str]) -> dict[str, str]:
@@ -70,17 +70,17 @@ def _names(texts: Mapping[str, str]) -> dict[str, str]:
     return names
 
 
-def _renamed(described: object, names: Mapping[str, str]) -> object:
-    """Return tables, or what is in them, with other names of traces."""
+def renamed(described: Any, names: Mapping[str, str]) -> Any:
+    """Return tables of a scenario, or what is in them, with other names of its files."""
     if isinstance(described, list):
-        return [_renamed(each, names) for each in described]
+        return [renamed(each, names) for each in described]
     if not isinstance(described, dict):
         return described
     is_trace = described.get("kind") == "trace" or str(described.get("set", "")).endswith(".file")
     return {
         key: names.get(value, value)
         if key == "rate_trace" or (is_trace and key in ("file", "to") and isinstance(value, str))
-        else _renamed(value, names)
+        else renamed(value, names)
         for key, value in described.items()
     }
 

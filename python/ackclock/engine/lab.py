@@ -7,7 +7,7 @@ import json
 import zlib
 from pathlib import Path
 
-from ackclock.engine.scenario import Scenario, text_of
+from ackclock.engine.scenario import Scenario
 
 __all__ = ["NAME", "fragment", "page"]
 
@@ -25,15 +25,14 @@ def fragment(scenario: Scenario) -> str:
     """Return a scenario as it was written, and the texts of its files, as the fragment of an address.
 
     It is ``#`` and JSON, compressed (raw deflate), in base64 for URLs (RFC 4648, section 5, without
-    padding). Raises ScenarioError when a file cannot be read.
+    padding).
 
     >>> import ackclock
     >>> path = ackclock.dumbbell("10 Mbit/s", "20 ms")
     >>> fragment(ackclock.scenario(path, ackclock.flow("reno"))).startswith("#s=")
     True
     """
-    folder = Path(scenario.file).parent
-    files = {name: text_of(folder / name) for name in scenario.files}
+    files = scenario.files
     carried = {"scenario": scenario.written()} | ({"files": files} if files else {})
     text = json.dumps(carried, separators=(",", ":"), ensure_ascii=False)
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
