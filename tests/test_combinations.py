@@ -234,7 +234,8 @@ def compared(case: Combination) -> None:
     packets = engine.read(file).packet_bytes[0]
     assert f"packets of {packets} bytes" in (output / "index.html").read_text("utf-8")
     shown = engine.read(file).mean_rate_mbps()
-    assert shown is None or answers["goodput"] <= shown * (1 + 1e-9) + 0.02
+    # Of 2 s the last 1.6 are measured, into which one packet may reach that began before.
+    assert shown is None or answers["goodput"] <= shown + packets * 8e-6 / 1.6
 
 
 WAYS = (checked, pickled, in_lab, changed, several, printed, swept, compared, kept)
