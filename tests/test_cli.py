@@ -298,18 +298,24 @@ def test_interrupt_leaves_nothing(scenario, tmp_path, runs):
     assert [path.name for path in tmp_path.iterdir()] == ["two.toml"]
 
 
-def test_broken_pipe_prints_no_message(scenario):
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [(("controllers",), 0), (("simulate", "two.toml", "--runs", "2"), 0), (("explain", "cubik"), 2)],
+)
+def test_a_reader_that_leaves_does_not_change_the_status(scenario, arguments, status):
     reader, writer = os.pipe()
     os.close(reader)
     finished = subprocess.run(
-        [*COMMAND, "simulate", str(scenario), "--json"],
+        [*COMMAND, *arguments],
+        cwd=scenario.parent,
         stdout=writer,
         stderr=subprocess.PIPE,
         text=True,
         check=False,
     )
     os.close(writer)
-    assert finished.stderr == ""
+    assert finished.returncode == status
+    assert status or finished.stderr == ""
 
 
 @pytest.mark.parametrize(

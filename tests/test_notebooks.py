@@ -144,7 +144,7 @@ def test_a_difference_names_the_key_and_the_numbers(run: ackclock.Run) -> None:
     difference = ackclock.diff(run, other)
     assert difference.scenario.rows() == [("flow.1.rtt", "60 ms", "120ms")]
     assert not difference.same
-    goodput = difference.numbers.filter(pl.col("flow") == "b", pl.col("quantity") == "goodput_mbps")
+    goodput = difference.numbers.filter(pl.col("subject") == "b", pl.col("quantity") == "goodput_mbps")
     expected = [result.flows["goodput_mbps"][1] for result in (run, other)]
     assert goodput.select("a", "b", "change").row(0) == (*expected, expected[1] - expected[0])
     # One run each has no interval.
@@ -154,9 +154,9 @@ def test_a_difference_names_the_key_and_the_numbers(run: ackclock.Run) -> None:
 
 
 def test_a_change_over_several_runs_has_the_interval_of_welch() -> None:
-    from ackclock.engine.difference import _change
+    from ackclock.engine.difference import change as change_of
 
-    change = _change([1.0, 2.0, 3.0], [4.0, 6.0, 8.0])
+    change = change_of([1.0, 2.0, 3.0], [4.0, 6.0, 8.0])
     # Means 2 and 6; variances 1 and 4 over 3: standard error sqrt(5/3) = 1.29099; degrees of
     # freedom (5/3)^2 / ((1/9 + 16/9) / 2) = 2.9412, whose t at 97.5 % is 3.22 (3.1824 at 3): 4.155.
     assert change["change"] == 4.0

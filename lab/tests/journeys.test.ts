@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import type { Download, Page } from "playwright-core";
 import { PATIENCE_MS, browser, done, heard, number, open, rerun } from "./browser.ts";
+import { native } from "./native.ts";
 
 browser();
 
@@ -276,6 +277,12 @@ test("7. take it along: TOML both ways, link, CSV, pictures, commands", async ()
   await other.close();
   await page.getByText("The same on the command line").click();
   await page.getByText("ackclock simulate scenario.toml").waitFor();
+  const named = 'path = "dsl"\n[run]\nduration = "2 s"\n[[flow]]\ncontroller = "cubic"\n';
+  const shown = await rerun(page, () => write(page, named));
+  await page.getByText("This is the named path dsl").waitFor();
+  // The engine outside of the page reads the exported file, and its run is the same.
+  const exported = { text: await download("TOML"), isJson: false, files: {} };
+  assert.deepEqual(native("digests", [exported]), [shown]);
   await page.close();
 });
 

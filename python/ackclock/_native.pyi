@@ -27,6 +27,7 @@ __all__ = [
     "controllers",
     "did_you_mean",
     "example",
+    "is_built_in",
     "limit",
     "load_library",
     "observed",
@@ -219,7 +220,7 @@ class Scenario:
         file: str,
         settings: Sequence[str] = (),
         is_json: bool = False,
-        prepare: Callable[[list[str]], object] | None = None,
+        prepare: Callable[[list[str]], Mapping[str, str]] | None = None,
         files: Mapping[str, str] | None = None,
     ) -> Scenario:
         """Read and check a scenario.
@@ -236,7 +237,8 @@ class Scenario:
             Whether the text is JSON.
         prepare : callable, optional
             Called before the check, and before that of `with_`, with the controls that the flows
-            name, each once, so that they can be registered; its exceptions propagate.
+            name, each once, so that they can be registered. Returns the references that labels among
+            them stand for; its exceptions propagate.
         files : mapping of str to str, optional
             Texts of the files that it names, by name, instead of those on disk. Pickling leaves them out.
 
@@ -522,7 +524,8 @@ def register(
     internals: list[str],
 ) -> None: ...
 def controllers() -> str: ...
-def load_library(path: str) -> list[str]: ...
+def is_built_in(controller: str) -> bool: ...
+def load_library(path: str, prefix: str) -> list[str]: ...
 def page(controller: str) -> str | None: ...
 def quantity(
     text: str, kind: Literal["time_s", "rate_bps", "size_bytes", "packets", "fraction", "number"]

@@ -10,9 +10,10 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from ackclock.engine.difference import Difference, diff
+from ackclock.differences import diff
+from ackclock.engine.difference import Difference
 from ackclock.predictions.subjects import SUBJECTS, function_of
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Difference", "compare", "diff", "evaluate", "plot", "predict", "reproduce"]
 
 
-class Evaluated(Protocol):
+class Evaluation(Protocol):
     """An evaluation as shown in a notebook.
 
     Attributes
@@ -35,6 +36,8 @@ class Evaluated(Protocol):
         of this cell with its value and the ends of its interval.
     failed : int
         Number of cells in which a run of the candidate failed.
+    versions : sequence
+        With a baseline, a result per criterion: its `verdict` against the earlier version.
     """
 
     @property
@@ -42,6 +45,9 @@ class Evaluated(Protocol):
 
     @property
     def failed(self) -> int: ...
+
+    @property
+    def versions(self) -> Sequence[Any]: ...
 
 
 def compare(
@@ -149,10 +155,11 @@ def evaluate(
     only: Sequence[str] = (),
     full: bool = False,
     seed: int = 1,
+    baseline: Path | str | None = None,
     output: Path | str = "results",
     jobs: int | None = None,
     cluster: str | None = None,
-) -> Evaluated:
+) -> Evaluation:
     """Evaluate a congestion control against the criteria of RFC 9743, next to cubic-linux and Reno.
 
     Parameters
@@ -171,6 +178,9 @@ def evaluate(
         Whether to make the long evaluation.
     seed : int
         Seed of the random streams.
+    baseline : Path or str, optional
+        An earlier version of the control, against which every criterion is judged as well: a control,
+        or the folder of a kept evaluation. The results are in `versions`.
     output : Path or str
         Directory of the page, and of the numbers that are kept for the next evaluation.
     jobs : int, optional
@@ -180,7 +190,7 @@ def evaluate(
 
     Returns
     -------
-    Evaluated
+    Evaluation
         Verdicts and numbers: `table` is a frame. It includes the results of earlier evaluations with the
         same settings that are on the page.
 
@@ -200,7 +210,7 @@ def evaluate(
     ['like']
     """
     # Imported by its name, because the core does not depend on satellites.
-    written: Evaluated = importlib.import_module("ackclock_evaluate.verb").evaluate(
+    written: Evaluation = importlib.import_module("ackclock_evaluate.verb").evaluate(
         control,
         params=params or {},
         against=against,
@@ -208,6 +218,7 @@ def evaluate(
         only=only,
         full=full,
         seed=seed,
+        baseline=baseline,
         output=Path(output),
         jobs=jobs,
         cluster=cluster,

@@ -36,13 +36,19 @@ def _show_schema(context: click.Context, _: click.Parameter, wanted: bool) -> No
     "control",
     metavar="CONTROL",
     shell_complete=completion.names(completion.controls),
-    help="Control to evaluate: NAME, module:Class or library.so:NAME.",
+    help="Control to evaluate: NAME, module:Class or library.so:NAME; Label=module:Class calls it Label.",
 )
 @click.option(
     "--against",
     metavar="NAMES",
     shell_complete=completion.names(completion.controls, separated=True),
     help="Further controls to show for comparison, e.g. bbr,bic.",
+)
+@click.option(
+    "--baseline",
+    metavar="OLD",
+    help="Also judge CONTROL against an earlier version of it: a control, or the folder of a kept "
+    "evaluation. --fail-on then looks at these verdicts.",
 )
 @click.option(
     "--quick/--full",
@@ -93,6 +99,7 @@ def _show_schema(context: click.Context, _: click.Parameter, wanted: bool) -> No
 def evaluate(
     control: str,
     against: str | None,
+    baseline: str | None,
     quick: bool,
     suite: tuple[str, ...],
     only: str | None,
@@ -127,6 +134,10 @@ def evaluate(
       reason = "next to four flows, as in section 5 of the draft"
       until = 2027-06-30
 
+    With --baseline every criterion is also judged against OLD alone: better, like, not worse, worse or
+    undecided, with the same margins. docs/ci.md in the repository has a test and a workflow that fail when a
+    control gets worse.
+
     Exit status: 0 if the evaluation has ended, whatever the verdicts; 1 if a run failed; 2 for bad input;
     3 if a verdict named by --fail-on occurred; 130 if it was interrupted.
 
@@ -135,25 +146,29 @@ def evaluate(
       ackclock evaluate illinois
       ackclock evaluate mine:Gentle --against bbr3 --fail-on worse
       ackclock evaluate mine:Gentle --fail-on must-worse --accept accepted.toml
+      ackclock evaluate new:Gentle --baseline old:Gentle --fail-on worse
       ackclock evaluate cubic --set c=0.8 --only mixed,rtt
       ackclock evaluate bbr3 --full --dry-run
       ackclock evaluate bbr3 --suite results/found
       ackclock evaluate bbr3 --suite mine.toml
     """
     from ackclock.engine import controls
-    from ackclock_evaluate import page, previous
+    from ackclock_evaluate import page, previous, versions
     from ackclock_evaluate.evaluate import evaluate as run
     from ackclock_evaluate.results import Request
     from ackclock_evaluate.setting import Subject
 
+    (control,) = controls.labelled([control])
     request = Request(
         Subject(control, parameters(settings)),
         _criteria(suite or ("rfc9743",), only),
-        tuple(name.strip() for name in (against or "").split(",") if name.strip()),
+        controls.labelled([name.strip() for name in (against or "").split(",") if name.strip()]),
         "quick" if quick else "full",
         seed,
         shipped=not own_baselines,
     )
+    if baseline is not None:
+        request = versions.with_baseline(request, baseline, page.folder(output, control))
     current, ended = _accepted(accept, request)
     cache = output / ".cache"
     if dry_run:
@@ -161,7 +176,6 @@ def evaluate(
         return
     tell = None if as_json else lambda line: print(f"ackclock: {line}", file=sys.stderr)
     command = options.command()
-    controls.load_missing([control])
     requested = {criterion.key for criterion in request.criteria}
     home = page.folder(output, control)
     with options.watched(live, home, f"Evaluation of {control}", home / "index.html") as watcher:
@@ -172,6 +186,9 @@ def evaluate(
     else:
         _print(evaluation, folder)
     results = [result for result in evaluation.results if result.criterion.key in requested]
+    compared = results
+    if evaluation.request.earlier is not None:
+        compared = [result for result in evaluation.versions if result.criterion.key in requested]
     errors = [error for result in results for error in result.errors]
     if errors:
         print(
@@ -182,7 +199,7 @@ def evaluate(
         raise click.exceptions.Exit(1)
     for line in ended:
         print(f"ackclock: {line}", file=sys.stderr)
-    if fail_on is not None and _counts(results, fail_on, current):
+    if fail_on is not None and _counts(compared, fail_on, current):
         raise click.exceptions.Exit(3)
 
 
@@ -263,6 +280,7 @@ def _print(evaluation: Evaluation, folder: Path) -> None:
     from ackclock.engine import controls
     from ackclock_evaluate.conclusion import headline, profile
     from ackclock_evaluate.report import suites
+    from ackclock_evaluate.versions import sentence
 
     name = evaluation.request.candidate.name
     if evaluation.results:
@@ -271,6 +289,8 @@ def _print(evaluation: Evaluation, folder: Path) -> None:
             print(f"suite {suite}: {digest}")
         print(f"profile {profile(evaluation)}")
         print(f"{name}: {headline(evaluation)}.")
+    if evaluation.request.earlier is not None:
+        print(f"{sentence(evaluation.versions, evaluation.request.earlier)}.")
     sources = controls.follows([name])
     if sources:
         print(sources)
@@ -285,7 +305,10 @@ def _print_verdicts(evaluation: Evaluation) -> None:
     from ackclock_evaluate.results import CANDIDATE
 
     others = list(evaluation.others)
-    columns = ("section", "criterion", "verdict", "worse in", "decided by", evaluation.request.candidate.name)
+    columns = ["section", "criterion", "verdict", "worse in", "decided by", evaluation.request.candidate.name]
+    since = {result.criterion.key: result.verdict for result in evaluation.versions}
+    if evaluation.request.earlier is not None:
+        columns.insert(3, f"than {evaluation.request.earlier.name}")
     rows = []
     for result in evaluation.results:
         worst, values = "", ["-"] * (1 + len(others))
@@ -297,5 +320,8 @@ def _print_verdicts(evaluation: Evaluation) -> None:
             worst = f"{cell.cell.name}: {words(metric)}"
         criterion = result.criterion
         worse = f"{result.worse} of {len(result.decisive)}" if result.decisive else "-"
-        rows.append((criterion.section, criterion.id, result.verdict, worse, worst, *values))
-    tables.print_rows((*columns, *others), rows, texts=5)
+        verdicts = [result.verdict]
+        if evaluation.request.earlier is not None:
+            verdicts.append(since.get(criterion.key, "-"))
+        rows.append((criterion.section, criterion.id, *verdicts, worse, worst, *values))
+    tables.print_rows((*columns, *others), rows, texts=columns.index("decided by") + 1)

@@ -64,7 +64,8 @@ def evaluate(
         others = {
             subject.name: work.of_criteria(index) for index, subject in enumerate(request.subjects) if index
         }
-        return Evaluation(request, work.of_criteria(0), others, packets)
+        mine = work.of_criteria(0)
+        return Evaluation(request, mine, others, packets, work.versions(mine))
 
 
 def _complete(request: Request, kept: Store) -> Work:

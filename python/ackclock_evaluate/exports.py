@@ -77,21 +77,28 @@ def tabular(evaluation: Evaluation) -> str:
 
 
 def junit(evaluation: Evaluation) -> str:
-    """Return a test case per criterion: worse and broken limits are failures, undecided is skipped."""
-    cases = rows(evaluation)
+    """Return a test case per criterion, and one more with an earlier version.
+
+    Worse and broken limits are failures, and undecided is skipped.
+    """
+    cases = [("", row) for row in rows(evaluation)]
+    if evaluation.request.earlier is not None:
+        about_it = f"compared with {evaluation.request.earlier.name}"
+        cases += [(about_it, _row(result)) for result in evaluation.versions]
+    verdicts = [row[3] for _, row in cases]
     errors = {result.criterion.id: result.errors for result in evaluation.results}
     suite = ElementTree.Element(
         "testsuite",
         name=f"ackclock evaluate {evaluation.request.candidate.name}",
         tests=str(len(cases)),
-        failures=str(sum(verdict in FAILURES for _, _, _, verdict, *_ in cases)),
-        errors=str(sum(verdict == "failed" for _, _, _, verdict, *_ in cases)),
-        skipped=str(sum(_is_skipped(verdict) for _, _, _, verdict, *_ in cases)),
+        failures=str(sum(verdict in FAILURES for verdict in verdicts)),
+        errors=str(sum(verdict == "failed" for verdict in verdicts)),
+        skipped=str(sum(_is_skipped(verdict) for verdict in verdicts)),
     )
     about = ElementTree.SubElement(suite, "properties")
     ElementTree.SubElement(about, "property", name="profile", value=conclusion.profile(evaluation))
-    for name, section, level, verdict, worse, decided, effect in cases:
-        heading = f"{level or 'other'}, {section}"
+    for since, (name, section, level, verdict, worse, decided, effect) in cases:
+        heading = since or f"{level or 'other'}, {section}"
         case = ElementTree.SubElement(suite, "testcase", classname=heading, name=name)
         message = "; ".join(filter(None, (decided, effect, f"worse in {worse}" if worse else "")))
         if verdict in FAILURES:

@@ -13,7 +13,7 @@ from ackclock.draw.figure import Group
 from ackclock.draw.page import html
 from ackclock.engine import controls, lab, storage
 from ackclock.names import slug
-from ackclock_evaluate import conclusion, exports, figures, power, previous, report, tables, written
+from ackclock_evaluate import conclusion, exports, figures, power, previous, report, tables, versions, written
 from ackclock_evaluate.cell import words
 from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, MarginResult
 from ackclock_evaluate.setting import Mode
@@ -186,6 +186,7 @@ def write(
             params=dict(request.candidate.params),
             date=date,
             headline=conclusion.headline(evaluation),
+            since=_since(evaluation),
             paragraph=conclusion.paragraph(evaluation, date),
             not_asked=conclusion.not_asked(request),
             exports=list(exports.files(evaluation, date)),
@@ -208,6 +209,22 @@ def write(
         elif changed and tell is not None:
             tell(changed)
     return destination
+
+
+def _since(evaluation: Evaluation) -> dict[str, Any] | None:
+    """Return what the page says of the candidate and its earlier version; None without one."""
+    earlier = evaluation.request.earlier
+    if earlier is None:
+        return None
+    rows = []
+    for result in evaluation.versions:
+        rows.append({"criterion": result.criterion, "verdict": result.verdict, "worst": None})
+        if result.worst:
+            cell, decisive = result.worst
+            rows[-1]["worst"] = _row(cell, decisive, result.verdict) | {
+                "scenario": tables.scenario_name(result.criterion.id, cell.cell.id)
+            }
+    return {"name": earlier.name, "sentence": versions.sentence(evaluation.versions, earlier), "rows": rows}
 
 
 def _figures(result: CriterionResult, name: str, charts: dict[str, Group]) -> list[tuple[str, str]]:

@@ -47,7 +47,7 @@ def replaced(request: Request, folder: Path) -> str:
 
 def digest(request: Request) -> str:
     """Return the digest of the code of the candidate, or of the engine if it is built in."""
-    own = controls.fingerprint([request.candidate.name]).partition("=")[2].strip()
+    own = controls.fingerprint([request.candidate.name]).rpartition("=")[2].strip()
     return own or engine.ENGINE[:16]
 
 

@@ -12,13 +12,13 @@ import numpy as np
 from ackclock import engine
 from ackclock.decision.comparisons import LimitResult
 from ackclock.engine import controls, storage
-from ackclock_evaluate import conclusion, exports, previous
+from ackclock_evaluate import conclusion, exports, previous, versions
 from ackclock_evaluate.results import CANDIDATE, CellResult, CriterionResult, Evaluation, MarginResult
 from ackclock_evaluate.setting import BASELINES
 from ackclock_evaluate.tables import cells, numbers, runs, scenario_name, scenarios
 from ackclock_evaluate.written import margin_words
 
-SCHEMA = 3
+SCHEMA = 4
 """Version of ``verdicts.json``, which ``schema.json`` describes."""
 
 
@@ -78,6 +78,26 @@ def _criterion(result: CriterionResult, command: str) -> dict[str, Any]:
     }
 
 
+def _earlier(evaluation: Evaluation) -> dict[str, Any] | None:
+    """Return the verdicts of the candidate against its earlier version; None without one."""
+    earlier = evaluation.request.earlier
+    if earlier is None:
+        return None
+    return {
+        "name": earlier.name,
+        "sentence": versions.sentence(evaluation.versions, earlier),
+        "criteria": [
+            {
+                "id": result.criterion.id,
+                "suite": result.criterion.suite,
+                "verdict": result.verdict,
+                "worst": number(*result.worst, result.criterion.id) if result.worst else None,
+            }
+            for result in evaluation.versions
+        ],
+    }
+
+
 def suites(evaluation: Evaluation) -> dict[str, str]:
     """Return the digest of each suite of an evaluation."""
     return {result.criterion.suite: result.criterion.digest for result in evaluation.results}
@@ -104,6 +124,7 @@ def verdicts(evaluation: Evaluation, date: str, commands: Mapping[str, str]) -> 
         "baselines": list(BASELINES),
         "against": list(request.against),
         "build": previous.build(request),
+        "rules": engine.RULES,
         "suites": suites(evaluation),
         "profile": conclusion.profile(evaluation),
         "mode": request.mode,
@@ -113,6 +134,7 @@ def verdicts(evaluation: Evaluation, date: str, commands: Mapping[str, str]) -> 
             for result in evaluation.results
             if result.verdict != "not tested"
         ],
+        "earlier": _earlier(evaluation),
         "others": {
             name: {result.criterion.id: result.verdict for result in results}
             for name, results in evaluation.others.items()

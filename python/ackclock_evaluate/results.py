@@ -28,6 +28,23 @@ SEVERITY = ("not applicable", "holds", *ORDER, "fails", "failed")
 
 
 @dataclass(frozen=True)
+class Earlier:
+    """The earlier version of a control."""
+
+    name: str
+    """What results call it."""
+    kept: Mapping[tuple[str, str], Sequence[CellNumbers]] | None = None
+    """Metrics of each run by the id of the criterion and the name of the cell, of a kept evaluation; None
+    for a control that is measured, too."""
+
+    def measured(self, criterion: Criterion, cell: CellResult) -> Measured:
+        """Return its runs in a cell."""
+        if self.kept is None:
+            return cell.measured[self.name]
+        return Measured(list(self.kept.get((criterion.id, cell.cell.name), ())))
+
+
+@dataclass(frozen=True)
 class Request:
     """The control, the criteria and the options of an evaluation."""
 
@@ -44,6 +61,8 @@ class Request:
     """Whether shipped numbers of the baselines are used; with other seeds there are none."""
     previous: frozenset[str] = frozenset()
     """Keys of the criteria of an earlier evaluation: without all of their runs they are left out."""
+    earlier: Earlier | None = None
+    """The earlier version of the control that it is judged against, too."""
 
     @cached_property
     def subjects(self) -> tuple[Subject, ...]:
@@ -144,7 +163,7 @@ class CellResult:
             is_itself = {part: each.digest for part, each in mine.scenarios.items()} == {
                 part: each.digest for part, each in theirs.scenarios.items()
             }
-            if mine.numbers and not is_itself and _same(mine.numbers, theirs.numbers):
+            if mine.numbers and not is_itself and is_same_numbers(mine.numbers, theirs.numbers):
                 return name
         return ""
 
@@ -155,7 +174,7 @@ class CellResult:
         return scenario is not None and _marks(scenario.tables())
 
 
-def _same(mine: Sequence[CellNumbers], theirs: Sequence[CellNumbers]) -> bool:
+def is_same_numbers(mine: Sequence[CellNumbers], theirs: Sequence[CellNumbers]) -> bool:
     """Return whether runs have the same numbers; those of another processor differ in the last digits."""
     return len(theirs) >= len(mine) and all(
         run.keys() == other.keys()
@@ -219,6 +238,8 @@ class Evaluation:
     """Results of the baselines and the further controls for the same criteria, by name."""
     packets: int
     """Packets simulated, cached runs included."""
+    versions: Sequence[CriterionResult] = ()
+    """Results of the candidate against its earlier version; empty without one."""
 
     @property
     def table(self) -> pl.DataFrame:

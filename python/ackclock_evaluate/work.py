@@ -10,7 +10,7 @@ from ackclock import engine
 from ackclock.decision import comparisons, wants_more
 from ackclock.engine.build import Table
 from ackclock.runs import Job, Store
-from ackclock_evaluate import baselines
+from ackclock_evaluate import baselines, versions
 from ackclock_evaluate.cell import Cell, CellNumbers, Criterion, Parts
 from ackclock_evaluate.results import (
     CANDIDATE,
@@ -229,8 +229,9 @@ class Work:
 
     def undecided(self) -> bool:
         """Add runs to the cells that need them, and return whether any does."""
-        added = False
-        for result in self.of_criteria(0):
+        added = set[int]()
+        mine = self.of_criteria(0)
+        for result in (*mine, *self.versions(mine)):
             decisive = [cell for cell in result.cells if cell.cell.decisive]
             compared = [judged.compared for cell in decisive for judged in cell.judged]
             adjusted = comparisons.holm([comparison.p for comparison in compared])
@@ -247,9 +248,15 @@ class Work:
                 if rare or any(
                     wants_more(judged.compared, runs, MOST_RUNS, settled=settled) for judged in cell.judged
                 ):
-                    self.runs[index] += MORE_RUNS
-                    added = True
-        return added
+                    added.add(index)
+        for index in added:
+            self.runs[index] += MORE_RUNS
+        return bool(added)
+
+    def versions(self, results: Sequence[CriterionResult]) -> list[CriterionResult]:
+        """Judge the candidate's results against its earlier version, if the request has one."""
+        earlier = self.request.earlier
+        return versions.judged(results, earlier) if earlier else []
 
     def of_criteria(self, subject: int) -> list[CriterionResult]:
         """Judge a control, as the candidate, by all criteria."""

@@ -17,7 +17,8 @@ from ackclock_search import names
     "control",
     metavar="CONTROL",
     shell_complete=completion.names(completion.controls),
-    help="Control to search against: NAME, module:Class or library.so:NAME.",
+    help="Control to search against: NAME, module:Class or library.so:NAME; Label=module:Class calls it "
+    "Label.",
 )
 @click.argument(
     "objective",
@@ -85,11 +86,13 @@ def search(
       ackclock search copa starvation --full --dry-run
       ackclock search mine:Gentle utilisation --genome path
     """
+    from ackclock.engine import controls
     from ackclock_evaluate.cli import parameters
     from ackclock_evaluate.setting import Subject
     from ackclock_search import page, run, saved
 
     command = options.command()
+    (control,) = controls.labelled([control])
     home = page.folder(output, control, objective)
     shown = f"Search for adversaries of {control}"
     with (

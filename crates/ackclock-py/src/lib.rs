@@ -26,6 +26,12 @@ fn controllers() -> String {
     ackclock_scenario::controllers(&Everything::now()).to_string()
 }
 
+/// Whether a control is built in or the kernel's, not one that was registered or loaded.
+#[pyfunction]
+fn is_built_in(controller: &str) -> bool {
+    catalogue::is_ours(controller)
+}
+
 /// A page per control: `NAME.md`.
 static PAGES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../docs/controllers");
 
@@ -109,6 +115,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(episodes::observed, module)?)?;
     module.add_function(wrap_pyfunction!(own::register, module)?)?;
     module.add_function(wrap_pyfunction!(library::load_library, module)?)?;
+    module.add_function(wrap_pyfunction!(is_built_in, module)?)?;
     module.add_function(wrap_pyfunction!(controllers, module)?)?;
     module.add_function(wrap_pyfunction!(page, module)?)?;
     module.add_function(wrap_pyfunction!(summary_schema, module)?)?;

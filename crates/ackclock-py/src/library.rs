@@ -15,16 +15,16 @@ use crate::catalogue;
 use crate::errors::SimulationError;
 use crate::own::raise;
 
-/// Adds the controls of a library, each named `PATH:NAME`, and returns their names; the library
+/// Adds the controls of a library, each named `PATH:NAME` after a prefix, and returns their names; the library
 /// stays loaded as long as the process.
 #[pyfunction]
-pub fn load_library(path: &str) -> PyResult<Vec<String>> {
+pub fn load_library(path: &str, prefix: &str) -> PyResult<Vec<String>> {
     // With a slash in it the linker looks nowhere else.
     let location = if path.contains('/') { path.to_owned() } else { format!("./{path}") };
     let entries = entries(&location).map_err(PyValueError::new_err)?;
     let mut names = Vec::new();
     for entry in entries {
-        let name: &'static str = Box::leak(format!("{path}:{}", entry.name).into_boxed_str());
+        let name: &'static str = Box::leak(format!("{prefix}{path}:{}", entry.name).into_boxed_str());
         names.push(name.to_owned());
         let build: &'static Build = Box::leak(Box::new(move |values: NamedValues<'_>, start| {
             let control = Foreign { name, control: entry.build(values, start)? };

@@ -1,6 +1,7 @@
 //! A scenario for Python: read once, checked, and run as often as one likes.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::collections::hash_map::DefaultHasher;
 use std::fs::File;
 use std::hash::{Hash, Hasher};
@@ -39,7 +40,7 @@ type Finished<'py> = (Bound<'py, PyDict>, Bound<'py, PyDict>);
 #[pyclass(frozen, module = "ackclock._native")]
 pub struct Scenario {
     checked: Checked,
-    /// Called with the controls before each check.
+    /// Called with the controls before each check; returns the references that labels among them stand for.
     prepare: Option<Py<PyAny>>,
     /// Computed once: it takes 50 ms with 6000 flows, and every look at the progress of a run looks the run up.
     digest: OnceLock<String>,
@@ -90,9 +91,13 @@ fn refused(refusal: ackclock_scenario::Refusal) -> PyErr {
 
 impl Scenario {
     fn check(py: Python<'_>, draft: Draft, prepare: Option<Py<PyAny>>) -> PyResult<Self> {
-        if let Some(prepare) = &prepare {
-            prepare.call1(py, (draft.controls(),))?;
-        }
+        let draft = match &prepare {
+            Some(prepare) => {
+                let references: BTreeMap<_, _> = prepare.call1(py, (draft.controls(),))?.extract(py)?;
+                draft.with_controls(&references)
+            }
+            None => draft,
+        };
         let tables = draft.flow_table_count();
         caught(|| look_for(tables * BYTES_PER_TABLE))?;
         let is_long = tables > MANY_FLOWS;

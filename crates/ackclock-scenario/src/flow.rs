@@ -80,7 +80,7 @@ pub fn flow(table: &Table<'_>, defaults: &FlowDefaults<'_>) -> Read<Flow> {
     if table.has("limit") {
         limited(table, &traffic, entry)?;
     }
-    let label = source.unwrap_or_else(|| entry.map_or("", |entry| entry.name));
+    let label = source.unwrap_or_else(|| entry.map_or("", |entry| label_of(entry.name)));
     Ok(Flow {
         name: String::new(),
         label: label.to_owned().into(),
@@ -207,6 +207,11 @@ fn transport(table: &Table<'_>, traffic: &Traffic, entry: Option<&Entry>, tcp: &
         return Err(table.refuse("packet", problem));
     }
     Ok(Transport::Quic)
+}
+
+/// What results call a control: `Gentle` for `Gentle=libgentle.so:gentle`.
+fn label_of(name: &str) -> &str {
+    name.split_once('=').map_or(name, |(label, _)| label)
 }
 
 /// The control of a flow; none for datagrams.

@@ -39,6 +39,7 @@ mod tree;
 mod value;
 mod words;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ackclock_cc::registry::Catalogue;
@@ -128,6 +129,23 @@ impl Draft {
             _ => None,
         });
         once(named)
+    }
+
+    /// Writes other names of controls, by the name in the text: the reference that a label stands for.
+    #[must_use]
+    pub fn with_controls(mut self, names: &BTreeMap<String, String>) -> Draft {
+        if !names.is_empty()
+            && let Some(Content::Array(flows)) = self.node.get_mut("flow").map(|node| &mut node.content)
+        {
+            for controller in flows.iter_mut().filter_map(|flow| flow.get_mut("controller")) {
+                if let Content::Text(name) = &mut controller.content
+                    && let Some(reference) = names.get(name)
+                {
+                    name.clone_from(reference);
+                }
+            }
+        }
+        self
     }
 
     /// The number of `[[flow]]` tables; each may stand for several flows.

@@ -149,10 +149,15 @@ function Steps({ place }: { place: Place }) {
 export function Path() {
   const name = bottleneck(scenario.value);
   if (name === undefined) {
+    const named = text(scenario.value, ["path"]);
     return (
       <section aria-labelledby="path">
         <h2 id="path">Path</h2>
-        <p class="hint">This path consists of separate links; change them in the TOML below.</p>
+        <p class="hint">
+          {named === ""
+            ? "This path consists of separate links; change them in the TOML below."
+            : `This is the named path ${named}; docs/named-paths.md has its numbers. Choose another one in the TOML below.`}
+        </p>
         <AllKeys path={["run"]} title="Run" />
       </section>
     );

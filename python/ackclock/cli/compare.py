@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     required=True,
     metavar="CONTROL...",
     shell_complete=completion.names(completion.controls),
-    help="Names from `ackclock controllers`; module:Class or library.so:name for your own.",
+    help="Names from `ackclock controllers`; module:Class or library.so:name for your own, and "
+    "Label=module:Class to call it Label.",
 )
 @click.option("--rate", metavar="RATE", help="Rate of the bottleneck, e.g. 10mbit; by default 100mbit.")
 @click.option("--rtt", metavar="TIME", help="RTT without queues, e.g. 50ms; by default 100ms.")

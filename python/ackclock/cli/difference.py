@@ -11,8 +11,8 @@ from ackclock.cli import options
 
 
 @click.command()
-@click.argument("first", type=options.PATH, metavar="A", help="Directory of the first result.")
-@click.argument("second", type=options.PATH, metavar="B", help="Directory of the second result.")
+@click.argument("first", type=options.PATH, metavar="A", help="The first result.")
+@click.argument("second", type=options.PATH, metavar="B", help="The second result.")
 @click.option(
     "-o",
     "--output",
@@ -24,8 +24,10 @@ from ackclock.cli import options
 def diff(first: Path, second: Path, output: Path | None, as_json: bool) -> None:
     """Show how the scenarios, numbers and windows of two results differ.
 
-    Results are directories written by simulate -o, with one or several runs. When both have several
-    runs, each change is printed with its 95 % interval. Flows are matched by their position in the scenario.
+    Results are directories written by simulate -o, compare, sweep, evaluate, search, or reproduce (of one
+    artefact), or tables written by predict -o; A and B are of the same verb. When both have several
+    runs, each change is printed with its 95 % interval. Flows are matched by their position in the scenario,
+    and all else by its names. Only results of simulate have windows.
 
     \b
     Examples:
@@ -33,14 +35,16 @@ def diff(first: Path, second: Path, output: Path | None, as_json: bool) -> None:
       ackclock simulate first.toml --set flow.0.rtt=80ms -o results/b
       ackclock diff results/a results/b
       ackclock diff results/a results/b -o windows.png
+      ackclock diff results/evaluation=old results/evaluation=new
     """
+    from ackclock import differences
     from ackclock.cli import tables
-    from ackclock.engine import difference, storage
+    from ackclock.engine import storage
 
     kinds = (".pdf", ".png", ".svg")
     if output is not None and output.suffix not in kinds:
         raise click.ClickException(f"{output}: choose a name that ends with .pdf, .png or .svg")
-    result = difference.diff(first, second)
+    result = differences.diff(first, second)
     if output is not None:
         try:
             figure = result.draw()
@@ -58,7 +62,7 @@ def diff(first: Path, second: Path, output: Path | None, as_json: bool) -> None:
         print()
     changed = [row for row in result.numbers.rows() if row[4] != 0.0]
     if changed:
-        heads = ["flow", "quantity", "A", "B", "change", "from", "to"]
+        heads = ["subject", "quantity", "A", "B", "change", "from", "to"]
         tables.print_rows(heads, [[_word(cell) for cell in row] for row in changed])
         print()
     print(f"different: {result.words()}")

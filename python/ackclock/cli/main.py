@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import io
 import os
 import signal
 import sys
@@ -202,6 +203,7 @@ def main() -> None:
         sys.exit(completion.answer(app, instruction))
     try:
         _end_politely()
+        _outlive_readers()
         # app.main would print messages of its own on an interrupt and exit at a closed pipe.
         with app.make_context("ackclock", sys.argv[1:]) as context:
             app.invoke(context)
@@ -254,6 +256,24 @@ def main() -> None:
         # A control that hangs would keep its thread, and so the process, alive.
         os._exit(status)
     sys.exit(status)
+
+
+class _Unread(io.FileIO):
+    """Standard output whose reader may close the pipe, as ``head`` does: the rest goes nowhere."""
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data) or 0
+        except BrokenPipeError:
+            return len(data)
+
+
+def _outlive_readers() -> None:
+    """Let a verb finish when nobody reads its output any more: its status must not depend on the reader."""
+    stream = sys.stdout
+    if isinstance(stream, io.TextIOWrapper) and not stream.isatty():
+        binary = io.BufferedWriter(_Unread(stream.fileno(), "w", closefd=False))
+        sys.stdout = io.TextIOWrapper(binary, stream.encoding, stream.errors)
 
 
 def _is_of_engine(error: BaseException) -> bool:

@@ -23,6 +23,7 @@ from ackclock.draw import curves as curves_of
 from ackclock.draw import latex
 from ackclock.draw.card import card
 from ackclock.engine import Run, Scenario, SimulationError, build
+from ackclock.engine.controls import labelled
 from ackclock.metrics import Estimate, bandwidth_stolen_rate, within
 from ackclock.runs import Case, Job, Limits, Store, each
 
@@ -139,7 +140,8 @@ def compare(
     setting : PathSetup
         The path and its runs.
     controls : sequence of str
-        Names; your own controls as ``module:Class``, ``library.so:name``, or as registered.
+        Names; your own controls as ``module:Class``, ``library.so:name``, or as registered;
+        ``Label=module:Class`` calls it Label in results.
     jobs : int, optional
         Runs at once; by default one per core.
     cache : Path, optional
@@ -178,7 +180,7 @@ def compare_each(
 
     Parameters, errors and each of the answers are those of `compare`.
     """
-    names = tuple(dict.fromkeys(controls))
+    names = labelled(controls)
 
     @functools.cache
     def parsed(text: str) -> Scenario:

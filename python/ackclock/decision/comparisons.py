@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ackclock.decision.intervals import Estimate
+from ackclock.decision.intervals import Estimate, welch
 from ackclock.decision.ratios import exact_excess, exact_share
 
 Verdict = Literal["better", "like", "not worse", "undecided", "worse"]
@@ -210,9 +210,7 @@ class _Test:
     ) -> None:
         self.mean = harm / bound
         spreads = max(RESOLUTION, spreads[0] / bound), max(RESOLUTION, spreads[1] / bound)
-        mine, theirs = (spread**2 / count for spread, count in zip(spreads, counts, strict=True))
-        self.error = float((mine + theirs) ** 0.5)
-        self._degrees = (mine + theirs) ** 2 / (mine**2 / (counts[0] - 1) + theirs**2 / (counts[1] - 1))
+        self.error, self._degrees = welch(spreads, counts)
         self._spreads, self._counts = spreads, counts
         self.runs = min(counts)
 

@@ -44,7 +44,7 @@ def of(scenario: Scenario, others: Iterable[str] = ()) -> Carried:
 
     Raises ScenarioError when a file of a control cannot be read any more.
     """
-    named = [name for name in {*scenario.controls, *others} if ":" in name]
+    named = [name for name in {*scenario.controls, *others} if controls.origin_of(name)]
     own = _of_controls(named) if named else {}
     texts = scenario.files
     if not texts:
@@ -106,8 +106,8 @@ def _content(file: Path, control: str) -> bytes:
 
 def _roots(name: str) -> list[Path]:
     """Return the folders from which a reference to a control and its imports are found; none for others."""
-    origin, colon, _ = name.rpartition(":")
-    if not colon:
+    origin = controls.origin_of(name)
+    if not origin:
         return []
     if controls.LIBRARY.fullmatch(name):
         return [] if Path(origin).is_absolute() else [Path.cwd().resolve()]

@@ -62,7 +62,11 @@ LIBRARY = re.compile(r".+\.(?:so|dylib|dll):[\w-]+")
 """A control of a shared library: `target/release/libmine.so:mine`."""
 CLASS = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 """A class of a module: `package.module:Class`."""
+LABELLED = re.compile(r"(?:(?P<label>[A-Za-z][\w.+-]*)=)?(?P<origin>[^=].*):(?P<item>[^:]+)")
+"""A reference to either, which may begin with its label: `Gentle=target/release/libmine.so:mine`."""
 
+_labels: dict[str, str] = {}
+"""References by the labels that they begin with."""
 _registered: dict[str, str] = {}
 """Fingerprints of the registered controls, by name."""
 _follows: dict[str, list[Path]] = {}
@@ -119,6 +123,7 @@ def register(name: str, control: type[object]) -> None:
         parameters.append((parameter.name, parameter.default, words))
     about = f"{control.__module__}.{control.__qualname__}"
     _native.register(name, about, control, parameters, list(getattr(control, "internals", ())))
+    _labels.pop(name, None)
     _note(name, control)
 
 
@@ -148,28 +153,70 @@ def load(reference: str) -> None:
     ----------
     reference : str
         A module that Python finds from the working directory or its own path, and a class in
-        it; or the path of a shared library, and a control that it lists.
+        it; or the path of a shared library, and a control that it lists. A label in front of it,
+        as in ``Gentle=module:Class``, is the name of the control in results.
 
     Raises
     ------
     ScenarioError
         If it cannot be loaded or is not a control; the message says what to do.
     """
-    origin, _, name = reference.rpartition(":")
-    if LIBRARY.fullmatch(reference):
-        _load_library(origin, name)
+    label, origin, name = _parts(reference)
+    if label:
+        _check_label(reference, label)
+    if LIBRARY.fullmatch(f"{origin}:{name}"):
+        _load_library(reference, origin, name)
     else:
-        _load_class(origin, name)
+        _load_class(reference, origin, name)
+    if label:
+        _labels[label] = reference
 
 
-def _load_library(file: str, name: str) -> None:
+def _parts(reference: str) -> tuple[str, str, str]:
+    """Return the label of a reference, which may be empty, its module or library, and the name in it."""
+    parts = LABELLED.fullmatch(reference)
+    return (parts["label"] or "", parts["origin"], parts["item"]) if parts else ("", reference, "")
+
+
+def _check_label(reference: str, label: str) -> None:
+    taken = "a built-in" if _native.is_built_in(label) else "a registered" if label in _registered else ""
+    if taken:
+        raise ScenarioError(f"{reference}: {label} is {taken} control; choose another label")
+
+
+def origin_of(name: str) -> str:
+    """Return the module or the library that a control of one's own is named by; empty for others."""
+    _, origin, item = _parts(_labels.get(name, name))
+    return origin if item else ""
+
+
+def label_of(name: str) -> str:
+    """Return what results call a control: the label of a reference that has one, or else the name."""
+    return _parts(name)[0] or name
+
+
+def labelled(names: typing.Sequence[str]) -> tuple[str, ...]:
+    """Load the controls that are missing, and return what results call each, without repetitions.
+
+    Raises ScenarioError for two controls with one label, and as `load` does.
+    """
+    references: dict[str, str] = {}
+    load_missing(names)
+    for name in names:
+        reference = _labels.get(name, name)
+        other = references.setdefault(label_of(name), reference)
+        if other != reference:
+            raise ScenarioError(f"{other} and {reference} have one label; choose another for one of them")
+    return tuple(references)
+
+
+def _load_library(reference: str, file: str, name: str) -> None:
     from ackclock.engine import followed
 
-    reference = f"{file}:{name}"
     if not Path(file).is_file():
         raise ScenarioError(f"{reference}: file not found: {file}; build it with cargo build --release")
     try:
-        names = _native.load_library(file)
+        names = _native.load_library(file, reference.removesuffix(f"{file}:{name}"))
     except ValueError as error:
         raise ScenarioError(f"{reference}: {error}") from error
     there = [path.rpartition(":")[2] for path in names]
@@ -179,8 +226,7 @@ def _load_library(file: str, name: str) -> None:
     _registered[reference] = _contents[reference] = followed.digest(_follows[reference])
 
 
-def _load_class(module: str, name: str) -> None:
-    reference = f"{module}:{name}"
+def _load_class(reference: str, module: str, name: str) -> None:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
@@ -220,17 +266,28 @@ def _one_line(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {words}".split())
 
 
-def load_missing(names: typing.Sequence[str]) -> None:
-    """Load the controls that are named by module or library and are not loaded yet, as `load` does."""
+def load_missing(names: typing.Sequence[str]) -> dict[str, str]:
+    """Load the controls that are named by module or library and are not loaded yet, as `load` does.
+
+    Returns the references that labels among the names stand for.
+    """
     for name in names:
-        if name not in _registered and (CLASS.fullmatch(name) or LIBRARY.fullmatch(name)):
-            load(name)
+        origin = origin_of(name)
+        if name not in _registered and name not in _labels and origin:
+            bare = f"{origin}:{_parts(name)[2]}"
+            if CLASS.fullmatch(bare) or LIBRARY.fullmatch(bare):
+                load(name)
+    return {name: _labels[name] for name in names if name in _labels}
+
+
+def _references(names: typing.Iterable[str]) -> list[str]:
+    """Return names that are registered, sorted: references in place of labels."""
+    return sorted({_labels.get(name, name) for name in names} & _registered.keys())
 
 
 def fingerprint(names: typing.Iterable[str]) -> str:
     """Return a digest of the code of the controls that are not built in; empty if all are built in."""
-    own = sorted(set(names) & _registered.keys())
-    return "".join(f"{name}={_registered[name]} " for name in own)
+    return "".join(f"{name}={_registered[name]} " for name in _references(names))
 
 
 def files(names: typing.Iterable[str]) -> list[Path]:
@@ -239,7 +296,7 @@ def files(names: typing.Iterable[str]) -> list[Path]:
     These are the modules of their classes and all that these import from outside the standard library and
     site-packages, and libraries with those that they link from their own folders.
     """
-    every = {file for name in set(names) for file in _follows.get(name, ())}
+    every = {file for name in _references(names) for file in _follows[name]}
     return sorted(every - {Path(base.__file__).resolve()})
 
 
@@ -256,7 +313,7 @@ def changed(names: typing.Iterable[str]) -> list[str]:
         except OSError:
             return True
 
-    return [name for name in sorted(set(names) & _contents.keys()) if is_changed(name)]
+    return [name for name in _references(names) if is_changed(name)]
 
 
 def trace(error: BaseException) -> str:

@@ -8,7 +8,9 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import polars as pl
 
 from ackclock._native import RULES
 from ackclock.decision import unpaired_difference
@@ -17,11 +19,9 @@ from ackclock.engine.run import Run
 from ackclock.engine.scenario import ScenarioError
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from ackclock.draw.plots import Picture
 
-NUMBERS = (
+QUANTITIES = (
     "goodput_mbps",
     "mean_window",
     "mean_rtt_ms",
@@ -34,6 +34,12 @@ NUMBERS = (
     "completion_s",
 )
 Result = Run | Sequence[Run] | Path | str
+KEYS = dict.fromkeys(("key", "a", "b"), pl.String)
+"""Columns of the keys that differ."""
+NUMBERS = dict.fromkeys(("subject", "quantity"), pl.String) | dict.fromkeys(
+    ("a", "b", "change", "low", "high"), pl.Float64
+)
+"""Columns of the numbers."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,15 +49,16 @@ class Difference:
     Attributes
     ----------
     scenario : polars.DataFrame
-        One row per key that differs: key, a, b (as texts; null where a result lacks the key).
+        One row per key that differs, of a scenario or of what else a result was made from: key, a, b (as
+        texts; null where a result lacks the key).
     numbers : polars.DataFrame
-        One row per flow and number: flow, quantity, a, b (means over the runs), change (b - a)
-        and, when both results have several runs, low and high, the 95 % interval of the change
-        (Welch).
+        One row per subject and number: subject (a flow, or what else the number is about), quantity, a, b
+        (means over the runs), change (b - a) and, when both results have several runs, low and high, the
+        95 % interval of the change (Welch).
     same : bool
-        Whether all runs were identical, packet by packet.
+        Whether all runs were identical, packet by packet; without runs, all numbers.
     runs : tuple
-        The runs of ``a`` and those of ``b``.
+        The runs of ``a`` and those of ``b``; empty for results of other verbs than ``simulate``.
     """
 
     scenario: pl.DataFrame
@@ -77,12 +84,11 @@ class Difference:
                 "compared: simulate its scenario.toml again"
             )
         if self.same:
-            return "nothing: the same, packet by packet"
-        import polars as pl
-
+            return f"nothing: the same, {'packet by packet' if self.runs[0] else 'number by number'}"
         changed = self.numbers.filter(pl.col("change") != 0).height
         keys, numbers = self.scenario.height, self.numbers.height
-        return f"{keys} keys of the scenario, {changed} of {numbers} numbers"
+        of = "keys of the scenario" if self.runs[0] else "settings and verdicts"
+        return f"{keys} {of}, {changed} of {numbers} numbers"
 
     def _repr_html_(self) -> str:
         from ackclock.draw.card import card
@@ -115,8 +121,10 @@ class Difference:
         Raises
         ------
         ValueError
-            If a run was not recorded.
+            If a run was not recorded, or the results are not runs.
         """
+        if not self.runs[0]:
+            raise ValueError("only results of simulate have windows to draw; leave out -o")
         from ackclock.draw import plots
         from ackclock.draw.run import Pictures
 
@@ -132,53 +140,28 @@ class Difference:
         return figure
 
 
-def diff(a: Result, b: Result) -> Difference:
-    """Return the differences between two results.
-
-    Parameters
-    ----------
-    a, b : Run, sequence of Run, Path or str
-        Runs, or the directory that `Run.save` or ``ackclock simulate -o`` wrote.
-
-    Returns
-    -------
-    Difference
-        The differences, with flows matched by their position.
-
-    Raises
-    ------
-    ScenarioError
-        If a directory does not hold a result.
-
-    Examples
-    --------
-    >>> import ackclock
-    >>> path = ackclock.dumbbell("10 Mbit/s", "20 ms", queue="50 packets")
-    >>> flows = [ackclock.flow("reno", rtt=rtt) for rtt in ("50 ms", "80 ms")]
-    >>> runs = [ackclock.simulate(ackclock.scenario(path, flow, duration="5 s")) for flow in flows]
-    >>> ackclock.diff(*runs).scenario.rows()
-    [('flow.0.rtt', '50 ms', '80 ms')]
-    """
-    import polars as pl
-
+def of_runs(a: Result, b: Result) -> Difference:
+    """Return the differences between runs, or between the directories of runs."""
     first, second = _runs(a), _runs(b)
-    trees = [dict(_flat(tomllib.loads(runs[0].scenario))) for runs in (first, second)]
-    keys = [
+    scenarios = [tomllib.loads(runs[0].scenario) for runs in (first, second)]
+    digests = [[run.digest for run in runs] for runs in (first, second)]
+    return Difference(
+        pl.DataFrame(keys(*scenarios), schema=KEYS),
+        pl.DataFrame(list(_numbers(first, second)), schema=NUMBERS),
+        digests[0] == digests[1],
+        (first, second),
+    )
+
+
+def keys(a: Mapping[str, object], b: Mapping[str, object]) -> list[dict[str, str | None]]:
+    """Return a row of `KEYS` for each value of nested mappings that differs."""
+    trees = [dict(_flat(tree)) for tree in (a, b)]
+    return [
         {"key": key, "a": trees[0].get(key), "b": trees[1].get(key)}
         for key in dict.fromkeys([*trees[0], *trees[1]])
         # "60 ms" and "60ms" are the same.
         if "".join(trees[0].get(key, "-").split()) != "".join(trees[1].get(key, "-").split())
     ]
-    digests = [[run.digest for run in runs] for runs in (first, second)]
-    texts = dict.fromkeys(("key", "a", "b"), pl.String)
-    columns: dict[str, Any] = dict.fromkeys(("flow", "quantity"), pl.String)
-    columns |= dict.fromkeys(("a", "b", "change", "low", "high"), pl.Float64)
-    return Difference(
-        pl.DataFrame(keys, schema=texts),
-        pl.DataFrame(list(_numbers(first, second)), schema=columns),
-        digests[0] == digests[1],
-        (first, second),
-    )
 
 
 def _is_of_other_rules(runs: Sequence[Run]) -> bool:
@@ -220,17 +203,22 @@ def _numbers(first: tuple[Run, ...], second: tuple[Run, ...]) -> Iterator[dict[s
     flows = [runs[0].summary["flows"] for runs in (first, second)]
     for index in range(min(map(len, flows))):
         names = dict.fromkeys(side[index]["name"] for side in flows)
-        for quantity in NUMBERS:
+        for quantity in QUANTITIES:
             values = [[run.summary["flows"][index].get(quantity) for run in runs] for runs in (first, second)]
             known = [[value for value in numbers if isinstance(value, int | float)] for numbers in values]
             if all(known):
-                yield {"flow": " / ".join(names), "quantity": quantity, **_change(*known)}
+                yield {"subject": " / ".join(names), "quantity": quantity, **change(*known)}
 
 
-def _change(a: list[float], b: list[float]) -> dict[str, float | None]:
+def change(a: list[float], b: list[float]) -> dict[str, float | None]:
+    """Return the means of two samples, and their change with its interval, as in `NUMBERS`."""
     mean_a, mean_b = sum(a) / len(a), sum(b) / len(b)
-    row: dict[str, float | None] = {"a": mean_a, "b": mean_b, "change": mean_b - mean_a}
-    change = unpaired_difference(b, a)
-    if not math.isnan(change.low):
-        row |= {"low": change.low, "high": change.high}
+    # What never happens takes infinitely long, in both results alike.
+    by = 0.0 if mean_a == mean_b else mean_b - mean_a
+    row: dict[str, float | None] = {"a": mean_a, "b": mean_b, "change": by}
+    if not (math.isfinite(mean_a) and math.isfinite(mean_b)):
+        return row
+    interval = unpaired_difference(b, a)
+    if not math.isnan(interval.low):
+        row |= {"low": interval.low, "high": interval.high}
     return row
