@@ -22,6 +22,7 @@ def sweep_of(delay: str) -> str:
 @pytest.fixture
 def results(scenario: Path, tmp_path: Path, ackclock_here: Callable[..., Finished]) -> Path:
     """Make two results of each verb of the core, the second one on a slower path."""
+    assert scenario.name == "two.toml"
     path = ("--duration", "2s", "--runs", "2", "--rate", "2mbit", "cubic", "reno")
     commands = [(f"{rtt} compare", "compare", "--rtt", rtt, *path) for rtt in ("20ms", "40ms")] + [
         (f"{rtt} grid", "compare", "--rtt", rtt, "--queue", "droptail,codel", *path)
@@ -91,7 +92,7 @@ def test_a_changed_result_is_refused(results: Path) -> None:
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     file.write_bytes(content)
-    with pytest.raises(ackclock.StorageError, match="answers.parquet"):
+    with pytest.raises(ackclock.StorageError, match=r"answers\.parquet"):
         ackclock.diff(results / "20ms compare", results / "40ms compare")
 
 

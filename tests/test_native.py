@@ -86,9 +86,14 @@ def test_settings_are_applied_to_what_was_written():
 
 def test_prepare_is_told_the_controls_before_the_check():
     prepared = []
+
+    def prepare(names):
+        prepared.append(names)
+        return {}
+
     setting = "flow.1.controller=no.module:Class"
     with pytest.raises(ScenarioError, match="unknown control"):
-        _native.Scenario.read(TEXT, "two.toml", [setting], prepare=prepared.append)
+        _native.Scenario.read(TEXT, "two.toml", [setting], prepare=prepare)
     assert prepared == [["reno", "no.module:Class"]]
 
     def fail(names):
@@ -98,7 +103,7 @@ def test_prepare_is_told_the_controls_before_the_check():
         _native.Scenario.read(TEXT, "two.toml", prepare=fail)
     prepared.clear()
     # A changed scenario is prepared as the first one was.
-    _native.Scenario.read(TEXT, "two.toml", prepare=prepared.append).with_("flow.0.controller=fit")
+    _native.Scenario.read(TEXT, "two.toml", prepare=prepare).with_("flow.0.controller=fit")
     assert prepared == [["reno", "cubic"], ["fit", "cubic"]]
 
 

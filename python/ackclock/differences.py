@@ -16,18 +16,18 @@ from ackclock.runs import rows
 
 NOT_NUMBERS = ("run", "point", "title", "scenario", "profile", "low", "high", "runs", "error", "digest")
 """Columns of results that neither name a row nor are compared."""
-Values = dict[tuple[str, str], list[float]]
+SubjectNumbers = dict[tuple[str, str], list[float]]
 """Numbers of all runs, by subject and quantity."""
 
 
 @dataclass(frozen=True)
-class _Kept:
+class _KeptResult:
     """What a result of another verb than ``simulate`` says."""
 
     verb: str
     about: Mapping[str, object]
     """What it was made from, and its verdicts."""
-    values: Values
+    values: SubjectNumbers
 
 
 def diff(a: Result, b: Result) -> Difference:
@@ -85,13 +85,13 @@ def diff(a: Result, b: Result) -> Difference:
     )
 
 
-def _kept(given: Result) -> _Kept | None:
+def _kept(given: Result) -> _KeptResult | None:
     """Read a result of another verb than ``simulate``; None for runs, and for what is not a result."""
     if not isinstance(given, Path | str):
         return None
     path = Path(given)
     if path.is_file() and path.suffix in (".csv", ".parquet"):
-        return _Kept("predict", {}, _by_names(_read(path)))
+        return _KeptResult("predict", {}, _by_names(_read(path)))
     for marker, read in _READERS.items():
         if any(path.glob(marker)):
             return read(path)
@@ -105,7 +105,7 @@ def _read(file: Path) -> pl.DataFrame:
         raise ScenarioError(f"{file}: is not a table: {str(error).splitlines()[0]}") from error
 
 
-def _by_names(table: pl.DataFrame) -> Values:
+def _by_names(table: pl.DataFrame) -> SubjectNumbers:
     """Return the numbers of a table; its texts, and as many of its first numbers as it takes, name a row."""
     names = [name for name in table.columns if name not in NOT_NUMBERS]
     keys = [name for name in names if table[name].dtype == pl.String]
@@ -114,7 +114,7 @@ def _by_names(table: pl.DataFrame) -> Values:
     while table.select(keys + run).is_duplicated().any() if keys + run else table.height > 1:
         keys.append(next(others))
     rest = list(others)
-    values: Values = {}
+    values: SubjectNumbers = {}
     for row in table.iter_rows(named=True):
         subject = ", ".join(
             row[name] if isinstance(row[name], str) else f"{name} {row[name]}" for name in keys
@@ -132,7 +132,7 @@ def _record(folder: Path, name: str) -> dict[str, Any]:
     return record
 
 
-def _evaluation(folder: Path) -> _Kept:
+def _evaluation(folder: Path) -> _KeptResult:
     record = _record(folder, "verdicts.json")
     if record.get("rules") != RULES:
         raise ScenarioError(
@@ -141,14 +141,14 @@ def _evaluation(folder: Path) -> _Kept:
     about = {key: record[key] for key in ("control", "suites", "profile", "mode", "seed", "against")}
     about["verdict"] = {entry["id"]: entry["verdict"] for entry in record["criteria"]}
     runs = _read(folder / "numbers.parquet").filter(pl.col("role") == "candidate")
-    values: Values = {}
+    values: SubjectNumbers = {}
     for criterion, cell, metric, value in runs.select("criterion", "cell", "metric", "value").iter_rows():
         if value is not None:
             values.setdefault((f"{criterion}: {cell}", metric), []).append(value)
-    return _Kept("evaluate", about, values)
+    return _KeptResult("evaluate", about, values)
 
 
-def _comparison(folder: Path) -> _Kept:
+def _comparison(folder: Path) -> _KeptResult:
     integrity.check(folder)
     table = _read(folder / "answers.parquet")
     names = [name for name in table.columns if name not in (*NOT_NUMBERS, "question", "value")]
@@ -157,10 +157,10 @@ def _comparison(folder: Path) -> _Kept:
         for row in table.iter_rows(named=True)
         if row["value"] is not None
     }
-    return _Kept("compare", {"profile": " and ".join(table["profile"].unique().sort())}, values)
+    return _KeptResult("compare", {"profile": " and ".join(table["profile"].unique().sort())}, values)
 
 
-def _sweep(folder: Path) -> _Kept:
+def _sweep(folder: Path) -> _KeptResult:
     from ackclock.sweeps import picture
 
     try:
@@ -169,7 +169,7 @@ def _sweep(folder: Path) -> _Kept:
         raise ScenarioError(str(error)) from error
     table = picture.scan(folder).collect()
     parameters = [name for name in table.columns if name not in rows.COLUMNS]
-    values: Values = {}
+    values: SubjectNumbers = {}
     for row in table.iter_rows(named=True):
         subject = ", ".join(
             [*(f"{name} {row[name]}" for name in parameters), str(row["name"] or row["flow"])]
@@ -178,19 +178,19 @@ def _sweep(folder: Path) -> _Kept:
             if row[name] is not None:
                 values.setdefault((subject, name), []).append(row[name])
     failed = table.filter(pl.col("error").is_not_null()).height
-    return _Kept("sweep", {"runs that failed": str(failed)}, values)
+    return _KeptResult("sweep", {"runs that failed": str(failed)}, values)
 
 
-def _artefact(folder: Path) -> _Kept:
+def _artefact(folder: Path) -> _KeptResult:
     record = _record(folder, "artefact.json")
     about: dict[str, Any] = {key: record[key] for key in ("paper", "name", "quick", "profile")}
     about["holds"] = {claim["id"]: claim["holds"] for claim in record["claims"]}
     file = folder / "numbers.parquet"
-    return _Kept("reproduce", about, _by_names(_read(file)) if file.exists() else {})
+    return _KeptResult("reproduce", about, _by_names(_read(file)) if file.exists() else {})
 
 
-def _search(folder: Path) -> _Kept:
-    return _Kept("search", {}, dict(_numbers_in(_record(folder, "search.json"))))
+def _search(folder: Path) -> _KeptResult:
+    return _KeptResult("search", {}, dict(_numbers_in(_record(folder, "search.json"))))
 
 
 def _numbers_in(tree: object, key: str = "") -> Iterator[tuple[tuple[str, str], list[float]]]:
