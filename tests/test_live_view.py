@@ -282,7 +282,7 @@ def test_one_step_from_the_sweep_to_its_page(file: Path, tmp_path: Path) -> None
     whole = tmp_path / "experiment=loss.html"
     assert json.loads(done.stdout)["page"] == str(whole)
     document = charts_of(whole.read_text("utf-8"))
-    assert document["groups"]["sweep"]["charts"][0]["key"] == "goodput_mbps"
+    assert document["groups"]["sweep-0"]["charts"][0]["key"] == "goodput_mbps"
     assert len(whole.read_bytes()) < 1_500_000
     seen = (tmp_path / "experiment=loss.live.html").read_text("utf-8")
     assert (state(seen), 'href="experiment%3Dloss.html"' in seen) == ("finished", True)

@@ -392,6 +392,39 @@ def test_the_end_of_a_run_counts_where_nothing_is_known_of_its_course(capsys, mo
     assert capsys.readouterr().err == "10 of 40 s simulated, about 30 s left\n"
 
 
+@pytest.mark.parametrize("kept", [0, 5])
+def test_the_time_left_follows_from_packets_and_not_from_runs(capsys, monkeypatch, kept):
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    # Ten runs of a slow path, of which some are kept, and ten of a path a hundred times as fast.
+    with progress.Count(20, "runs", packets=10 * 1000.0 + 10 * 100_000.0) as bar:
+        bar.advance(left_out=kept, packets=kept * 1000.0)
+        for _ in range(10 - kept):
+            now[0] += 2 / (10 - kept)
+            bar.advance(1, packets=1000.0)
+        now[0] += 20
+        bar.advance(1, packets=100_000.0)
+    # 110 000 or 105 000 packets took 22 s, so 900 000 take 180 to 189 s; half of the runs took as long.
+    assert capsys.readouterr().err.splitlines()[-1] == f"{11 - kept} of {20 - kept} runs, about 3 min left"
+    with progress.Bar(20.0, packets_per_s={0: 10.0, 1: 990.0}, expected_packets=10_000.0) as each:
+        each.update(0, 0.0, 0)
+        now[0] += 10
+        each.update(1, 1.0, 990)
+    # 990 of 10 000 packets took 10 s: the other 9010 take 91 s, and a run of a twentieth of the time.
+    assert capsys.readouterr().err.splitlines()[-1] == "1 of 20 s simulated, about 91 s left"
+
+
+def test_a_run_is_expected_to_cost_what_its_path_carries():
+    # 2 Mbit/s for 10 s are 2500 packets of 1000 bytes.
+    scenario = engine.read(
+        '[run]\nduration = "10 s"\n[dumbbell]\nrate = "2 Mbit/s"\ndelay = "10 ms"\n'
+        'queue = { kind = "droptail", limit = "20 packets" }\n[[flow]]\ncontroller = "reno"\n'
+    )
+    assert Job(scenario).expected_packets == pytest.approx(2500)
+    run = engine.simulate(scenario)
+    assert 0.5 < run.summary["packets_simulated"] / Job(scenario).expected_packets < 2
+
+
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [(0.4, "less than 1 s"), (59.6, "60 s"), (150, "2 min"), (5990, "100 min"), (7200, "2.0 h")],

@@ -381,7 +381,7 @@ def test_pictures_show_the_means_of_the_runs(
     text = (tmp_path / "a.html").read_text("utf-8")
     (data,) = re.findall(r'id="charts-data">(.*?)</script', text)
     drawn = json.loads(data)
-    (chart, *_) = drawn["groups"]["sweep"]["charts"]
+    (chart, *_) = drawn["groups"]["sweep-0"]["charts"]
     of_page = {
         (series["name"], x): y
         for series in chart["series"]
@@ -466,7 +466,37 @@ def test_a_constant_has_no_chart_but_a_number(tmp_path: Path) -> None:
     page.write(tmp_path / "a.html", table, "p", "goodput_mbps", None, "ackclock plot")
     text = (tmp_path / "a.html").read_text("utf-8")
     (data,) = re.findall(r'id="charts-data">(.*?)</script', text)
-    titles = [chart["title"] for chart in json.loads(data)["groups"]["sweep"]["charts"]]
+    titles = [chart["title"] for chart in json.loads(data)["groups"]["sweep-0"]["charts"]]
     # What was requested is drawn, constant or not.
     assert titles == ["goodput (Mbit/s)", "mean RTT (ms)", "timeouts"]
     assert "The same everywhere: Jain's index 1." in html.unescape(text)
+
+
+def test_a_reader_chooses_which_parameter_has_the_curves(tmp_path: Path) -> None:
+    points = [(p, rate, rtt) for p in (1, 2) for rate in (5, 10) for rtt in (20, 40, 80)]
+    table = pl.LazyFrame(
+        {
+            "p": [p for p, *_ in points],
+            "rate": [rate for _, rate, _ in points],
+            "rtt": [rtt for *_, rtt in points],
+            "run": [0] * len(points),
+            "goodput_mbps": [float(100 * p + rate + rtt) for p, rate, rtt in points],
+            "error": pl.Series([None] * len(points), dtype=pl.String),
+        }
+    )
+    page.write(tmp_path / "a.html", table, "p", "goodput_mbps", "rate", "ackclock plot")
+    text = (tmp_path / "a.html").read_text("utf-8")
+    chosen = re.findall(r'id="curves-(\d)"( checked)?> (.+?)</label>', text)
+    assert chosen == [("0", " checked", "rate"), ("1", "", "rtt"), ("2", "", "nothing: the mean")]
+    (data,) = re.findall(r'id="charts-data">(.*?)</script', text)
+    drawn = {name: group["charts"][0]["series"] for name, group in json.loads(data)["groups"].items()}
+    assert {name: [series["name"] for series in curves] for name, curves in drawn.items()} == {
+        "sweep-0": ["5", "10"],
+        "sweep-1": ["20", "40", "80"],
+        "sweep-2": ["mean"],
+    }
+    # With an RTT of 40 ms the mean rate of 7.5 Mbit/s gives 100 p + 47.5.
+    assert "<td>1</td><td>40</td><td>147.5</td>" in text
+    assert "<td>2</td><td>247.5</td>" not in text
+    # Over three RTTs, too: the mean of 20, 40 and 80 is 46.67.
+    assert "<td>2</td><td>254.2</td>" in text

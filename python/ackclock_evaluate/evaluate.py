@@ -49,8 +49,9 @@ def evaluate(
             live.shows(Interim(work))
         while True:
             wanted = work.all_jobs()
-            count = len({job.key for job in wanted})
-            with progress.Count(count, "runs", shown=shown, live=live) as bar:
+            unique = {job.key: job for job in wanted}
+            expected = sum(job.expected_packets for job in unique.values())
+            with progress.Count(len(unique), "runs", shown=shown, live=live, packets=expected) as bar:
                 drive.make(wanted, kept, place, bar)
             _refuse_failed_baselines(work)
             if not work.undecided():

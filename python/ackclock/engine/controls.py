@@ -300,6 +300,11 @@ def files(names: typing.Iterable[str]) -> list[Path]:
     return sorted(every - {Path(base.__file__).resolve()})
 
 
+def are_python(names: typing.Iterable[str]) -> bool:
+    """Return whether any of the controls is written in Python."""
+    return any(not LIBRARY.fullmatch(name) for name in _references(names))
+
+
 def changed(names: typing.Iterable[str]) -> list[str]:
     """Return the controls whose files have changed since they were loaded.
 

@@ -96,14 +96,15 @@ def make(jobs: Iterable[Job], store: Store, runner: Runner, bar: progress.Count)
     """Make the answers of measured jobs that the store does not have, and store them."""
     wanted = {job.key: job for job in jobs}
     queue = deque(job for key, job in wanted.items() if store.get(key) is None)
-    bar.advance(left_out=len(wanted) - len(queue))
+    kept = wanted.keys() - {job.key for job in queue}
+    bar.advance(left_out=len(kept), packets=sum(wanted[key].expected_packets for key in kept))
 
     def source(count: int) -> list[Job]:
         return [queue.popleft() for _ in range(min(count, len(queue)))]
 
     for job, answer in drive(source, runner, look=store.settle):
         store.add(job.key, answer)
-        bar.advance(1, failed=int(bool(answer.error)))
+        bar.advance(1, failed=int(bool(answer.error)), packets=job.expected_packets)
     store.commit()
 
 
@@ -167,6 +168,8 @@ def each(
     stop_if_dry(wanted, store, at_once)
     missing = {job for job in wanted if not is_kept(job)}
     left_s = sum(job.scenario.duration_s for job in missing)
+    packets = sum(job.expected_packets for job in missing)
+    per_s = {index[job]: job.expected_packets / job.scenario.duration_s for job in missing}
     queue = deque(wanted)
     done: dict[int, Answer] = {}
 
@@ -192,7 +195,7 @@ def each(
         return Answer()
 
     with (
-        progress.Bar(left_s, live=live, shown=shown) as bar,
+        progress.Bar(left_s, live=live, shown=shown, packets_per_s=per_s, expected_packets=packets) as bar,
         places.opened(names, jobs=at_once, cluster=cluster, limits=limits, apart=apart) as runner,
     ):
 

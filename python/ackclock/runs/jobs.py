@@ -60,6 +60,10 @@ class Case:
         return [Job(scenario, run, self.record) for run in range(first, first + self.runs)]
 
 
+PYTHON_COST = 5.0
+"""Processor time of an acknowledgement of a control in Python, over that of a built-in control."""
+
+
 @dataclass(frozen=True)
 class Job:
     """One run of one scenario; jobs with the same key have the same answer.
@@ -105,6 +109,19 @@ class Job:
     def is_foreign(self) -> bool:
         """Whether a control takes part that is named by its module or library."""
         return any(":" in name for name in self.names)
+
+    @functools.cached_property
+    def expected_packets(self) -> float:
+        """About how many packets the run costs: those that its bottleneck carries, for estimates of time.
+
+        An acknowledgement of a control in Python takes as long as five of a built-in control
+        (docs/performance.md).
+        """
+        rate_mbps = self.scenario.mean_rate_mbps(from_s=0.0, to_s=self.scenario.duration_s)
+        packet_bytes = min(self.scenario.packet_bytes, default=1000)
+        # Where flows decide when the rate changes it is not known: as much as 10 Mbit/s.
+        packets = (rate_mbps or 10.0) * 1e6 / 8 / packet_bytes * self.scenario.duration_s
+        return packets * (PYTHON_COST if controls.are_python(self.names) else 1.0)
 
     @functools.cached_property
     def key(self) -> str:

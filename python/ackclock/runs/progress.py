@@ -6,6 +6,7 @@ import contextlib
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -97,11 +98,26 @@ class _Shown:
 
 
 class Bar(_Shown):
-    """Simulated time and packets per second of all runs together, with the time left."""
+    """Simulated time and packets per second of all runs together, with the time left.
 
-    def __init__(self, total_s: float, *, shown: bool = True, live: Live | None = None) -> None:
+    `packets_per_s` are the packets that are expected in a simulated second of each run, by its number: a run
+    of a fast path takes longer than one of a slow path. Without them all runs are alike.
+    """
+
+    def __init__(
+        self,
+        total_s: float,
+        *,
+        shown: bool = True,
+        live: Live | None = None,
+        packets_per_s: Mapping[int, float] | None = None,
+        expected_packets: float | None = None,
+    ) -> None:
         super().__init__(shown)
         self._total_s = total_s
+        self._packets_per_s = packets_per_s or {}
+        self._expected = total_s if expected_packets is None else expected_packets
+        self._done_packets = 0.0
         self._live = live if live is not None and live.is_on else None
         self._done_s = 0.0
         self._state: dict[int, tuple[float, int]] = {}
@@ -115,20 +131,23 @@ class Bar(_Shown):
             before_s, _ = self._state.get(run, (0.0, 0))
             self._state[run] = (simulated_s, packets)
             self._done_s += simulated_s - before_s
+            self._done_packets += (simulated_s - before_s) * self._packets_per_s.get(run, 1.0)
             if self._live is not None:
-                self._live.weigh(self._done_s, self._total_s)
+                self._live.weigh(self._done_packets, self._expected)
             words = f"{self._done_s:.0f} of {self._total_s:.0f} s simulated"
-            self._say_time(self._done_s, self._total_s, words)
+            self._say_time(self._done_packets, self._expected, words)
             if not self._shown:
                 return
             elapsed = time.monotonic() - self._begin
             if elapsed < 1.0:
                 return
             if self._bar is None:
-                self._bar = _open(self._total_s)
+                self._bar = _open(self._expected)
             rate = sum(count for _, count in self._state.values()) / elapsed
             self._bar.update(
-                self._bar.task_ids[0], completed=self._done_s, status=f"{words}, {rate / 1e6:.2f} M packets/s"
+                self._bar.task_ids[0],
+                completed=self._done_packets,
+                status=f"{words}, {rate / 1e6:.2f} M packets/s",
             )
 
     def finish(self, run: int, simulated_s: float) -> None:
@@ -138,31 +157,54 @@ class Bar(_Shown):
 
 
 class Count(_Shown):
-    """Finished units of a total, with the time left: a bar on a terminal, else lines."""
+    """Finished units of a total, with the time left: a bar on a terminal, else lines.
 
-    def __init__(self, total: int, unit: str, *, shown: bool = True, live: Live | None = None) -> None:
+    With `packets`, those expected of all units, the time left follows from the packets of those that are
+    done; without, all units are alike.
+    """
+
+    def __init__(
+        self,
+        total: int,
+        unit: str,
+        *,
+        shown: bool = True,
+        live: Live | None = None,
+        packets: float | None = None,
+    ) -> None:
         super().__init__(shown)
         self._total, self._unit = total, unit
+        self._packets, self._done_packets = packets, 0.0
         self._live = live
         if live is not None:
             live.expect(total, unit)
         self._done = 0
 
-    def advance(self, done: int = 0, *, left_out: int = 0, failed: int = 0) -> None:
-        """Report how many units are done, how many of these failed, and how many need not be done."""
+    def advance(self, done: int = 0, *, left_out: int = 0, failed: int = 0, packets: float = 0.0) -> None:
+        """Report how many units are done, how many of these failed, and how many need not be done.
+
+        `packets` are those expected of the units that are done and of those that need not be done.
+        """
         if self._live is not None:
             self._live.advance(done, failed=failed, left_out=left_out)
         self._done += done
         self._total -= left_out
+        work: tuple[float, float] = self._done, self._total
+        if self._packets is not None:
+            of_done = packets * done / max(1, done + left_out)
+            self._done_packets += of_done
+            self._packets -= packets - of_done
+            work = self._done_packets, self._packets
+            if self._live is not None:
+                self._live.weigh(*work)
         status = f"{self._done} of {self._total} {self._unit}"
-        self._say_time(self._done, self._total, status)
+        self._say_time(*work, status)
         if self._bar is not None:
-            task = self._bar.task_ids[0]
-            self._bar.update(task, completed=self._done, total=self._total, status=status)
+            self._bar.update(self._bar.task_ids[0], completed=work[0], total=work[1], status=status)
 
     def __enter__(self) -> Self:
         if self._shown:
-            self._bar = _open(self._total)
+            self._bar = _open(self._total if self._packets is None else self._packets)
         return self
 
 

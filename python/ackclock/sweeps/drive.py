@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ from ackclock.decision.sequential import is_narrow
 from ackclock.runs import Answer, Job, Limits, Store, drive, places, progress, rows
 from ackclock.runs.live import OFF, InterimResults, Live
 from ackclock.runs.store import CACHE
+from ackclock.sweeps import estimate
 from ackclock.sweeps.exports import Done, Exports
 from ackclock.sweeps.plan import Plan, Point, read
 
@@ -60,7 +62,14 @@ class _Sweep:
     """The state of a sweep: runs that are requested, in progress and done."""
 
     def __init__(
-        self, plan: Plan, exports: Exports, store: Store, bar: progress.Count, *, again: bool
+        self,
+        plan: Plan,
+        exports: Exports,
+        store: Store,
+        bar: progress.Count,
+        packets: Callable[[Point], float],
+        *,
+        again: bool,
     ) -> None:
         self.plan, self.exports, self.store, self.bar = plan, exports, store, bar
         self.again = again
@@ -72,6 +81,7 @@ class _Sweep:
         self._places: dict[int, tuple[int, int]] = {}
         self._parts = exports.parts()
         self._lock = threading.Lock()
+        self._packets = packets
 
     def next_jobs(self, count: int) -> list[Job]:
         """Return at most `count` jobs: repetitions first, then jobs of the next part."""
@@ -117,6 +127,8 @@ class _Sweep:
             self._queue.append(job)
         else:
             at_work.done[run] = _done(point.index, run, answer)
+            # It takes no time.
+            self.bar.advance(packets=self._packets(point))
             self.bar.advance(1, failed=int(bool(answer.error)))
 
     def _wanted(self, at_work: _Repeated) -> int:
@@ -141,7 +153,8 @@ class _Sweep:
 
     def _finish(self, at_work: _Repeated) -> None:
         part = at_work.part
-        self.bar.advance(left_out=self.plan.replication.most - len(at_work.done))
+        left_out = self.plan.replication.most - len(at_work.done)
+        self.bar.advance(left_out=left_out, packets=left_out * self._packets(at_work.point))
         self._whole[part] += at_work.done.values()
         del self._points[at_work.point.index]
         self._unfinished[part] -= 1
@@ -153,9 +166,10 @@ class _Sweep:
         """Store the answer of a job."""
         self.store.add(job.key, answer, failures=True)
         self.made += 1
-        self.bar.advance(1, failed=int(bool(answer.error)))
         with self._lock:
             point, run = self._places.pop(id(job))
+            packets = self._packets(self._points[point].point)
+            self.bar.advance(1, failed=int(bool(answer.error)), packets=packets)
             at_work = self._points[point]
             at_work.done[run] = _done(point, run, answer)
             self._settle(at_work)
@@ -253,9 +267,14 @@ def sweep(
         place = stack.enter_context(
             places.opened(plan.controls, jobs=jobs, cluster=cluster, limits=limits, apart=processes)
         )
-        left = sum(len(points) for _, points in exports.parts()) * plan.replication.most
-        bar = stack.enter_context(progress.Count(left, "runs", shown=shown, live=live))
-        state = _Sweep(plan, exports, store, bar, again=force)
+        points = [point for _, part in exports.parts() for point in part]
+        packets = estimate.packets(plan)
+        runs = plan.replication.most
+        expected = runs * sum(map(packets, points))
+        bar = stack.enter_context(
+            progress.Count(runs * len(points), "runs", shown=shown, live=live, packets=expected)
+        )
+        state = _Sweep(plan, exports, store, bar, packets, again=force)
         live.shows(state.so_far)
         for job, answer in drive.drive(state.next_jobs, place, look=store.settle):
             state.take(job, answer)

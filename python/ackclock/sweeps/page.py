@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -75,8 +76,38 @@ def write(
 ) -> None:
     """Write the page atomically; the metrics of `METRICS` follow y.
 
+    Its curves belong to the values of `hue`; a reader can choose another parameter for them, or none.
     `command` is the command that makes the page again; `follows` comes from `controls.follows`.
     """
+    others = [
+        name for name in averaged_over(table, [x]) if name != hue and _count(table, name) <= MOST_CURVES
+    ]
+    choices = [_choice(table, x, y, curves) for curves in dict.fromkeys([hue, *others, None])]
+    text = html(
+        "sweep.html",
+        profile=profiles_of(table),
+        follows=follows,
+        charts={f"sweep-{index}": choice.charts for index, choice in enumerate(choices)},
+        x=label(x),
+        y=label(y),
+        choices=choices,
+        command=command,
+    )
+    storage.write_text(target, text)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """What the page shows with the curves of one parameter, or of none."""
+
+    hue: str | None
+    charts: Group
+    averaged: list[str]
+    constant: list[str]
+    rows: list[list[str]]
+
+
+def _choice(table: pl.LazyFrame, x: str, y: str, hue: str | None) -> _Choice:
     schema = table.collect_schema()
     shown = [y, *(name for name in METRICS if name != y and name in schema)]
     charted = {name: estimates(table, x, name, hue) for name in shown}
@@ -87,27 +118,22 @@ def write(
         for name, means in charted.items()
         if name != y and means.height > 1 and means["value"].n_unique() == 1
     }
-    charted = {name: means for name, means in charted.items() if name not in constant}
-    requested = charted[y]
-    text = html(
-        "sweep.html",
-        profile=profiles_of(table),
-        follows=follows,
-        charts={"sweep": Group([_chart(means, x, name, hue) for name, means in charted.items()])},
-        x=label(x),
-        y=label(y),
-        hue=None if hue is None else label(hue),
-        averaged=averaged_over(table, [x, hue] if hue else [x]),
-        constant=[f"{label(name)} {_digits(value)}" for name, value in constant.items()],
-        rows=[
+    return _Choice(
+        None if hue is None else label(hue),
+        Group([_chart(means, x, name, hue) for name, means in charted.items() if name not in constant]),
+        averaged_over(table, [x, hue] if hue else [x]),
+        [f"{label(name)} {_digits(value)}" for name, value in constant.items()],
+        [
             [str(row[name]) for name in ([x] if hue is None else [x, hue])]
             + [_digits(row[name]) for name in ("value", "low", "high")]
             + [str(row["runs"])]
-            for row in requested.iter_rows(named=True)
+            for row in charted[y].iter_rows(named=True)
         ],
-        command=command,
     )
-    storage.write_text(target, text)
+
+
+def _count(table: pl.LazyFrame, name: str) -> int:
+    return int(table.select(pl.col(name).n_unique()).collect().item())
 
 
 def _digits(value: float | None) -> str:
