@@ -5,8 +5,10 @@ use std::mem::ManuallyDrop;
 
 use ackclock_cc::registry::BuiltIn;
 use ackclock_quic::simulated::Quic;
-use ackclock_scenario::{ParamValue, Scenario, read_toml};
+use ackclock_scenario::{ParamValue, Sample, Scenario, read_toml};
 use ackclock_sim::{Makers, Simulation};
+use ackclock_trace::Column;
+use ackclock_units::Span;
 use qlog::VantagePointType;
 use qlog::events::EventData;
 use qlog::reader::{Event, QlogSeqReader};
@@ -46,7 +48,7 @@ fn a_qlog_file_has_what_the_sender_did() {
     let quic = Quic { qlog: Some(directory.clone()) };
     let makers = Makers { catalogue: &BuiltIn, quic: Some(&quic) };
     let mut scenario = path("reno", "quic", "1 %");
-    scenario.run.duration = ackclock_units::Span::from_seconds(21);
+    scenario.run.duration = Span::from_seconds(21);
     let mut simulation = Simulation::with(scenario.clone(), makers, 0, false).unwrap();
     while !simulation.advance(1 << 20) {}
     let summary = serde_json::to_value(simulation.finish(&BuiltIn).unwrap().0).unwrap();
@@ -169,6 +171,46 @@ fn tcp_and_quic_share_a_link() {
     let utilisation = summary["links"][0]["utilisation"].as_f64().unwrap();
     assert!(utilisation > 0.9, "{summary}");
     assert!(summary["jain"].as_f64().unwrap() > 0.8, "{summary}");
+}
+
+/// Half of the acknowledgements are lost, so that a timer of quinn may be set to a time that has passed. It expires at once.
+#[test]
+fn a_timer_of_the_past_expires_at_once() {
+    for seed in 1..=3 {
+        let text = format!(
+            "run = {{ duration = \"10 s\", seed = {seed} }}\n\
+             dumbbell = {{ rate = \"1 Mbit/s\", delay = \"20 ms\", queue = {{ kind = \"droptail\", limit = \"20 packets\" }}, \
+             reverse = {{ loss = {{ kind = \"bernoulli\", rate = 0.5 }} }} }}\n\
+             flow = [{{ controller = \"reno\", transport = \"quic\", packet = \"1500 B\" }}]\n"
+        );
+        assert!(number(&run(scenario(&text), 0), "goodput_mbps") > 0.1);
+    }
+}
+
+/// What has been delivered in order does not become less, however much arrives beyond a gap: its samples add up to
+/// the summary's rate, and it is at most what has arrived.
+#[test]
+fn samples_of_what_is_delivered_add_up() {
+    let mut scenario = path("cubic", "quic", "1 %");
+    (scenario.run.duration, scenario.run.warmup) = (Span::from_seconds(10), Span::ZERO);
+    scenario.run.sample = Sample::Every(Span::from_millis(10));
+    let makers = Makers { catalogue: &BuiltIn, quic: Some(&Quic::default()) };
+    let mut simulation = Simulation::with(scenario, makers, 0, true).unwrap();
+    while !simulation.advance(1 << 20) {}
+    let (summary, tables) = simulation.finish(&BuiltIn).unwrap();
+    let windows = &tables.iter().find(|(name, _)| *name == "windows").unwrap().1;
+    let sum = |name: &str| {
+        let column = &windows.columns.iter().find(|(other, _)| *other == name).unwrap().1;
+        let Column::Whole(values) = column else { panic!("{name} has whole numbers") };
+        values.iter().map(|bytes| u128::from(*bytes)).sum::<u128>()
+    };
+    // Mbit/s over 10 s.
+    let bytes = |rate: Option<f64>| (rate.unwrap() * 10.0 * 1e6 / 8.0).round() as u128;
+    let flow = &summary.flows[0];
+    assert!(flow.counters.loss_events > Some(10));
+    assert_eq!(sum("arrived_bytes"), bytes(flow.goodput_mbps));
+    assert_eq!(sum("delivered_bytes"), bytes(flow.in_order_mbps));
+    assert!(flow.in_order_mbps <= flow.goodput_mbps);
 }
 
 #[test]

@@ -258,13 +258,14 @@ impl Peer {
         Some((number, transmit.size as u16 + HEADERS, ecn))
     }
 
-    /// When it wants to be woken.
-    pub fn wakeup(&mut self) -> Time {
+    /// When it wants to be woken, at `now` or later: quinn may set a timer to a time that has passed.
+    pub fn wakeup(&mut self, now: Time) -> Time {
         let began = self.began;
         let timeout = self.connection().and_then(Connection::poll_timeout);
         timeout.map_or(Time::NEVER, |timeout| {
             let nanoseconds = timeout.saturating_duration_since(began).as_nanos();
-            Time(u64::try_from(nanoseconds).unwrap_or(u64::MAX).saturating_mul(PICOSECONDS_PER_NANOSECOND))
+            let timeout = u64::try_from(nanoseconds).unwrap_or(u64::MAX);
+            Time(timeout.saturating_mul(PICOSECONDS_PER_NANOSECOND)).max(now)
         })
     }
 }

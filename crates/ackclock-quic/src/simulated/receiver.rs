@@ -24,6 +24,8 @@ pub struct QuicReceiver {
     /// All bytes that have come, each once, and the packets that brought them.
     all_bytes: u64,
     packets: u64,
+    /// Packets' worth of the bytes without a gap. It does not fall when a packet beyond one brings more than others do.
+    delivered: u64,
     completed: Option<Time>,
     /// When quinn wants to be woken.
     peer_wakeup: Time,
@@ -43,6 +45,7 @@ impl QuicReceiver {
             early: BTreeMap::new(),
             all_bytes: 0,
             packets: 0,
+            delivered: 0,
             completed: None,
             peer_wakeup,
         }
@@ -102,6 +105,9 @@ impl Endpoint for QuicReceiver {
         self.peer.receive(context.now, packet);
         self.read(context.now);
         self.packets += u64::from(self.all_bytes > before);
+        // A packet has as much of the stream as there is room behind its headers, which vary.
+        let in_order = u128::from(self.packets) * u128::from(self.bytes) / u128::from(self.all_bytes.max(1));
+        self.delivered = self.delivered.max(in_order as u64);
     }
 
     fn on_timer(&mut self, context: &mut Context<'_>) {
@@ -110,7 +116,7 @@ impl Endpoint for QuicReceiver {
 
     fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet> {
         let Some((number, bytes, ecn)) = self.peer.transmit(context.now) else {
-            self.peer_wakeup = self.peer.wakeup();
+            self.peer_wakeup = self.peer.wakeup(context.now);
             return None;
         };
         let mut packet = Packet::new(Kind::Ack, self.flow, self.route, number, context.now, bytes);
@@ -125,10 +131,8 @@ impl Endpoint for QuicReceiver {
 
 impl ReceivingEnd for QuicReceiver {
     fn view(&self) -> ReceiverView {
-        // A packet has as much of the stream as there is room behind its headers, which vary.
-        let in_order = u128::from(self.packets) * u128::from(self.bytes) / u128::from(self.all_bytes.max(1));
         ReceiverView {
-            delivered: in_order as u64,
+            delivered: self.delivered,
             arrived: self.packets,
             // Data that is sent again is another packet.
             duplicates: 0,

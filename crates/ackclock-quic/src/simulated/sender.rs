@@ -158,7 +158,7 @@ impl Endpoint for QuicSender {
     fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet> {
         let Some((number, bytes, ecn)) = self.peer.transmit(context.now) else {
             // Nothing more to send now, so the timers are final.
-            self.peer_wakeup = self.peer.wakeup();
+            self.peer_wakeup = self.peer.wakeup(context.now);
             if self.has_started {
                 self.meter.hold(context.now, self.holder());
             }
