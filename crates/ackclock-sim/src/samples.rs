@@ -89,7 +89,6 @@ impl Samples {
             let counters = link.counters(now);
             let last = std::mem::replace(&mut self.last_links[id], counters);
             let span = now.since(self.last_time);
-            let capacity = (counters.capacity - last.capacity) as f64;
             let q = &mut self.queues;
             let (level, least, most) = link.take_extremes();
             q.time.add(now.as_seconds());
@@ -100,11 +99,7 @@ impl Samples {
             q.mean.add((counters.queue_integral - last.queue_integral) as f64 / span.0 as f64);
             q.drops.add(counters.queue_drops - last.queue_drops);
             q.marks.add(counters.marks - last.marks);
-            q.utilisation.add(if capacity > 0.0 {
-                (counters.bits - last.bits) as f64 / capacity
-            } else {
-                f64::NAN
-            });
+            q.utilisation.add(counters.utilisation_since(&last).unwrap_or(f64::NAN));
         }
         self.last_time = now;
         self.next = if now + self.every > self.end { Time::NEVER } else { now + self.every };

@@ -225,11 +225,9 @@ fn summarise_link(
     let delays = link.measured().1;
     let percentile = |share| delays.and_then(|delays| percentile_ms(delays, share));
     let [p50, p95, p99] = SHARES.map(percentile);
-    let capacity = (counters.capacity - before.capacity) as f64;
     LinkSummary {
         id: name.to_owned(),
-        // Times are whole picoseconds, in which a bit more may be sent than the rate allows.
-        utilisation: (capacity > 0.0).then(|| ((counters.bits - before.bits) as f64 / capacity).min(1.0)),
+        utilisation: counters.utilisation_since(&before),
         queue_drops: counters.queue_drops - before.queue_drops,
         marks: counters.marks - before.marks,
         random_losses: counters.random_losses - before.random_losses,

@@ -251,6 +251,23 @@ fn a_link_that_goes_down_is_not_used_more_than_it_can_be() {
     assert_eq!(run(text).links[0].utilisation, Some(1.0));
 }
 
+/// A link that is never idle, at 1234.567 bits per sample of a millisecond, whole bits of which count. It begins 0.1 ms after a
+/// sample, so that some samples would have a bit more than could be sent.
+#[test]
+fn no_sample_has_a_utilisation_above_one() {
+    let text = "run = { duration = \"1 s\", sample = \"1 ms\" }\n\
+        dumbbell = { rate = \"1234567 bit/s\", delay = \"1 ms\", queue = { kind = \"droptail\", limit = \"100 packets\" } }\n\
+        flow = [{ source = \"cbr\", rate = \"4 Mbit/s\", start = \"100 us\" }]\n";
+    let scenario = read_toml(text, "summary", &[], &BuiltIn).unwrap().scenario;
+    let (_, tables) = common::run_with(&scenario, 0, true, u64::MAX);
+    let queues = &tables.iter().find(|(name, _)| *name == "queues").unwrap().1;
+    let (_, column) = queues.columns.iter().find(|(name, _)| *name == "utilisation").unwrap();
+    let Column::Real(values) = column else { panic!("utilisation is real") };
+    // Of the two directions, in turn.
+    let forward: Vec<_> = values.iter().step_by(2).collect();
+    assert!(forward.iter().all(|value| (0.9..=1.0).contains(*value)), "{forward:?}");
+}
+
 /// Marks and samples do not disturb what a queue drops when a packet goes: the drops are counted for its flows when they are
 /// for the link. CoDel at three times its rate drops many, at ends of transmissions, of which one is at each whole millisecond.
 #[test]

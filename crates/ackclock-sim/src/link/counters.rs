@@ -20,3 +20,13 @@ pub struct LinkCounters {
     /// Integral of the queue over time, packets times picoseconds.
     pub queue_integral: u128,
 }
+
+impl LinkCounters {
+    /// The share of what could be transmitted since `earlier` that was; `None` where nothing could be.
+    #[must_use]
+    pub fn utilisation_since(&self, earlier: &LinkCounters) -> Option<f64> {
+        let capacity = (self.capacity - earlier.capacity) as f64;
+        // Bits are whole, and so are picoseconds, in which a bit more may be sent than the rate allows.
+        (capacity > 0.0).then(|| ((self.bits - earlier.bits) as f64 / capacity).min(1.0))
+    }
+}
