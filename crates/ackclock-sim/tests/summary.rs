@@ -230,6 +230,23 @@ fn a_complete_transfer_is_limited_by_nothing() {
     assert_eq!(self::flow(&keys.replace("11 s", "1 s")).limited_by, None);
 }
 
+/// All of a transfer is sent at once, 200 packets into a queue of 20, and most of them are lost: for the rest of its life there
+/// is something to send again, which its window holds back, but for the wait for the timeout and for the last packets.
+#[test]
+fn the_window_limits_what_is_sent_again() {
+    for recovery in ["reno", "reno-ns2", "newreno", "sack", "rack", "linux-2.6"] {
+        let text = format!(
+            "run = {{ duration = \"20 s\" }}\n\
+             dumbbell = {{ rate = \"1 Mbit/s\", delay = \"20 ms\", queue = {{ kind = \"droptail\", limit = \"20 packets\" }} }}\n\
+             flow = [{{ controller = \"reno\", rtt = \"40 ms\", recovery = \"{recovery}\", bytes = \"200 kB\", initial_window = 200 }}]\n"
+        );
+        let flow = run(&text).flows.remove(0);
+        assert!(flow.counters.dropped_packets >= 180 && flow.completion_s.is_some(), "{recovery}: {flow:?}");
+        let by = flow.limited_by.unwrap();
+        assert!(by.window > 0.5 && by.receiver + by.pacing == 0.0, "{recovery}: {by:?}");
+    }
+}
+
 /// The initial window counts for the largest, and a mean is not above it.
 #[test]
 fn the_largest_window_is_the_largest() {

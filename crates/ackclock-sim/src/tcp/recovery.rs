@@ -159,6 +159,9 @@ pub trait Recovery: std::fmt::Debug + Send {
     /// The packet to send next under a window of `window` packets, when new data is available or not.
     fn next(&mut self, flight: Flight, window: u64, new_data: bool) -> NextPacket;
 
+    /// Whether a packet that is lost waits for the window, to be sent again.
+    fn has_lost(&mut self, flight: Flight) -> bool;
+
     /// Whether the next packet goes without the sender's random delay: in ns-2's own agents the first retransmission of an
     /// episode does, and what limited transmit lets out.
     fn takes_no_delay(&mut self) -> bool {

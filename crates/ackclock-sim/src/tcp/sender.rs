@@ -433,8 +433,10 @@ impl<R: Recovery> TcpSender<R> {
             NextPacket::WindowFull => {
                 self.window_limited = true;
                 self.measuring.on_full_window();
-                // Nothing that the window holds back, if all has been sent. Whether more may go costs more to find out.
-                let all_sent = self.flight.next >= self.application.total();
+                // Nothing that the window holds back, if all has been sent and nothing is to be sent again. Whether more may go
+                // costs more to find out.
+                let all_sent =
+                    self.flight.next >= self.application.total() && !self.recovery.has_lost(self.flight);
                 self.meter.hold(now, if all_sent { Holder::Application } else { Holder::Window });
                 None
             }

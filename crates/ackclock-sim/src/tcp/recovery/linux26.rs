@@ -248,6 +248,10 @@ impl Recovery for Linux26 {
         if new_data { NextPacket::New } else { NextPacket::NoData }
     }
 
+    fn has_lost(&mut self, _: Flight) -> bool {
+        self.lost > 0
+    }
+
     fn on_sent(&mut self, _: Time, sequence: u64, flight: Flight) {
         let is_new = sequence >= flight.next;
         if !is_new {

@@ -343,6 +343,11 @@ impl Recovery for Rack {
         if new_data { NextPacket::New } else { NextPacket::NoData }
     }
 
+    fn has_lost(&mut self, flight: Flight) -> bool {
+        // Not by the heap, which may have packets that were delivered since.
+        flight.outstanding() > self.sent.in_flight() + self.reported.len()
+    }
+
     #[inline]
     fn on_sent(&mut self, now: Time, sequence: u64, flight: Flight) {
         let again = sequence < flight.next;

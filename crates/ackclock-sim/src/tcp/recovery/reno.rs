@@ -165,6 +165,10 @@ impl Recovery for DuplicateAcks {
         }
     }
 
+    fn has_lost(&mut self, flight: Flight) -> bool {
+        self.resend < flight.next
+    }
+
     #[inline]
     fn takes_no_delay(&mut self) -> bool {
         std::mem::take(&mut self.lets_out) || self.urgent.is_some()

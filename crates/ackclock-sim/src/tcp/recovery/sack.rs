@@ -220,6 +220,10 @@ impl Recovery for Sack {
         NextPacket::NoData
     }
 
+    fn has_lost(&mut self, _: Flight) -> bool {
+        self.lost > self.resent && self.reported.next_missing(self.resent_below) < self.frontier
+    }
+
     #[inline]
     fn takes_no_delay(&mut self) -> bool {
         let lets_out = std::mem::take(&mut self.lets_out) && !self.recovering && !self.reported.is_empty();
