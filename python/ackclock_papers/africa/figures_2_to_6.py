@@ -89,7 +89,8 @@ def measure_pair(run: Run) -> Row:
         return (first + longer * rest) * 8e-6 / LENGTH_S
 
     fast_mbps, reno_mbps = mbps(0), mbps(1)
-    events = run.events.filter(later & pl.col("kind").is_in(["loss", "timeout"]))
+    counted = (pl.col("time_s") >= LEFT_OUT_S) & pl.col("kind").is_in(["loss", "timeout"])
+    events = run.events.filter(counted)
     dropped = float(run.queues_of(0).filter(later)["drops"].sum())
     return PairNumbers(
         ratio=fast_mbps / reno_mbps,

@@ -135,7 +135,7 @@ def _growths(run: Run) -> Row:
 def _drops_per_event(run: Run) -> Row:
     later = pl.col("time_s") > LEFT_OUT_S
     drops = float(run.queues_of(0).filter(later)["drops"].sum())
-    events = _losses(run, 0).filter(later).height
+    events = _losses(run, 0).filter(pl.col("time_s") >= LEFT_OUT_S).height
     return {"drops per event": drops / events if events else float("nan")}
 
 
