@@ -538,6 +538,7 @@ def test_toml_is_read_back_as_it_was(table):
 
 
 FOUND = sorted((ROOT / "scenarios" / "found").glob("*.toml"))
+PAGE = (ROOT / "docs" / "adversaries.md").read_text(encoding="utf-8")
 
 
 def test_the_saved_findings_are_a_suite():
@@ -567,6 +568,25 @@ def test_a_saved_finding_is_still_what_it_says(file):
     mean = np.mean([run[objective.margin.metric] for run in numbers])
     written = re.search(r"^#   \S+: (\S+) \[", text, re.MULTILINE)[1]
     assert float(written) == float(f"{mean:.4g}")
+
+
+ROWS = re.findall(r"^\| \[`.*\]\(\.\./scenarios/found/(\S+?)\.toml\) .*", PAGE, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_the_page_of_adversaries_has_what_the_findings_say(name):
+    row = next(line for line in PAGE.splitlines() if line.startswith("| [`") and f"/{name}.toml)" in line)
+    *_, candidate, cubic, reno, _, _ = row.split("|")
+    number = r"([\d.]+)( %)?"
+    mean, percent, low, high = re.search(rf"{number}[^\[|]*\[([\d.]+), ([\d.]+)\]", candidate).groups()
+    shown = [mean, low, high, *(re.search(number, cell)[1] for cell in (cubic, reno))]
+    text = (FOUND[0].parent / f"{name}.toml").read_text()
+    own = re.search(r"^#   (?!baseline).*: (\S+) \[(\S+), (\S+)\]", text, re.MULTILINE).groups()
+    baselines = re.findall(r"^#   baseline .*: (\S+) \[", text, re.MULTILINE)
+    for cell, value in zip(shown, map(float, [*own, *baselines]), strict=True):
+        # A file has four digits, which may have been rounded up to half a digit of the page.
+        last = 10.0 ** -len(cell.partition(".")[2])
+        assert abs(float(cell) - value * (100 if percent else 1)) <= last / 2 * (1 + 1e-9), (cell, value)
 
 
 def test_a_saved_adversary_is_drawn_as_it_changes():
