@@ -3,25 +3,26 @@
 
 use ackclock_scenario::{Change, Flow, Limit, NoiseKind, Outage, Queue, Scenario};
 use ackclock_sim::{BuiltIn, Simulation};
-use ackclock_trace::{Counters, FlowSummary, Summary};
+use ackclock_trace::{Column, Counters, FlowSummary, Summary, Table};
 use ackclock_units::Span;
 
-/// A run, and the packets of each flow's sender that were under way at its end.
+/// A run, the packets of each flow's sender that were under way at its end, and its tables if it was recorded.
 struct Ran {
     summary: Summary,
     under_way: Vec<u64>,
+    tables: Vec<(&'static str, Table)>,
 }
 
-fn run(scenario: &Scenario, duration: Span, warmup: Span) -> Ran {
+fn run(scenario: &Scenario, duration: Span, warmup: Span, record: bool) -> Ran {
     let mut scenario = scenario.clone();
     (scenario.run.duration, scenario.run.warmup) = (duration, warmup);
-    let mut simulation = Simulation::new(scenario, &BuiltIn, 0, false).unwrap();
+    let mut simulation = Simulation::new(scenario, &BuiltIn, 0, record).unwrap();
     while !simulation.advance(u64::MAX) {}
-    let mut over = simulation.end().unwrap().0;
+    let (mut over, tables) = simulation.end().unwrap();
     let mut flows = Vec::new();
     let summary = over.summarise(&BuiltIn, &mut |flow| flows.push(flow));
     let under_way = (0..over.flows()).map(|flow| over.under_way(flow)).collect();
-    Ran { summary: Summary { flows, ..summary }, under_way }
+    Ran { summary: Summary { flows, ..summary }, under_way, tables }
 }
 
 /// A number of the summary with a name.
@@ -98,9 +99,10 @@ macro_rules! ensure {
 /// What is not as it must be.
 pub fn check(scenario: &Scenario) -> Result<(), String> {
     let (duration, cut) = (scenario.run.duration, scenario.run.warmup.max(Span::from_millis(1)));
-    let whole = run(scenario, duration, Span::ZERO);
-    let first = run(scenario, cut, Span::ZERO);
-    let second = run(scenario, duration, cut);
+    let whole = run(scenario, duration, Span::ZERO, true);
+    let first = run(scenario, cut, Span::ZERO, false);
+    let second = run(scenario, duration, cut, false);
+    of_samples(scenario, &whole)?;
     for (ran, to, from) in
         [(&whole, duration, Span::ZERO), (&first, cut, Span::ZERO), (&second, duration, cut)]
     {
@@ -172,6 +174,42 @@ pub fn check(scenario: &Scenario) -> Result<(), String> {
             )?;
         }
     }
+    Ok(())
+}
+
+/// The samples of a whole run, the last of which is taken at its end, add up to its summary, and none is beyond what it can be.
+fn of_samples(scenario: &Scenario, ran: &Ran) -> Result<(), String> {
+    let columns = |table: &str| {
+        let (_, table) = ran.tables.iter().find(|(name, _)| *name == table).expect("it was recorded");
+        move |name: &str| &table.columns.iter().find(|(other, _)| *other == name).expect("every row has it").1
+    };
+    let sums = |ids: &Column, values: &Column, count: usize| {
+        let (Column::Id(ids), Column::Whole(values)) = (ids, values) else { panic!("whole numbers of rows") };
+        let mut sums = vec![0; count];
+        ids.iter().zip(values).for_each(|(id, value)| sums[*id as usize] += *value);
+        sums
+    };
+    let (windows, queues) = (columns("windows"), columns("queues"));
+    let flows = &ran.summary.flows;
+    let sent = sums(windows("flow"), windows("sent_bytes"), flows.len());
+    for (id, (flow, bytes)) in flows.iter().zip(sent).enumerate() {
+        let all = flow.whole_run.sent_packets * settings(scenario, id, flow).tcp.packet.0;
+        ensure!(bytes == all, "{}: samples have {bytes} bytes sent, the run has {all}", flow.name);
+    }
+    let links = &ran.summary.links;
+    let of_links = ["drops", "marks"]
+        .map(|name| sums(queues("link"), queues(name), links.len()).into_iter().sum::<u64>());
+    let all =
+        [links.iter().map(|link| link.queue_drops).sum::<u64>(), links.iter().map(|link| link.marks).sum()];
+    ensure!(of_links == all, "samples have {of_links:?} drops and marks, the links {all:?}");
+    let (Column::Real(mean), Column::Whole(most)) = (queues("mean_packets"), queues("max_packets")) else {
+        panic!("means are real, and levels whole numbers")
+    };
+    let is_possible = mean.iter().zip(most).all(|(mean, most)| *mean <= *most as f64 * (1.0 + 1e-12));
+    ensure!(is_possible, "a sample has a queue of more packets on average than at most");
+    let Column::Real(utilisation) = queues("utilisation") else { panic!("utilisation is real") };
+    let beyond = utilisation.iter().find(|share| **share > 1.0);
+    ensure!(beyond.is_none(), "a sample has a utilisation of {beyond:?}");
     Ok(())
 }
 
