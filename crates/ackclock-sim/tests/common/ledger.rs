@@ -1,7 +1,7 @@
 //! What must be true of every summary, whatever its scenario: counters add up, over time and over flows, and no number is
 //! beyond what it can be.
 
-use ackclock_scenario::{Change, Flow, Limit, NoiseKind, Outage, Queue, Scenario};
+use ackclock_scenario::{Change, Flow, Limit, Moment, NoiseKind, Outage, Queue, Scenario};
 use ackclock_sim::{BuiltIn, Simulation};
 use ackclock_trace::{Column, Counters, FlowSummary, Summary, Table};
 use ackclock_units::Span;
@@ -139,15 +139,15 @@ pub fn check(scenario: &Scenario) -> Result<(), String> {
                 flow.whole_run
             );
         }
-        // When it stops is drawn, and may be in either interval: rates are not known as counts then.
+        let stop = stop(settings);
         let seconds = |from: Span, to: Span| {
             let start = flow.start_s.max(from.as_seconds());
-            (to.as_seconds() - start).max(0.0)
+            (stop.unwrap_or(to).min(to).as_seconds() - start).max(0.0)
         };
         let of = |ran: &Ran, from, to| of_flow(&ran.summary.flows[id], seconds(from, to), settings);
         let mut parts =
             [of(&first, Span::ZERO, cut), of(&second, cut, duration), of(&whole, Span::ZERO, duration)];
-        if settings.stop.is_some() {
+        if stop.is_none() {
             parts.iter_mut().for_each(|part| part.truncate(7));
         }
         let [first_counts, second_counts, counts] = &parts;
@@ -250,6 +250,16 @@ fn settings<'a>(scenario: &'a Scenario, id: usize, summary: &FlowSummary) -> &'a
     })
 }
 
+/// When a flow stops, the end of the longest run if it does not; `None` if that is drawn, so that its rates are not known as
+/// counts.
+fn stop(settings: &Flow) -> Option<Span> {
+    match settings.stop {
+        None => Some(Span(u64::MAX)),
+        Some(Moment::At(stop)) => Some(stop),
+        Some(Moment::Uniform(..)) => None,
+    }
+}
+
 /// Looks at the numbers of one run that is measured from `from` to `to`.
 ///
 /// # Errors
@@ -326,12 +336,9 @@ fn of_flow_bounds(
     if let (Some(goodput), Some(rate)) = (flow.goodput_mbps, carries(scenario, settings)) {
         let start = flow.start_s.max(from.as_seconds());
         let packet = 8.0 * settings.tcp.packet.0 as f64;
-        let most = if settings.stop.is_none() {
-            // A packet of which the last bit arrives within the time counts whole.
-            rate + packet / (to.as_seconds() - start)
-        } else {
-            f64::INFINITY
-        };
+        // A packet of which the last bit arrives within the time counts whole.
+        let over = |stop: Span| rate + packet / (stop.min(to).as_seconds() - start);
+        let most = stop(settings).map_or(f64::INFINITY, over);
         ensure!(goodput * 1e6 <= most * (1.0 + 1e-9), "{goodput} Mbit/s where a link has {rate} bit/s");
     }
     Ok(())

@@ -60,7 +60,7 @@ fn noise() -> impl Strategy<Value = Option<Noise>> {
 
 fn queue() -> impl Strategy<Value = Queue> {
     let limit = prop_oneof![
-        (1_u64..200).prop_map(|packets| Limit::Packets(Packets(packets))),
+        prop_oneof![1_u64..200, 1_u64..6].prop_map(|packets| Limit::Packets(Packets(packets))),
         (1_600_u64..200_000).prop_map(|bytes| Limit::Bytes(Bytes(bytes))),
     ];
     let target = (1_u64..30).prop_map(Span::from_millis);
