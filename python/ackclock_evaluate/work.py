@@ -54,6 +54,8 @@ class Work:
         self.runs = [FIRST_RUNS[request.mode]] * len(self.cells)
         self.first = 0
         """Number of the first run, with which its random streams are chosen."""
+        self.drawn = frozenset({CUBIC})
+        """Controls besides the candidate whose curves are wanted."""
         self._indices = {id(cell): index for index, (_, cell) in enumerate(self.cells)}
         self._scenarios: dict[tuple[int, int], dict[str, engine.Scenario] | str] = {}
         # All of this is asked for in every round, and building scenarios and their digests takes longer than
@@ -114,7 +116,7 @@ class Work:
             if isinstance(scenarios, str):
                 raise engine.ScenarioError(scenarios)
             is_first = run == 0 and name == next(iter(parts))
-            is_shown = subject == 0 or self.request.subjects[subject].name == CUBIC
+            is_shown = subject == 0 or self.request.subjects[subject].name in self.drawn
             drawn = self.cells[cell][1].drawn and is_first and is_shown
             wanted = RunMeasurement(parts[name].measure, drawn, by_flow=True)
             offset = self.first + (0 if subject else self.request.first)

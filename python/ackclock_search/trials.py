@@ -10,7 +10,7 @@ from ackclock.runs import Store, drive, progress
 from ackclock.runs.places import Runner
 from ackclock_evaluate.cell import Cell, Criterion
 from ackclock_evaluate.results import CANDIDATE, CellResult, Request
-from ackclock_evaluate.setting import Subject
+from ackclock_evaluate.setting import BASELINES, Subject
 from ackclock_evaluate.work import Work
 
 
@@ -30,6 +30,8 @@ class Trials:
         criterion = Criterion("search", "", "", "", "", lambda _: list(cells))
         work = Work(Request(self.candidate, (criterion,), seed=seed), self.kept)
         work.runs, work.first = [len(runs)] * len(cells), runs.start
+        # An adversary is drawn next to the baseline that decides, which may be either.
+        work.drawn = frozenset(BASELINES)
         pairs = product(range(len(cells)), range(1 if alone else len(work.request.subjects)))
         wanted = [job for pair in pairs for _, _, job in work.jobs(*pair)]
         drive.make(wanted, self.kept, self.place, self.bar)

@@ -129,18 +129,16 @@ impl FinishedRun {
         let ends = slot.map(|slot| &self.ends[slot as usize]);
         let start = ends.map_or(drawn, |ends| ends.sender.view().meter.start());
         let receiver = ends.map(|ends| &ends.receiver);
-        let mut waited: Vec<_> = receiver
+        // Begin and end of the requests that were completed in the measured time.
+        let completed: Vec<_> = receiver
             .map(|receiver| receiver.requests())
             .unwrap_or_default()
             .iter()
-            .filter(|request| request.start >= warmup)
-            .filter_map(|request| {
-                request
-                    .completed
-                    .filter(|completed| *completed < end)
-                    .map(|completed| completed.since(request.start))
-            })
+            .filter_map(|request| request.completed.map(|completed| (request.start, completed)))
+            .filter(|(_, completed)| (warmup..end).contains(completed))
             .collect();
+        let began_within = completed.iter().filter(|(start, _)| *start >= warmup);
+        let mut waited: Vec<_> = began_within.map(|(start, completed)| completed.since(*start)).collect();
         waited.sort_unstable();
         let kind = kind_of(flow, catalogue);
         let (delays, late) = receiver.and_then(|receiver| receiver.delays()).unzip();
@@ -167,7 +165,7 @@ impl FinishedRun {
             rtt_p99_ms,
             counters: numbers.counters,
             completion_s: numbers.completed.map(|completed| completed.since(start).as_seconds()),
-            requests_completed: (kind == FlowKind::Web).then_some(waited.len() as u64),
+            requests_completed: (kind == FlowKind::Web).then_some(completed.len() as u64),
             request_p50_s: quantile(&waited, 0.50).map(Span::as_seconds),
             request_p95_s: quantile(&waited, 0.95).map(Span::as_seconds),
             request_p99_s: quantile(&waited, 0.99).map(Span::as_seconds),

@@ -11,7 +11,8 @@ use crate::described::described;
 ///
 /// 1. Intervals begin after the events of their first instant, and goodput is data delivered in order.
 /// 2. Intervals are half-open, and goodput is data that arrives for the first time.
-pub const RULES: u32 = 2;
+/// 3. A request counts where it is completed, and a flow that repairs losses is limited by its window.
+pub const RULES: u32 = 3;
 
 described! {
     /// The summary of one run. What does not apply is null.
@@ -147,9 +148,10 @@ described! {
         /// From start to the delivery of the last packet of a finite transfer, seconds. There is no handshake: a real connection
         /// needs a round trip more.
         pub completion_s: Option<f64>,
-        /// Requests or pages that began in the measured time and were complete before the end of the run.
+        /// Requests or pages that were completed in the measured time.
         pub requests_completed: Option<u64>,
-        /// Median of the times from their starts to the delivery of their last packets, seconds.
+        /// Median of the times from their starts to the delivery of their last packets, seconds, of those that also began in
+        /// the measured time.
         pub request_p50_s: Option<f64>,
         /// 95th percentile of these times, seconds.
         pub request_p95_s: Option<f64>,

@@ -60,6 +60,7 @@ fn of_flow(summary: &FlowSummary, seconds: f64, flow: &Flow) -> Vec<Named> {
     let mut all = counters(&summary.counters).to_vec();
     all.push(("packets that arrived", packets(summary.goodput_mbps, seconds, flow)));
     all.push(("packets in order", packets(summary.in_order_mbps, seconds, flow)));
+    all.push(("requests_completed", i128::from(summary.requests_completed.unwrap_or(0))));
     all
 }
 
