@@ -1,8 +1,6 @@
 //! Values of keys: what each type accepts, in the words of a refusal.
 
-use std::fmt;
-
-use ackclock_units::{Bytes, Packets, Rate, Span, Window, parse_fraction};
+use ackclock_units::{Bytes, Dimension, Packets, Rate, Span, UnitError, Window, parse_fraction};
 
 use crate::keys::{Form, LARGEST_REQUEST, MOST_PACKETS};
 use crate::model::{Limit, Moment, Sample, Sizes};
@@ -24,16 +22,42 @@ pub(crate) trait Shown: Value {
 }
 
 /// Reads a text with `parse`. A bare number is parsed too: the message then says that the unit is missing.
-fn parsed<T, E: fmt::Display>(
-    content: &Content,
-    parse: impl FnOnce(&str) -> Result<T, E>,
-) -> Result<T, String> {
-    let text = match content {
-        Content::Text(text) => text.clone(),
-        number @ (Content::Whole(_) | Content::Real(_)) => number.to_string(),
-        other => return Err(format!("expected a text, found {}", other.kind())),
+fn parsed<T>(content: &Content, parse: impl FnOnce(&str) -> Result<T, UnitError>) -> Result<T, String> {
+    let text = text_of(content)?;
+    parse(&text).map_err(|error| format!("{error}{}", meant(&text, error)))
+}
+
+fn text_of(content: &Content) -> Result<String, String> {
+    match content {
+        Content::Text(text) => Ok(text.clone()),
+        number @ (Content::Whole(_) | Content::Real(_)) => Ok(number.to_string()),
+        other => Err(format!("expected a text, found {}", other.kind())),
+    }
+}
+
+/// What to write in place of a number whose unit is missing or cut short, as `20M` of tc and iperf3; empty if that is not
+/// clear.
+fn meant(text: &str, error: UnitError) -> String {
+    let text = text.trim();
+    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '_'));
+    let number = text[..text.len() - unit.len()].trim_end();
+    let (unit, dimension) = (unit.trim(), error.dimension());
+    let prefix = match unit {
+        "k" | "K" => "k",
+        "M" | "m" => "M",
+        "G" | "g" => "G",
+        _ => "",
     };
-    parse(&text).map_err(|error| error.to_string())
+    match (dimension, prefix, unit) {
+        _ if number.is_empty() => String::new(),
+        (Dimension::Time, "", "") => format!("; write \"{number} ms\" if milliseconds are meant"),
+        (Dimension::Rate, "", "") => format!("; write \"{number} Mbit/s\" if that is meant"),
+        (Dimension::Rate, "", "B/s" | "kB/s" | "MB/s" | "GB/s") => "; of bytes, 1 MB/s is 8 Mbit/s".to_owned(),
+        (Dimension::Rate, "", _) | (_, "", _) => String::new(),
+        (Dimension::Rate, ..) => format!("; write \"{number} {prefix}bit/s\""),
+        (Dimension::Bytes, ..) => format!("; write \"{number} {prefix}B\""),
+        _ => String::new(),
+    }
 }
 
 /// The number, or NaN, which no range contains.
@@ -211,16 +235,15 @@ impl Value for &'static str {
 
 impl Value for Limit {
     fn read(content: &Content, _: Form) -> Result<Self, String> {
-        let limit = parsed(content, |text| {
-            if let Ok(packets) = text.parse::<Packets>() {
-                return Ok(Limit::Packets(packets));
-            }
-            text.parse::<Bytes>().map(Limit::Bytes).map_err(|error| {
+        let text = text_of(content)?;
+        let limit = match text.parse::<Packets>() {
+            Ok(packets) => Limit::Packets(packets),
+            Err(_) => text.parse::<Bytes>().map(Limit::Bytes).map_err(|error| {
                 let problem = error.to_string();
                 let problem = problem.split(';').next().unwrap_or_default().to_owned();
                 format!("{problem}; expected {}", Form::Limit.allowed())
-            })
-        })?;
+            })?,
+        };
         match limit {
             Limit::Packets(Packets(0)) | Limit::Bytes(Bytes(0)) => {
                 Err("must be at least 1 packet or 1 B".to_owned())

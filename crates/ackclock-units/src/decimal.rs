@@ -25,9 +25,14 @@ impl Dimension {
                 ("ps", 1),
                 ("ns", 1_000),
                 ("us", 1_000_000),
-                ("µs", 1_000_000),
+                // The micro sign, and the Greek letter, which is the unit's own.
+                ("\u{b5}s", 1_000_000),
+                ("\u{3bc}s", 1_000_000),
+                ("usec", 1_000_000),
                 ("ms", 1_000_000_000),
+                ("msec", 1_000_000_000),
                 ("s", 1_000_000_000_000),
+                ("sec", 1_000_000_000_000),
                 ("min", 60_000_000_000_000),
                 ("h", 3_600_000_000_000_000),
             ],
@@ -46,6 +51,9 @@ impl Dimension {
                 ("kbps", 1_000),
                 ("Mbps", 1_000_000),
                 ("Gbps", 1_000_000_000),
+                ("kb/s", 1_000),
+                ("Mb/s", 1_000_000),
+                ("Gb/s", 1_000_000_000),
             ],
             Dimension::Bytes => &[
                 ("B", 1),
@@ -56,6 +64,8 @@ impl Dimension {
                 ("KiB", 1 << 10),
                 ("MiB", 1 << 20),
                 ("GiB", 1 << 30),
+                ("byte", 1),
+                ("bytes", 1),
             ],
             Dimension::Packets => &[("packets", 1), ("packet", 1)],
             // Parts per million of a million: enough digits for loss probabilities.
@@ -91,6 +101,20 @@ pub enum UnitError {
     TooLarge(Dimension),
 }
 
+impl UnitError {
+    /// The quantity that was expected.
+    #[must_use]
+    pub const fn dimension(self) -> Dimension {
+        match self {
+            UnitError::NoNumber(dimension)
+            | UnitError::MissingUnit(dimension)
+            | UnitError::UnknownUnit(dimension)
+            | UnitError::Negative(dimension)
+            | UnitError::TooLarge(dimension) => dimension,
+        }
+    }
+}
+
 impl fmt::Display for UnitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (problem, dimension) = match *self {
@@ -118,9 +142,10 @@ pub(crate) fn parse(text: &str, dimension: Dimension) -> Result<u64, UnitError> 
     if number.unit.is_empty() {
         return Err(UnitError::MissingUnit(dimension));
     }
-    // People write "100mbit" for a rate; elsewhere the case of a unit carries meaning (B, b).
+    // People write "100mbit" for a rate; elsewhere, and in "Mb/s", the case of a unit carries meaning (B, b).
     let same = |name: &str| {
-        name == number.unit || dimension == Dimension::Rate && name.eq_ignore_ascii_case(number.unit)
+        let any_case = dimension == Dimension::Rate && !name.ends_with("b/s");
+        name == number.unit || any_case && name.eq_ignore_ascii_case(number.unit)
     };
     let (_, factor) =
         dimension.units().iter().find(|(name, _)| same(name)).ok_or(UnitError::UnknownUnit(dimension))?;

@@ -10,7 +10,12 @@ fn reads_what_people_write() {
     assert_eq!("2.5Gbps".parse(), Ok(Rate(2_500_000_000)));
     assert_eq!("0.05 s".parse(), Ok(Span::from_millis(50)));
     assert_eq!("1e-3 s".parse(), Ok(Span::from_millis(1)));
-    assert_eq!("5µs".parse(), Ok(Span::from_micros(5)));
+    // The micro sign and the Greek letter, which Unicode's compatibility form makes of it; and as tc prints.
+    for text in ["5 \u{b5}s", "5 \u{3bc}s", "5usec", "0.005 msec", "5e-6 sec"] {
+        assert_eq!(text.parse(), Ok(Span::from_micros(5)), "{text}");
+    }
+    assert_eq!("2 Mb/s".parse(), Ok(Rate(2_000_000)));
+    assert_eq!("3 bytes".parse(), Ok(Bytes(3)));
     assert_eq!("1.5 kB".parse(), Ok(Bytes(1500)));
     assert_eq!("1 KiB".parse(), Ok(Bytes(1024)));
     assert_eq!("1 packet".parse(), Ok(Packets(1)));
@@ -35,6 +40,7 @@ fn refuses_with_what_is_allowed() {
     assert_eq!(message("-1 ms"), format!("must not be negative; {allowed}"));
     assert_eq!(message("1e30 s"), format!("too large; {allowed}"));
     assert!(matches!("1 b".parse::<Bytes>(), Err(UnitError::UnknownUnit(_))), "b means bit elsewhere");
+    assert!(matches!("1 MB/s".parse::<Rate>(), Err(UnitError::UnknownUnit(_))), "B means bytes");
     assert!(parse_fraction("-0.1").is_err());
     assert!(parse_fraction("nan").is_err());
 }
