@@ -23,7 +23,10 @@ impl Form {
             Form::WindowOrUnlimited(_) => "a number of packets, or \"unlimited\"".to_owned(),
             Form::Window(_) => "a number of packets".to_owned(),
             Form::PacketsOrUnlimited => "a whole number of packets, or \"unlimited\"".to_owned(),
-            Form::Limit => "packets or bytes such as \"100 packets\" or \"125 kB\"".to_owned(),
+            Form::Limit => {
+                "packets, bytes, a time or bandwidth-delay products, such as \"100 packets\", \"125 kB\", \"50 ms\" or \"2 bdp\""
+                    .to_owned()
+            },
             Form::Word(words) => {
                 words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
             }
@@ -33,6 +36,8 @@ impl Form {
                 words.iter().map(word).collect::<Vec<_>>().join(", ")
             }
             Form::Text => "a text".to_owned(),
+            Form::File => "the name of a file".to_owned(),
+            Form::Column => "the number of a column, or its name".to_owned(),
             Form::Flag => "true or false".to_owned(),
             Form::Moment => "a time, or { uniform = [from, to] }".to_owned(),
             Form::Sample => "a time, or \"rtt\"".to_owned(),

@@ -1,6 +1,6 @@
 //! From a tree to a checked scenario: the file and `[run]`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ackclock_cc::registry::Catalogue;
 use ackclock_units::{Rate, Span};
@@ -13,7 +13,7 @@ use crate::read::{Read, Table};
 use crate::tcp::Tcp;
 use crate::topology::Topology;
 use crate::tree::Node;
-use crate::{complete, event, fill, flow, paths, traffic};
+use crate::{buffers, complete, event, fill, flow, paths, traffic};
 
 /// Most samples of a run: a mistyped unit must not fill the memory.
 const MOST_SAMPLES: u64 = 10_000_000;
@@ -27,7 +27,9 @@ pub fn scenario(source: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(S
     paths::supply(&mut source);
     let mut tree = source.clone();
     fill::scenario(&mut tree);
-    let table = Table::open(&tree, "", file, &FILE)?;
+    // Buffers may depend on flows, whose routes depend on links.
+    let first = buffers::without(&tree);
+    let table = Table::open(first.as_ref().unwrap_or(&tree), "", file, &FILE)?;
     let _: Option<paths::NamedPath> = table.get("path")?;
     let run = run(&table.required("run", table.table("run")?)?)?;
     let tcp = table.required("tcp", table.table("tcp")?)?;
@@ -38,6 +40,7 @@ pub fn scenario(source: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(S
     let mut arrivals: Vec<Arrivals> = Vec::new();
     let mut expected = 0.0;
     let mut names = BTreeSet::new();
+    let mut numbers = BTreeMap::new();
     let tables = table.tables("flow")?;
     for table in &tables {
         let count: u32 = table.need("count")?;
@@ -59,7 +62,10 @@ pub fn scenario(source: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(S
                 );
                 return Err(table.refuse("arrivals", problem));
             }
-            some.flow.name = name.unwrap_or_else(|| arrival_name(&flow.label, &names));
+            some.flow.name = name.unwrap_or_else(|| {
+                let number = numbers.entry(flow.label.to_string()).or_insert(1);
+                arrival_name(&flow.label, &names, number)
+            });
             if !names.insert(some.flow.name.clone()) {
                 let problem = format!("two flows are named \"{}\"; names must differ", some.flow.name);
                 return Err(table.refuse("name", problem));
@@ -86,20 +92,28 @@ pub fn scenario(source: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(S
         firsts.push(First::Flow(first));
     }
     // Those that arrive are numbered, too.
-    for Arrivals { flow, .. } in &arrivals {
-        let numbered = |name: &&String| {
-            let number = name.strip_prefix(&flow.name).and_then(|rest| rest.strip_prefix('-'));
-            number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
-        };
-        if let Some(name) = names.iter().find(numbered) {
-            let problem =
-                format!("flows that arrive are named \"{}-0\" and so on: rename \"{name}\"", flow.name);
-            return Err(table.refuse("flow", problem));
-        }
+    let arriving: BTreeSet<&str> = arrivals.iter().map(|arrivals| &*arrivals.flow.name).collect();
+    let taken = names.iter().find_map(|name| {
+        let (arriving_name, number) = name.rsplit_once('-')?;
+        let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+        (is_number && arriving.contains(arriving_name)).then_some((name, arriving_name))
+    });
+    if let Some((name, arriving_name)) = taken {
+        let problem = format!("flows that arrive are named \"{arriving_name}-0\" and so on: rename \"{name}\"");
+        return Err(table.refuse("flow", problem));
     }
     if flows.is_empty() && arrivals.is_empty() {
         return Err(table.refuse("flow", "there must be at least one [[flow]]"));
     }
+    let mut topology = topology;
+    let arriving = arrivals.iter().map(|arrivals| &arrivals.flow);
+    if let (true, Some(measure)) = (first.is_some(), buffers::Measure::of(flows.iter().chain(arriving))) {
+        for root in [&mut source, &mut tree] {
+            buffers::resolve(root, &topology, measure);
+        }
+        topology = Topology::read(&Table::open(&tree, "", file, &FILE)?)?;
+    }
+    let table = Table::open(&tree, "", file, &FILE)?;
     let (events, written) = event::events(&source, &table, &run, &topology, &flows)?;
     flows.shrink_to_fit();
     let scenario = Scenario { run, links: topology.links.clone(), flows: flows.into(), arrivals, events };
@@ -108,11 +122,18 @@ pub fn scenario(source: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(S
 }
 
 /// A name for flows that arrive with a control `label`, other than `names`: those of several `[[flow]]`s are numbered from the
-/// second one on.
-fn arrival_name(label: &str, names: &BTreeSet<String>) -> String {
-    let numbered = (2_u32..).map(|number| format!("{label}-arrival{number}"));
-    let mut all = std::iter::once(format!("{label}-arrival")).chain(numbered);
-    all.find(|name| !names.contains(name)).expect("there are more names than flows")
+/// second one on. `number` is the first that may be free.
+fn arrival_name(label: &str, names: &BTreeSet<String>, number: &mut u32) -> String {
+    loop {
+        let name = match number {
+            1 => format!("{label}-arrival"),
+            _ => format!("{label}-arrival{number}"),
+        };
+        *number += 1;
+        if !names.contains(&name) {
+            return name;
+        }
+    }
 }
 
 fn run(table: &Table<'_>) -> Read<Run> {

@@ -4,7 +4,7 @@ use ackclock_cc::Value;
 use ackclock_cc::registry::Catalogue;
 
 use crate::fill;
-use crate::keys::{FILE, Form, Section};
+use crate::keys::{DUMBBELL, FILE, Form, LINK, PARKING_LOT, Section};
 use crate::model::{Flow, Limit, Link, Queue, Scenario};
 use crate::topology::Topology;
 use crate::tree::{Content, Node};
@@ -48,33 +48,58 @@ pub fn scenario(
 }
 
 /// Writes what rules say about links.
-pub fn topology(root: &mut Node, topology: &Topology) {
+fn topology(root: &mut Node, topology: &Topology) {
     let mut pairs = topology.links.chunks_exact(2);
-    for name in ["dumbbell", "parking_lot", "link"] {
+    for (name, section) in [("dumbbell", &DUMBBELL), ("parking_lot", &PARKING_LOT), ("link", &LINK)] {
         let Some(node) = root.get_mut(name) else { continue };
         let tables = match &mut node.content {
             Content::Array(tables) => &mut tables[..],
             _ => std::slice::from_mut(node),
         };
         for (table, pair) in tables.iter_mut().zip(&mut pairs) {
-            if name == "link" {
-                table.supply("name", || text(&pair[0].name));
-            }
-            thresholds(table, &pair[0].queue);
-            table.supply("reverse", || Content::Table(Vec::new()));
-            if let Some(reverse) = table.get_mut("reverse") {
-                direction(reverse, &pair[1]);
-            }
+            link(table, pair, section);
         }
     }
-    order(root, &FILE);
 }
 
-fn direction(reverse: &mut Node, link: &Link) {
-    if reverse.get("rate_trace").is_none() {
+/// Writes what rules say about the links of one table, of which the first and its other direction are `links`.
+pub fn link(table: &mut Node, links: &[Link], section: &'static Section) {
+    if section.name == LINK.name {
+        table.supply("name", || text(&links[0].name));
+    }
+    thresholds(table, &links[0].queue);
+    series(table);
+    let is_over_time = table.get("delay_series").is_some();
+    table.supply("reverse", || Content::Table(Vec::new()));
+    if let Some(reverse) = table.get_mut("reverse") {
+        direction(reverse, &links[1], is_over_time);
+        series(reverse);
+    }
+    order(table, section);
+}
+
+/// Writes where the columns of series are.
+fn series(table: &mut Node) {
+    for key in ["rate_series", "delay_series", "loss_series"] {
+        let Some(series) = table.get_mut(key) else { continue };
+        let has_times = series.get("every").is_none();
+        if has_times {
+            series.supply("time", || Content::Whole(1));
+        }
+        series.supply("column", || Content::Whole(if has_times { 2 } else { 1 }));
+        if matches!(series.get("between").map(|node| &node.content), Some(Content::Text(word)) if word == "linear") {
+            series.supply("step", || text(crate::series::STEP));
+        }
+    }
+}
+
+fn direction(reverse: &mut Node, link: &Link, is_over_time: bool) {
+    if reverse.get("rate_trace").is_none() && reverse.get("rate_series").is_none() {
         reverse.supply("rate", || text(link.rate));
     }
-    reverse.supply("delay", || text(link.delay));
+    if !is_over_time && reverse.get("delay_series").is_none() {
+        reverse.supply("delay", || text(link.delay));
+    }
     reverse.supply("up", || Content::Flag(link.up));
     reverse.supply("outage", || text(link.outage.name()));
     let limit = match link.queue.limit() {

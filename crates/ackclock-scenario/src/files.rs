@@ -1,17 +1,24 @@
 //! The files that a scenario names: on disk next to it, or given with it where there is no disk. Whatever is on disk,
 //! reading ends, and soon.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::Read;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Contents of files by the names that scenarios use.
 pub type Files = BTreeMap<String, String>;
 
+/// What a file means, by how it was read.
+type Meanings = BTreeMap<String, Rc<dyn Any>>;
+
 thread_local! {
+    /// What the files that were read mean to a key, so that many links or events with one file read it once.
+    static MEANINGS: RefCell<Meanings> = const { RefCell::new(Meanings::new()) };
     /// The files supplied with the scenario that this thread is checking.
     static FILES: RefCell<Option<Arc<Files>>> = const { RefCell::new(None) };
     /// The files that the scenario named so far.
@@ -20,21 +27,33 @@ thread_local! {
 
 /// Runs `work`, for which `files` stand in place of the disk; and the files that it read.
 pub(crate) fn with<T>(files: Option<&Arc<Files>>, work: impl FnOnce() -> T) -> (T, Files) {
-    let (before, outer) = (FILES.replace(files.cloned()), READ.take());
+    let (before, outer, meanings) = (FILES.replace(files.cloned()), READ.take(), MEANINGS.take());
     let result = work();
     FILES.set(before);
+    MEANINGS.set(meanings);
     (result, READ.replace(outer))
 }
 
+/// What a file means to whoever reads it `how`, read by `read` unless it is known.
+pub(crate) fn meaning<T: Any, E>(how: String, read: impl FnOnce() -> Result<T, E>) -> Result<Rc<T>, E> {
+    let known = MEANINGS.with_borrow(|meanings| meanings.get(&how).cloned());
+    if let Some(known) = known.and_then(|known| known.downcast::<T>().ok()) {
+        return Ok(known);
+    }
+    let meaning = Rc::new(read()?);
+    MEANINGS.with_borrow_mut(|meanings| meanings.insert(how, meaning.clone()));
+    Ok(meaning)
+}
+
 /// Keeps the text of a file that was read.
-pub(crate) fn remember(name: &str, text: &str) {
+fn remember(name: &str, text: &str) {
     READ.with_borrow_mut(|read| {
         read.entry(name.to_owned()).or_insert_with(|| text.to_owned());
     });
 }
 
 /// The text of the file `name`, if files were given; otherwise it is on disk.
-pub(crate) fn supplied_text(name: &str) -> Option<Result<String, String>> {
+fn supplied_text(name: &str) -> Option<Result<String, String>> {
     FILES.with_borrow(|files| {
         let files = files.as_ref()?;
         let names = || files.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
@@ -43,6 +62,25 @@ pub(crate) fn supplied_text(name: &str) -> Option<Result<String, String>> {
             names => format!("was not given; there are: {names}"),
         }))
     })
+}
+
+/// The text of a file that a scenario names, relative to the scenario's own, `scenario`; without a byte-order mark.
+pub(crate) fn named(scenario: &str, file: &str) -> Result<String, String> {
+    let text = match supplied_text(file) {
+        Some(text) => text.map_err(|problem| format!("{file}: {problem}"))?,
+        None => {
+            let folder = Path::new(scenario).parent().filter(|_| scenario != "-").unwrap_or(Path::new(""));
+            let path = folder.join(file);
+            read_text(&path).map_err(|problem| format!("{}: {problem}", path.display()))?
+        }
+    };
+    remember(file, &text);
+    Ok(text.strip_prefix('\u{feff}').map_or(text.clone(), str::to_owned))
+}
+
+/// The lines of a file that mean something, with their numbers: without comments, which begin with `#`, and blank ones.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    (1..).zip(text.lines().map(str::trim)).filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
 }
 
 /// Most bytes that are read.

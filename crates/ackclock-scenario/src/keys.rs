@@ -59,6 +59,10 @@ pub enum Form {
     FlagOrWord(&'static [&'static str]),
     /// Any text.
     Text,
+    /// The name of a file, relative to the scenario's own.
+    File,
+    /// A column of a file: its number, from 1 on, or its name.
+    Column,
     /// True or false.
     Flag,
     /// A time, or `{ uniform = [from, to] }`.

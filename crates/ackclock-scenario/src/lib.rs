@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod allowed;
+mod buffers;
 mod canonical;
 mod check;
 mod complete;
@@ -31,6 +32,7 @@ mod paths;
 mod quantity;
 mod read;
 mod schema;
+mod series;
 mod settings;
 mod tcp;
 mod topology;

@@ -1,15 +1,16 @@
 //! From a tree to checked links: rates, queues, losses, noise, and the files that they name.
 
-use std::path::Path;
+use std::rc::Rc;
 
 use ackclock_units::{Bytes, Packets, Rate, Span};
 
-use crate::files::read_text;
+use crate::files::lines;
 use crate::model::{
-    Aggregation, Codel, DropSpacing, DualPi2, Limit, Link, Loss, Noise, NoiseKind, Policer, Queue, RateTrace,
-    Red, Threshold,
+    Aggregation, Codel, DropSpacing, DualPi2, Event, Limit, Link, Loss, Noise, NoiseKind, Policer, Queue, RateTrace,
+    Red, Shared, Threshold,
 };
 use crate::read::{Read, Table};
+use crate::series::{Quantity, Series};
 
 /// Length of a reverse queue unless the scenario says otherwise: long enough that no ACK is lost.
 const REVERSE_PACKETS: u64 = 1000;
@@ -33,24 +34,40 @@ pub struct Square {
     pub period: Span,
 }
 
-/// Both directions of a link, each with its wave.
-pub type Pair = [(Link, Option<Square>); 2];
+/// How a link changes by itself, as its own keys say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Changing {
+    /// A wave of its rate.
+    pub square: Option<Square>,
+    /// Rate, delay and loss over time.
+    pub series: [Option<Rc<Series>>; 3],
+}
+
+impl Changing {
+    /// The changes of link `link` before `end`.
+    pub fn events(&self, link: usize, end: Span) -> Vec<Event> {
+        self.series.iter().flatten().flat_map(|series| series.events(link, end)).collect()
+    }
+}
+
+/// Both directions of a link, each with how it changes by itself.
+pub type Pair = [(Link, Changing); 2];
 
 /// Reads both directions of the link in `table`.
 pub fn pair(table: &Table<'_>, name: &str) -> Read<Pair> {
-    let delay = table.required("delay", delay(table)?)?;
-    let (rate, trace) = match rate_and_trace(table)? {
-        (Some(rate), trace) => (rate, trace),
-        (None, _) => return Err(table.refuse("rate", "is required")),
-    };
+    let (delay, delay_series) = delay(table)?;
+    let delay = table.required("delay", delay)?;
+    let pace = pace(table)?;
+    let Some(rate) = pace.rate else { return Err(table.refuse("rate", "is required")) };
     let queue = table.required("queue", queue(table, rate)?)?;
+    let (loss, loss_series) = loss(table)?;
     let forward = Link {
         name: name.to_owned(),
         rate,
-        trace,
+        trace: pace.trace,
         delay,
         queue,
-        loss: loss(table)?,
+        loss,
         noise: noise(table)?,
         policer: policer(table)?,
         aggregation: aggregation(table)?,
@@ -67,16 +84,24 @@ pub fn pair(table: &Table<'_>, name: &str) -> Read<Pair> {
         aggregation: None,
         ..forward.clone()
     };
-    let forward = (forward, square(table)?);
-    let Some(reverse) = table.table("reverse")? else { return Ok([forward, (default, None)]) };
-    let (rate, trace) = rate_and_trace(&reverse)?;
-    let rate = rate.unwrap_or(default.rate);
+    let series = [pace.series, delay_series.clone(), loss_series];
+    let forward = (forward, Changing { square: square(table)?, series });
+    // Its delay is that of the other direction, but neither its losses nor, over time, its rate.
+    let alike = Changing { square: None, series: [None, delay_series, None] };
+    let Some(reverse) = table.table("reverse")? else { return Ok([forward, (default, alike)]) };
+    let pace = self::pace(&reverse)?;
+    let rate = pace.rate.unwrap_or(default.rate);
+    let (delay, delay_series) = match self::delay(&reverse)? {
+        (Some(delay), series) => (delay, series),
+        (None, _) => (default.delay, alike.series[1].clone()),
+    };
+    let (loss, loss_series) = self::loss(&reverse)?;
     let link = Link {
         rate,
-        trace,
-        delay: self::delay(&reverse)?.unwrap_or(default.delay),
+        trace: pace.trace,
+        delay,
         queue: self::queue(&reverse, rate)?.unwrap_or(default.queue),
-        loss: loss(&reverse)?,
+        loss,
         noise: noise(&reverse)?,
         policer: policer(&reverse)?,
         aggregation: aggregation(&reverse)?,
@@ -84,67 +109,82 @@ pub fn pair(table: &Table<'_>, name: &str) -> Read<Pair> {
         outage: reverse.get("outage")?.unwrap_or(default.outage),
         name: default.name,
     };
-    Ok([forward, (link, square(&reverse)?)])
+    let series = [pace.series, delay_series, loss_series];
+    Ok([forward, (link, Changing { square: square(&reverse)?, series })])
 }
 
-fn delay(table: &Table<'_>) -> Read<Option<Span>> {
+/// The delay of a link; over time its mean.
+fn delay(table: &Table<'_>) -> Read<(Option<Span>, Option<Rc<Series>>)> {
     let delay = table.get("delay")?;
     if delay.is_some_and(|delay: Span| delay > LONGEST) {
         return Err(table.refuse("delay", "must be at most 180 days (4320 h)"));
     }
-    Ok(delay)
+    let Some(series) = Series::read(table, "delay_series", Quantity::Delay)? else { return Ok((delay, None)) };
+    if delay.is_some() {
+        return Err(table.refuse("delay_series", "give either delay or delay_series, not both"));
+    }
+    Ok((Some(Span(series.mean().round() as u64)), Some(series)))
 }
 
-fn rate_and_trace(table: &Table<'_>) -> Read<(Option<Rate>, Option<RateTrace>)> {
-    let rate = table.get("rate")?;
-    let Some(file) = table.get::<String>("rate_trace")? else { return Ok((rate, None)) };
+/// The rate of a link, on average where it changes by itself; and how it does.
+#[derive(Default)]
+struct Pacing {
+    rate: Option<Rate>,
+    trace: Option<RateTrace>,
+    series: Option<Rc<Series>>,
+}
+
+fn pace(table: &Table<'_>) -> Read<Pacing> {
+    let rate: Option<Rate> = table.get("rate")?;
+    if let Some(series) = Series::read(table, "rate_series", Quantity::Rate)? {
+        for key in ["rate", "rate_trace"] {
+            if table.has(key) {
+                return Err(table.refuse("rate_series", format!("give either {key} or rate_series, not both")));
+            }
+        }
+        if table.get("up")? == Some(false) {
+            return Err(table.refuse("up", "does not apply with rate_series, which says when the link is down"));
+        }
+        return Ok(Pacing { rate: Some(series.mean_rate()), series: Some(series), trace: None });
+    }
+    let Some(file) = table.get::<String>("rate_trace")? else { return Ok(Pacing { rate, ..Pacing::default() }) };
     if rate.is_some() {
         return Err(table.refuse("rate_trace", "give either rate or rate_trace, not both"));
     }
-    let text = read_file(table, "rate_trace", &file)?;
+    let trace = crate::files::meaning(format!("rate_trace {file}"), || trace(table, &file))?;
+    let period = trace.milliseconds.last().copied().unwrap_or(0);
+    let mean = u128::from(OPPORTUNITY_BITS) * trace.milliseconds.len() as u128 * 1000 / u128::from(period);
+    let rate = Some(Rate(u64::try_from(mean).unwrap_or(u64::MAX)));
+    Ok(Pacing { rate, trace: Some((*trace).clone()), series: None })
+}
+
+fn trace(table: &Table<'_>, file: &str) -> Read<RateTrace> {
+    let text = read_file(table, "rate_trace", file)?;
     let mut milliseconds = Vec::new();
-    for (line, word) in text.lines().map(str::trim).enumerate() {
-        if word.is_empty() || word.starts_with('#') {
-            continue;
-        }
+    for (line, word) in lines(&text) {
         let time =
             word.parse::<u64>().ok().filter(|time| milliseconds.last().is_none_or(|last| time >= last));
         let Some(time) = time.filter(|time| *time <= LONGEST.0 / 1_000_000_000) else {
-            let problem =
-                format!("{file}:{}: expected a time in whole ms, not before the one above", line + 1);
+            let problem = format!("{file}:{line}: expected a time in whole ms, not before the one above");
             return Err(table.refuse("rate_trace", problem));
         };
         milliseconds.push(time);
     }
-    let period = milliseconds.last().copied().unwrap_or(0);
-    if period == 0 {
+    if milliseconds.last().is_none_or(|period| *period == 0) {
         return Err(table.refuse("rate_trace", format!("{file}: has no time above 0 ms")));
     }
-    let mean = u128::from(OPPORTUNITY_BITS) * milliseconds.len() as u128 * 1000 / u128::from(period);
-    Ok((Some(Rate(u64::try_from(mean).unwrap_or(u64::MAX))), Some(RateTrace { milliseconds })))
+    Ok(RateTrace { milliseconds: milliseconds.into() })
 }
 
-/// The text of a file that a scenario names, relative to the scenario's own.
-fn read_file(table: &Table<'_>, key: &str, file: &str) -> Read<String> {
-    let text = match crate::files::supplied_text(file) {
-        Some(text) => text.map_err(|problem| table.refuse(key, format!("{file}: {problem}"))),
-        None => read_from_disk(table, key, file),
-    }?;
-    crate::files::remember(file, &text);
-    Ok(text)
-}
-
-fn read_from_disk(table: &Table<'_>, key: &str, file: &str) -> Read<String> {
-    let folder = Path::new(table.file()).parent().filter(|_| table.file() != "-").unwrap_or(Path::new(""));
-    let path = folder.join(file);
-    let refuse = |problem: String| table.refuse(key, format!("{}: {problem}", path.display()));
-    read_text(&path).map_err(refuse)
+/// The text of a file that a scenario names.
+pub fn read_file(table: &Table<'_>, key: &str, file: &str) -> Read<String> {
+    crate::files::named(table.file(), file).map_err(|problem| table.refuse(key, problem))
 }
 
 fn square(table: &Table<'_>) -> Read<Option<Square>> {
     let Some(square) = table.table("square")? else { return Ok(None) };
-    if table.has("rate_trace") {
-        return Err(table.refuse("square", "does not apply with rate_trace: leave it out"));
+    if let Some(key) = ["rate_trace", "rate_series"].into_iter().find(|key| table.has(key)) {
+        return Err(table.refuse("square", format!("does not apply with {key}: leave it out")));
     }
     Ok(Some(Square { rate: square.need("rate")?, period: square.need("period")? }))
 }
@@ -296,7 +336,17 @@ pub fn noise_of(table: &Table<'_>, key: &str) -> Read<Option<Noise>> {
     Ok(Some(Noise { kind, reorder: noise.need("reorder")?, hold: noise.get("hold")? }))
 }
 
-fn loss(table: &Table<'_>) -> Read<Loss> {
+/// The losses of a link; over time they begin with their mean.
+fn loss(table: &Table<'_>) -> Read<(Loss, Option<Rc<Series>>)> {
+    let loss = own_loss(table)?;
+    let Some(series) = Series::read(table, "loss_series", Quantity::Loss)? else { return Ok((loss, None)) };
+    if loss != Loss::None {
+        return Err(table.refuse("loss_series", "give either loss or loss_series, not both"));
+    }
+    Ok((Loss::Bernoulli { probability: series.mean() }, Some(series)))
+}
+
+fn own_loss(table: &Table<'_>) -> Read<Loss> {
     let Some(loss) = table.table("loss")? else { return Ok(Loss::None) };
     Ok(match loss.need("kind")? {
         "none" => Loss::None,
@@ -310,14 +360,29 @@ fn loss(table: &Table<'_>) -> Read<Loss> {
         },
         _ => {
             let file: String = loss.need("file")?;
-            let text = read_file(&loss, "file", &file)?;
-            let marks: Vec<_> = text.chars().filter(|c| !c.is_whitespace()).collect();
-            if marks.is_empty() || marks.iter().any(|mark| !matches!(mark, '0' | '1')) {
-                return Err(loss.refuse("file", format!("{file}: expected 0 and 1, one per packet")));
-            }
-            Loss::Trace { lost: marks.into_iter().map(|mark| mark == '1').collect() }
+            let lost = crate::files::meaning(format!("lost {file}"), || marks(&loss, &file))?;
+            Loss::Trace { lost: (*lost).clone() }
         }
     })
+}
+
+/// The marks of a file, one per packet.
+fn marks(loss: &Table<'_>, file: &str) -> Read<Shared<Vec<bool>>> {
+    let text = read_file(loss, "file", file)?;
+    let mut lost = Vec::new();
+    for (line, marks) in lines(&text) {
+        for mark in marks.chars().filter(|mark| !mark.is_whitespace()) {
+            if !matches!(mark, '0' | '1') {
+                let problem = format!("{file}:{line}: expected 0 and 1, one per packet");
+                return Err(loss.refuse("file", problem));
+            }
+            lost.push(mark == '1');
+        }
+    }
+    if lost.is_empty() {
+        return Err(loss.refuse("file", format!("{file}: expected 0 and 1, one per packet")));
+    }
+    Ok(lost.into())
 }
 
 fn periodic(loss: &Table<'_>) -> Read<Loss> {

@@ -139,12 +139,16 @@ pub fn supply(root: &mut Node) {
     else {
         return;
     };
-    let has_trace = dumbbell.get("rate_trace").is_some();
+    let is_replaced = |key: &str| match key {
+        "rate" => dumbbell.get("rate_trace").is_some() || dumbbell.get("rate_series").is_some(),
+        "delay" => dumbbell.get("delay_series").is_some(),
+        "loss" => dumbbell.get("loss_series").is_some(),
+        _ => false,
+    };
+    let entries: Vec<_> = entries.into_iter().filter(|(key, _)| !is_replaced(key)).collect();
     for (key, mut node) in entries {
-        if key != "rate" || !has_trace {
-            forget_lines(&mut node);
-            dumbbell.supply(&key, || node.content);
-        }
+        forget_lines(&mut node);
+        dumbbell.supply(&key, || node.content);
     }
 }
 

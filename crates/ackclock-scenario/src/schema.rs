@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::allowed::is_flag;
 use crate::keys::{
     AGGREGATION, ARRIVALS, DUMBBELL, EVENT, FILE, FLOW, Form, Key, LINK, LOSS, NODE, NOISE, PARKING_LOT,
-    POLICER, PULSE, QUEUE, RECEIVER, REVERSE, RUN, SQUARE, Section,
+    POLICER, PULSE, QUEUE, RATE_SERIES, RECEIVER, REVERSE, RUN, SQUARE, Section,
 };
 use crate::tcp::TCP;
 
@@ -48,7 +48,9 @@ fn of_form(form: Form) -> Value {
         | Form::Size(_)
         | Form::Limit
         | Form::Sample
+        | Form::File
         | Form::Text => text(),
+        Form::Column => json!({ "anyOf": [{ "type": "integer", "minimum": 1 }, text()] }),
         Form::Sizes => {
             let share = json!({ "anyOf": [text(), { "type": "number", "minimum": 0, "maximum": 1 }] });
             let pair =
@@ -111,6 +113,7 @@ pub fn reference() -> String {
         ("queue", &QUEUE),
         ("loss", &LOSS),
         ("delay_noise", &NOISE),
+        ("rate_series; delay_series and loss_series likewise, in ms and shares", &RATE_SERIES),
         ("policer", &POLICER),
         ("aggregation", &AGGREGATION),
         ("square", &SQUARE),

@@ -1,5 +1,6 @@
 //! The tests of scenarios: one program, because compiling and linking each file by itself takes longer.
 
+mod buffers;
 mod common;
 mod complete;
 mod digests;
@@ -9,3 +10,4 @@ mod reading;
 mod refusals;
 mod refusals_flows;
 mod refusals_links;
+mod series;

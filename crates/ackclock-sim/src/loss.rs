@@ -117,7 +117,7 @@ mod tests {
     /// Over and over: 0 1 1 is lost, kept, kept... for each flow by itself; a change of model begins the new one.
     #[test]
     fn a_trace_is_followed_by_each_flow() {
-        let lost = vec![true, false, false];
+        let lost = vec![true, false, false].into();
         let mut model = LossModel::new(Loss::Trace { lost }, 0, 2, Streams { seed: 1, run: 0 });
         let fates: Vec<_> = (0..5).map(|_| model.loses(1)).collect();
         assert_eq!(fates, [true, false, false, true, false]);

@@ -1,6 +1,6 @@
 //! The pace of a link: a rate, or the opportunities of a trace.
 
-use ackclock_scenario::RateTrace;
+use ackclock_scenario::{RateTrace, Shared};
 use ackclock_units::{PICOSECONDS_PER_SECOND, Rate, Span, Time};
 
 /// Time to send packets at a rate, to the picosecond in the long run: the part below one picosecond is
@@ -200,7 +200,7 @@ impl PaceKind {
 #[derive(Clone, Debug)]
 struct Opportunities {
     /// Milliseconds, in order; the last is the length of the trace.
-    times: Vec<u64>,
+    times: Shared<Vec<u64>>,
     cycle: u64,
     next: usize,
     /// The last opportunity and its bytes that are left.
@@ -320,7 +320,7 @@ mod tests {
             let now = Time(now * (MILLISECOND / 1000));
             let all = (0..).flat_map(|cycle| times.iter().map(move |time| Time((cycle * period + time) * MILLISECOND)));
             let expected = all.into_iter().find(|time| *time >= now).unwrap();
-            let mut opportunities = Opportunities { times: times.clone(), cycle: 0, next: 0, left: None };
+            let mut opportunities = Opportunities { times: times.clone().into(), cycle: 0, next: 0, left: None };
             opportunities.seek(now);
             prop_assert_eq!(opportunities.time(), expected);
         }
@@ -335,7 +335,7 @@ mod tests {
     /// that; the fourth and half of the fifth the other one at 5 ms; the fifth ends at 10 ms.
     #[test]
     fn packets_go_with_opportunities() {
-        let trace = RateTrace { milliseconds: vec![2, 5, 5, 10] };
+        let trace = RateTrace { milliseconds: vec![2, 5, 5, 10].into() };
         let mut pace = Pace::of_trace(&trace);
         let mut now = Time::ZERO;
         let mut finished = Vec::new();

@@ -27,7 +27,7 @@ fn tail(rtt_ms: u64, lost: usize) -> Summary {
     let mut scenario = read(&text);
     let arrive = std::iter::repeat_n(false, 10 - lost);
     let all = arrive.chain(std::iter::repeat_n(true, lost)).chain(std::iter::repeat_n(false, 1000));
-    scenario.links[0].loss = Loss::Trace { lost: all.collect() };
+    scenario.links[0].loss = Loss::Trace { lost: all.collect::<Vec<_>>().into() };
     common::run(&scenario)
 }
 

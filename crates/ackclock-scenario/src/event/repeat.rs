@@ -3,14 +3,15 @@
 //! The changes of such an event are not only the difference from the state before it: the values that it has in turn,
 //! and those of other events of the same key, count as well.
 
-use std::mem::discriminant;
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use ackclock_units::Span;
 
-use super::{State, changes as differ, resolve};
-use crate::model::{Change, Link, Run, When};
+use super::parts::{Parts, State};
+use super::resolve;
+use crate::model::{Change, Link, Run};
 use crate::read::{Read, Table};
-use crate::topology::Topology;
 use crate::tree::{Content, Node};
 
 const ONE_KEY: &str =
@@ -20,6 +21,9 @@ const ONE_KEY: &str =
 pub struct EventRequest<'a> {
     /// The key that it sets, links by their numbers.
     path: String,
+    /// The table of links that the key is in, and where the rest of the path begins; none if it is in none.
+    pub part: Option<usize>,
+    rest: usize,
     /// Its values: one, those that come in turn, or the ends of random ones.
     pub values: Vec<&'a Node>,
     random: bool,
@@ -28,10 +32,15 @@ pub struct EventRequest<'a> {
 }
 
 impl<'a> EventRequest<'a> {
-    /// Reads the event in `event`.
-    pub fn read(event: &Table<'a>, run: &Run, topology: &Topology) -> Read<EventRequest<'a>> {
+    /// Reads the event in `event`; `links` has the numbers of the links by their names.
+    pub fn read(
+        event: &Table<'a>,
+        run: &Run,
+        links: &BTreeMap<&str, usize>,
+        parts: &Parts<'_>,
+    ) -> Read<EventRequest<'a>> {
         let path: String = event.need("set")?;
-        let path = resolve(event, &path, topology)?;
+        let path = resolve(event, &path, links)?;
         let to = event.required("to", event.node("to"))?;
         let every = match (event.get("every")?, event.get::<Span>("until")?) {
             (None, None) => None,
@@ -59,7 +68,11 @@ impl<'a> EventRequest<'a> {
             }
             _ => (vec![to], false),
         };
-        let request = EventRequest { path, values, random, every };
+        let (part, rest) = match parts.find(&path) {
+            Some((part, rest)) => (Some(part), path.len() - rest.len()),
+            None => (None, path.len()),
+        };
+        let request = EventRequest { path, part, rest, values, random, every };
         if request.is_special() && request.unit().is_none() {
             return Err(event.refuse("set", ONE_KEY));
         }
@@ -67,8 +80,13 @@ impl<'a> EventRequest<'a> {
     }
 
     /// Whether it is more than one change at one time.
-    pub const fn is_special(&self) -> bool {
+    const fn is_special(&self) -> bool {
         self.random || self.every.is_some()
+    }
+
+    /// The path of its key within the table of its link.
+    pub fn key(&self) -> &str {
+        &self.path[self.rest..]
     }
 
     /// Sets its key to `value` in `tree`.
@@ -96,212 +114,305 @@ impl<'a> EventRequest<'a> {
     }
 }
 
-/// The keys of links in a complete tree, with paths as files write them and by number.
-fn units<'t>(tree: &'t Node, links: &[Link]) -> Vec<(String, String, &'t Node)> {
-    let mut keys = Vec::new();
-    let mut add = |word: &str, number: &str, link: &'t Node| {
-        for (key, node) in link.entries() {
-            if key == "reverse" {
-                let inner = node.entries().iter();
-                keys.extend(inner.map(|(key, node)| {
-                    (format!("{word}.reverse.{key}"), format!("{number}.reverse.{key}"), node)
-                }));
-            } else {
-                keys.push((format!("{word}.{key}"), format!("{number}.{key}"), node));
+/// Something that can change of a link, in the order of the keys of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Rate,
+    Delay,
+    Queue,
+    Loss,
+    Noise,
+    Up,
+}
+
+impl Kind {
+    /// It, as it is of a link.
+    pub fn of(self, link: &Link) -> Change {
+        match self {
+            Kind::Rate => Change::Rate(link.rate),
+            Kind::Delay => Change::Delay(link.delay),
+            Kind::Queue => Change::Queue(link.queue),
+            Kind::Loss => Change::Loss(link.loss.clone()),
+            Kind::Noise => Change::Noise(link.noise),
+            Kind::Up => Change::Up(link.up),
+        }
+    }
+
+    fn differs(self, a: &Link, b: &Link) -> bool {
+        match self {
+            Kind::Rate => a.rate != b.rate,
+            Kind::Delay => a.delay != b.delay,
+            Kind::Queue => a.queue != b.queue,
+            Kind::Loss => a.loss != b.loss,
+            Kind::Noise => a.noise != b.noise,
+            Kind::Up => a.up != b.up,
+        }
+    }
+}
+
+/// What differs between two states of a link, in the order of events at one time.
+pub fn differing(new: &Link, old: &Link) -> impl Iterator<Item = Kind> + use<> {
+    let order = [Kind::Rate, Kind::Delay, Kind::Queue, Kind::Loss, Kind::Up, Kind::Noise];
+    let differs = order.map(|kind| kind.differs(new, old));
+    order.into_iter().zip(differs).filter(|(_, differs)| *differs).map(|(kind, _)| kind)
+}
+
+/// A key of a complete table of links: of the other direction or not, its name, its value.
+type Unit<'t> = (bool, &'t str, &'t Node);
+
+/// The keys of a complete table of links, those of its other direction where that stands.
+fn units(table: &Node) -> impl Iterator<Item = Unit<'_>> {
+    table.entries().iter().flat_map(|(key, node)| {
+        let inner = if key == "reverse" { node.entries() } else { &[] };
+        let itself = (key != "reverse").then_some((false, key.as_str(), node));
+        itself.into_iter().chain(inner.iter().map(|(key, node)| (true, key.as_str(), node)))
+    })
+}
+
+fn unit_of<'t>(table: &'t Node, reverse: bool, key: &str) -> Option<&'t Node> {
+    if reverse { table.get("reverse")?.get(key) } else { table.get(key) }
+}
+
+/// The keys in which two complete tables differ.
+fn differing_units<'t>(before: &'t Node, after: &'t Node) -> impl Iterator<Item = (bool, &'t str)> {
+    let changed = units(before).filter(|(reverse, key, node)| unit_of(after, *reverse, key) != Some(node));
+    let added = units(after).filter(|(reverse, key, _)| unit_of(before, *reverse, key).is_none());
+    changed.chain(added).map(|(reverse, key, _)| (reverse, key))
+}
+
+fn full_name(path: &str, reverse: bool, key: &str) -> String {
+    if reverse { format!("{path}.reverse.{key}") } else { format!("{path}.{key}") }
+}
+
+/// The changes of an event while its values are gone through: everything that some of them change, with all values of it.
+pub struct Track {
+    before: Rc<State>,
+    /// By link.
+    kinds: Vec<Vec<(Kind, Vec<Change>)>>,
+    units: Vec<(bool, String, Vec<Node>)>,
+    count: usize,
+}
+
+impl Track {
+    /// Nothing so far, from the state `before`.
+    pub fn new(before: &Rc<State>) -> Track {
+        let kinds = before.links.iter().map(|_| Vec::new()).collect();
+        Track { before: Rc::clone(before), kinds, units: Vec::new(), count: 0 }
+    }
+
+    /// Something counts from now on, and had the value of before until now.
+    fn track(&mut self, link: usize, kind: Kind) {
+        if !self.kinds[link].iter().any(|(other, _)| *other == kind) {
+            let values = vec![kind.of(&self.before.links[link]); self.count];
+            self.kinds[link].push((kind, values));
+        }
+    }
+
+    fn track_unit(&mut self, reverse: bool, key: &str) {
+        if !self.units.iter().any(|(other, name, _)| *other == reverse && name == key) {
+            let before = unit_of(&self.before.tree, reverse, key);
+            let values = before.map_or(Vec::new(), |node| vec![node.clone(); self.count]);
+            self.units.push((reverse, key.to_owned(), values));
+        }
+    }
+
+    /// The next value makes `state`.
+    pub fn observe(&mut self, state: &State) {
+        let before = Rc::clone(&self.before);
+        for (link, (new, old)) in state.links.iter().zip(&before.links).enumerate() {
+            differing(new, old).for_each(|kind| self.track(link, kind));
+        }
+        differing_units(&before.tree, &state.tree).for_each(|(reverse, key)| self.track_unit(reverse, key));
+        for (kinds, link) in self.kinds.iter_mut().zip(&state.links) {
+            kinds.iter_mut().for_each(|(kind, values)| values.push(kind.of(link)));
+        }
+        for (reverse, key, values) in &mut self.units {
+            values.extend(unit_of(&state.tree, *reverse, key).cloned());
+        }
+        self.count += 1;
+    }
+
+    /// The changes of the event, by link within its table.
+    pub fn into_changes(
+        self,
+        event: &Table<'_>,
+        request: &EventRequest<'_>,
+    ) -> Read<Vec<(usize, Change)>> {
+        let mut changes = Vec::new();
+        for (link, kinds) in self.kinds.into_iter().enumerate() {
+            for (kind, mut values) in kinds {
+                let change = match (request.random, &mut values[..]) {
+                    (true, [low, high]) => {
+                        if low.towards(high, 0.5).is_none() {
+                            let problem = "only rates, delays, the rate of a bernoulli loss, the limit of a droptail \
+                                           queue and the size of delay noise can be random";
+                            return Err(event.refuse("to", problem));
+                        }
+                        Change::Between(Box::new([low.clone(), high.clone()]))
+                    }
+                    (false, [_]) => values.remove(0),
+                    _ => Change::InTurn(values),
+                };
+                changes.push((link, kind, change));
             }
         }
-    };
-    for (name, node) in tree.entries() {
-        match &node.content {
-            Content::Array(tables) if name == "link" => {
-                for (index, table) in tables.iter().enumerate() {
-                    let link = links.get(2 * index).map_or("", |link| &link.name);
-                    let word = if link.contains('.') { index.to_string() } else { link.to_owned() };
-                    add(&format!("{name}.{word}"), &format!("{name}.{index}"), table);
+        // As the tables of `written` give them again: one direction after the other, key by key, then the links.
+        changes.sort_by_key(|(link, kind, _)| (link % 2, *kind as u8, *link));
+        if request.random && changes.len() > 1 {
+            let problem = "sets several things at once, which would be equally random: give the other direction, or the \
+                           other links, values of their own";
+            return Err(event.refuse("set", problem));
+        }
+        Ok(changes.into_iter().map(|(link, _, change)| (link, change)).collect())
+    }
+
+    /// The same event as tables that leave nothing to a default: one for each key that it changes, in the order of the
+    /// keys of the table `word`.
+    pub fn written(&mut self, event: &Table<'_>, request: &EventRequest<'_>, word: &str) -> Read<Vec<Node>> {
+        let at = event.required("at", event.node("at"))?;
+        let node = |content: Content| Node { content, origin: at.origin.clone() };
+        let mut keys = std::mem::take(&mut self.units);
+        let place = |reverse: bool, key: &str| {
+            units(&self.before.tree).position(|(other, name, _)| other == reverse && name == key)
+        };
+        keys.sort_by_key(|(reverse, key, _)| place(*reverse, key).unwrap_or(usize::MAX));
+        let tables = keys.into_iter().map(|(reverse, key, mut values)| {
+            let to = match (request.random, values.len()) {
+                (true, _) => node(Content::Table(vec![("uniform".to_owned(), node(Content::Array(values)))])),
+                (false, 1) => values.remove(0),
+                _ => node(Content::Array(values)),
+            };
+            let set = Node::text(full_name(word, reverse, &key));
+            let mut entries = vec![("at", at.clone()), ("set", set), ("to", to)];
+            if let Some((every, until)) = request.every {
+                entries.push(("every", Node::text(every.to_string())));
+                entries.push(("until", Node::text(until.to_string())));
+            }
+            let entries = entries.into_iter().map(|(key, node)| (key.to_owned(), node)).collect();
+            Node::table(entries, &at.origin)
+        });
+        Ok(tables.collect())
+    }
+}
+
+/// The values that the repeating and random events of one key have, as far as it matters which they are.
+struct Values {
+    /// The state that the first of them makes.
+    first: Rc<State>,
+    /// What some of them, or some of other events of the key, change; and whether they have more than one value for it.
+    /// By link.
+    kinds: Vec<Vec<(Kind, bool)>>,
+    units: Vec<(bool, String, bool)>,
+}
+
+impl Values {
+    fn note(&mut self, state: &State, from: &State, several: bool) {
+        for (link, (new, old)) in state.links.iter().zip(&from.links).enumerate() {
+            for kind in differing(new, old) {
+                match self.kinds[link].iter_mut().find(|(known, _)| *known == kind) {
+                    Some(known) => known.1 |= several,
+                    None => self.kinds[link].push((kind, several)),
                 }
             }
-            Content::Table(_) => add(name, name, node),
-            _ => {}
+        }
+        for (reverse, key) in differing_units(&from.tree, &state.tree) {
+            match self.units.iter_mut().find(|(other, known, _)| (*other, &**known) == (reverse, key)) {
+                Some(known) => known.2 |= several,
+                None => self.units.push((reverse, key.to_owned(), several)),
+            }
         }
     }
-    keys
 }
 
-/// The keys in which some of `probes` differ from the first of them.
-fn differing(probes: &[&State]) -> Vec<(String, String)> {
-    let Some(first) = probes.first() else { return Vec::new() };
-    let all: Vec<_> = probes.iter().map(|probe| units(&probe.tree, &first.links)).collect();
-    let mut names: Vec<(String, String)> = Vec::new();
-    for (word, number, node) in all.iter().flatten() {
-        let value = |units: &Vec<(String, String, &Node)>| {
-            units.iter().find(|(_, other, _)| other == number).map(|(.., node)| (*node).clone())
-        };
-        let differs = all.iter().any(|units| value(units).as_ref() != Some(node));
-        if differs && !names.iter().any(|(_, other)| other == number) {
-            names.push((word.clone(), number.clone()));
-        }
-    }
-    names
-}
-
-/// The changes that repeating and random events make.
+/// The repeating and random events of a scenario.
 #[derive(Default)]
-pub struct Repeats<'a>(Vec<(String, Vec<&'a Node>, Vec<String>)>);
+pub struct Repeats {
+    by_path: BTreeMap<String, Values>,
+    /// The paths that change a key, in the order of the events.
+    by_unit: BTreeMap<String, Vec<String>>,
+}
 
-impl<'a> Repeats<'a> {
-    /// Adds what is asked for, which makes `probes` of the links at the start.
-    pub fn add(&mut self, request: &EventRequest<'a>, start: &State, probes: &[State]) {
-        let all: Vec<_> = [start].into_iter().chain(probes).collect();
-        let keys = differing(&all).into_iter().map(|(_, number)| number).collect();
-        self.0.push((request.path.clone(), request.values.clone(), keys));
+impl Repeats {
+    /// Takes over those among `requests` that repeat or are random, and what all events of their keys make of the links
+    /// at the start.
+    pub fn read(
+        events: &[Table<'_>],
+        requests: &[EventRequest<'_>],
+        parts: &mut Parts<'_>,
+    ) -> Read<Repeats> {
+        let mut repeats = Repeats::default();
+        for special in [true, false] {
+            for (event, request) in events.iter().zip(requests) {
+                if request.is_special() != special || !(special || repeats.by_path.contains_key(&request.path)) {
+                    continue;
+                }
+                let part = parts.of(event, request)?;
+                parts.tentatively(part, |parts| repeats.probe(event, request, parts, part))?;
+            }
+        }
+        Ok(repeats)
+    }
+
+    fn probe(
+        &mut self,
+        event: &Table<'_>,
+        request: &EventRequest<'_>,
+        parts: &mut Parts<'_>,
+        part: usize,
+    ) -> Read<()> {
+        let start = parts.state(part);
+        for value in &request.values {
+            parts.advance(part, event, request, value)?;
+            let state = parts.state(part);
+            let values = self.by_path.entry(request.path.clone()).or_insert_with(|| Values {
+                first: Rc::clone(&state),
+                kinds: vec![Vec::new(); start.links.len()],
+                units: Vec::new(),
+            });
+            let before = values.units.len();
+            values.note(&state, &start, false);
+            if request.is_special() {
+                let first = Rc::clone(&values.first);
+                values.note(&state, &first, true);
+                for (reverse, key, _) in &values.units[before..] {
+                    let unit = full_name(parts.path(part), *reverse, key);
+                    self.by_unit.entry(unit).or_default().push(request.path.clone());
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Whether there is none of these events.
-    pub const fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    pub fn is_empty(&self) -> bool {
+        self.by_path.is_empty()
     }
 
-    /// The values that others of these events give to the key of `asked`.
-    pub fn related(&self, event: &Table<'_>, request: &EventRequest<'_>) -> Read<Vec<&'a Node>> {
+    /// Marks in `track` what others of these events change of what `request` changes.
+    pub fn mark(&self, event: &Table<'_>, request: &EventRequest<'_>, track: &mut Track) -> Read<()> {
         // Every key then stands for itself, so that none that repeats is set together with others.
-        if !self.is_empty() && request.unit().is_none() {
-            return Err(event.refuse("set", ONE_KEY));
+        let Some(unit) = request.unit() else { return Err(event.refuse("set", ONE_KEY)) };
+        let others = self.by_unit.get(unit).map_or(&[][..], |paths| paths);
+        if let Some(path) = others.iter().find(|path| **path != request.path) {
+            let problem =
+                format!("an event that repeats or is random changes this, too, by {path}: set the same key");
+            return Err(event.refuse("set", problem));
         }
-        let mut values = Vec::new();
-        for (path, others, keys) in &self.0 {
-            if *path == request.path {
-                values.extend(others);
-                continue;
-            }
-            if keys.iter().any(|key| request.unit() == Some(key)) {
-                let problem = format!(
-                    "an event that repeats or is random changes this, too, by {path}: set the same key"
-                );
-                return Err(event.refuse("set", problem));
-            }
-        }
-        Ok(values)
-    }
-}
-
-/// The changes of an event, by link, when it makes `after` of the links; `probes` are all states that count.
-pub fn changes(
-    event: &Table<'_>,
-    request: &EventRequest<'_>,
-    probes: &[&State],
-    after: &[State],
-) -> Read<Vec<(usize, Change)>> {
-    let Some(before) = probes.first() else { return Ok(Vec::new()) };
-    let mut changes = Vec::new();
-    for (link, old) in before.links.iter().enumerate() {
-        let mut kinds = Vec::new();
-        for probe in probes {
-            for change in differ(&probe.links[link], old) {
-                if !kinds.contains(&discriminant(&change)) {
-                    kinds.push(discriminant(&change));
+        let Some(values) = self.by_path.get(&request.path) else { return Ok(()) };
+        let before = Rc::clone(&track.before);
+        for (link, kinds) in values.kinds.iter().enumerate() {
+            for (kind, several) in kinds {
+                if *several || kind.differs(&values.first.links[link], &before.links[link]) {
+                    track.track(link, *kind);
                 }
             }
         }
-        for kind in kinds {
-            let of = |state: &State| {
-                everything(&state.links[link]).into_iter().find(|change| discriminant(change) == kind)
-            };
-            let mut values: Vec<_> = after.iter().filter_map(of).collect();
-            let change = match (request.random, &mut values[..]) {
-                (true, [low, high]) => {
-                    if low.towards(high, 0.5).is_none() {
-                        let problem = "only rates, delays, the rate of a bernoulli loss, the limit of a droptail queue \
-                                       and the size of delay noise can be random";
-                        return Err(event.refuse("to", problem));
-                    }
-                    Change::Between(Box::new([low.clone(), high.clone()]))
-                }
-                (false, [_]) => values.remove(0),
-                _ => Change::InTurn(values),
-            };
-            changes.push((link, change));
-        }
-    }
-    // As the tables of `written` give them again: one direction after the other, key by key, then the links.
-    changes.sort_by_key(|(link, change)| (link % 2, order(change), *link));
-    if request.random && changes.len() > 1 {
-        let problem = "sets several things at once, which would be equally random: give the other direction, or the other \
-                       links, values of their own";
-        return Err(event.refuse("set", problem));
-    }
-    Ok(changes)
-}
-
-/// The rank of what is changed among the keys of a link.
-fn order(change: &Change) -> u8 {
-    match change {
-        Change::Rate(_) => 0,
-        Change::Delay(_) => 1,
-        Change::Queue(_) => 2,
-        Change::Loss(_) => 3,
-        Change::Noise(_) => 4,
-        Change::Up(_) => 5,
-        Change::InTurn(values) => values.first().map_or(6, order),
-        Change::Between(ends) => order(&ends[0]),
-    }
-}
-
-/// All that can be changed of a link, as it is.
-fn everything(link: &Link) -> Vec<Change> {
-    vec![
-        Change::Rate(link.rate),
-        Change::Delay(link.delay),
-        Change::Queue(link.queue),
-        Change::Loss(link.loss.clone()),
-        Change::Noise(link.noise),
-        Change::Up(link.up),
-    ]
-}
-
-/// The same event as tables that leave nothing to a default: one for each key that it changes.
-pub fn written(
-    event: &Table<'_>,
-    request: &EventRequest<'_>,
-    probes: &[&State],
-    after: &[State],
-) -> Read<Vec<Node>> {
-    let at = event.required("at", event.node("at"))?;
-    let node = |content: Content| Node { content, origin: at.origin.clone() };
-    let mut tables = Vec::new();
-    for (word, number) in differing(probes) {
-        let value = |state: &State| {
-            let links = &state.links;
-            units(&state.tree, links)
-                .into_iter()
-                .find(|(_, other, _)| *other == number)
-                .map(|(.., node)| node.clone())
-        };
-        let mut values: Vec<_> = after.iter().filter_map(value).collect();
-        let to = match (request.random, values.len()) {
-            (true, _) => node(Content::Table(vec![("uniform".to_owned(), node(Content::Array(values)))])),
-            (false, 1) => values.remove(0),
-            _ => node(Content::Array(values)),
-        };
-        let mut entries = vec![("at", at.clone()), ("set", Node::text(word)), ("to", to)];
-        if let Some((every, until)) = request.every {
-            entries.push(("every", Node::text(every.to_string())));
-            entries.push(("until", Node::text(until.to_string())));
-        }
-        let entries = entries.into_iter().map(|(key, node)| (key.to_owned(), node)).collect();
-        tables.push(Node::table(entries, &at.origin));
-    }
-    Ok(tables)
-}
-
-impl When {
-    /// How often it happens, at most.
-    pub(super) const fn count(&self) -> u64 {
-        match self {
-            When::At(_) | When::RoundTrip { .. } => 1,
-            When::Every { first, every, until } => {
-                let last = until.0.saturating_sub(1);
-                if first.0 > last { 0 } else { (last - first.0) / every.0 + 1 }
+        for (reverse, key, several) in &values.units {
+            let of = |state: &State| unit_of(&state.tree, *reverse, key).cloned();
+            if *several || of(&values.first) != of(&before) {
+                track.track_unit(*reverse, key);
             }
         }
+        Ok(())
     }
 }

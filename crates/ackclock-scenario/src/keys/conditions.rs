@@ -1,6 +1,7 @@
 //! The tables of what a link does to packets in addition to queueing them.
 
-use super::{Form, NONE, REQUIRED, Section, key};
+use super::{Form, Key, NONE, REQUIRED, Section, key};
+use crate::series::Between;
 
 /// Loss models.
 const LOSSES: &[&str] = &["none", "periodic", "bernoulli", "gilbert_elliott", "trace"];
@@ -84,13 +85,53 @@ pub static LOSS: Section = Section {
         key("loss_bad", Form::Fraction, "100 %", "probability of a loss in the bad state").of(GILBERT),
         key(
             "file",
-            Form::Text,
+            Form::File,
             REQUIRED,
             "a file of 0 and 1, one per packet of a flow, over and over; 1 is a loss",
         )
         .of(&["trace"]),
     ],
 };
+
+/// The keys of a quantity over time, in `unit`.
+const fn series(unit: &'static str) -> [Key; 10] {
+    [
+        key(
+            "file",
+            Form::File,
+            REQUIRED,
+            "a table in CSV or TSV, with or without a header; lines that begin with # do not count",
+        ),
+        key("column", Form::Column, "(2; with every 1)", "where the values are"),
+        key("time", Form::Column, "(1)", "where the times are; they count from the first line on"),
+        key("every", Form::PositiveTime, NONE, "time from one line to the next, in place of a column of times"),
+        key("unit", Form::Text, unit, "of values without one, as in this format; 1 and % for shares"),
+        key("time_unit", Form::Text, "s", "of times without one"),
+        key("scale", Form::Number(1e-9, 1e9), "1", "what values are multiplied by: 0.5 for half of a round trip"),
+        key("between", Form::Word(Between::WORDS), "hold", "lines: a value holds until the next, or moves there"),
+        key("step", Form::PositiveTime, "(100 ms, with linear)", "linear: length of the steps, each at its mean"),
+        key(
+            "repeat",
+            Form::Flag,
+            "false",
+            "begins again after the last line, which lasts as long as the one before; else its value stays",
+        ),
+    ]
+}
+
+static RATES: [Key; 10] = series("Mbit/s");
+static DELAYS: [Key; 10] = series("ms");
+static LOSSES_OVER_TIME: [Key; 10] = series("1");
+
+/// A rate over time.
+pub static RATE_SERIES: Section = Section { name: "rate_series", selector: None, also: None, keys: &RATES };
+
+/// A delay over time.
+pub static DELAY_SERIES: Section = Section { name: "delay_series", selector: None, also: None, keys: &DELAYS };
+
+/// A loss rate over time.
+pub static LOSS_SERIES: Section =
+    Section { name: "loss_series", selector: None, also: None, keys: &LOSSES_OVER_TIME };
 
 /// A policer.
 pub static POLICER: Section = Section {

@@ -1,8 +1,8 @@
 //! The tables of the format and their keys, but for those of a TCP sender, which are in `tcp`.
 
 use super::{
-    AGGREGATION, FLOW, Form, Key, LARGEST_PACKET, LOSS, MOST_PACKETS, NOISE, NONE, POLICER, REQUIRED, SQUARE,
-    Section, key,
+    AGGREGATION, DELAY_SERIES, FLOW, Form, Key, LARGEST_PACKET, LOSS, LOSS_SERIES, MOST_PACKETS, NOISE, NONE,
+    POLICER, RATE_SERIES, REQUIRED, SQUARE, Section, key,
 };
 use crate::model::{DropSpacing, Outage, Overload, Scheduler};
 use crate::tcp::TCP;
@@ -66,6 +66,18 @@ const POLICED: Key = key(
 const AGGREGATED: Key =
     key("aggregation", Form::Table(&AGGREGATION), NONE, "packets reach the far end in groups");
 
+/// Rate, delay and loss may change as a file says.
+const RATE_OVER_TIME: Key = key(
+    "rate_series",
+    Form::Table(&RATE_SERIES),
+    NONE,
+    "a rate over time from a file, in place of the rate; 0 is an outage",
+);
+const DELAY_OVER_TIME: Key =
+    key("delay_series", Form::Table(&DELAY_SERIES), NONE, "a delay over time from a file, in place of the delay");
+const LOSS_OVER_TIME: Key =
+    key("loss_series", Form::Table(&LOSS_SERIES), NONE, "a rate of independent losses over time from a file");
+
 /// As the other direction has it.
 const LINKS_OWN: &str = "(the link's)";
 /// It may be down,
@@ -80,17 +92,21 @@ const OUTAGE: Key = key(
 
 /// Keys that every link has.
 const LINK_KEYS: &[Key] = &[
-    key("rate", Form::Rate, "(required, or rate_trace)", "its rate"),
+    key("rate", Form::Rate, "(required, or rate_trace, or rate_series)", "its rate"),
     key(
         "rate_trace",
-        Form::Text,
+        Form::File,
         NONE,
-        "a file in place of the rate: per line a time in ms at which 1500 B can be sent, over and over",
+        "a file in place of the rate, as Mahimahi has it: per line a time in ms at which 1500 B can be sent, over and over; \
+         the last time is its length",
     ),
+    RATE_OVER_TIME,
     key("square", Form::Table(&SQUARE), NONE, "the rate alternates with another one"),
-    key("delay", Form::Time, REQUIRED, "its propagation delay, one way"),
+    key("delay", Form::Time, "(required, or delay_series)", "its propagation delay, one way"),
+    DELAY_OVER_TIME,
     key("queue", Form::Table(&QUEUE), REQUIRED, "its queue"),
     key("loss", Form::Table(&LOSS), "{ kind = \"none\" }", "random losses, before the queue"),
+    LOSS_OVER_TIME,
     key("delay_noise", Form::Table(&NOISE), NONE, "random changes of the delay"),
     POLICED,
     AGGREGATED,
@@ -170,9 +186,11 @@ pub static REVERSE: Section = Section {
     also: None,
     keys: &[
         key("rate", Form::Rate, "(the link's)", "rate of the reverse direction"),
-        key("rate_trace", Form::Text, NONE, "a file in place of the rate"),
+        key("rate_trace", Form::File, NONE, "a file in place of the rate"),
+        RATE_OVER_TIME,
         key("square", Form::Table(&SQUARE), NONE, "the rate alternates with another one"),
         key("delay", Form::Time, "(the link's)", "its propagation delay"),
+        DELAY_OVER_TIME,
         key(
             "queue",
             Form::Table(&QUEUE),
@@ -180,6 +198,7 @@ pub static REVERSE: Section = Section {
             "its queue; by default as long as the link's and at least 1000 packets, so that it loses no ACKs",
         ),
         key("loss", Form::Table(&LOSS), "{ kind = \"none\" }", "random losses, before the queue"),
+        LOSS_OVER_TIME,
         key("delay_noise", Form::Table(&NOISE), NONE, "random changes of the delay"),
         POLICED,
         AGGREGATED,
@@ -199,7 +218,8 @@ pub static QUEUE: Section = Section {
             "limit",
             Form::Limit,
             REQUIRED,
-            "\"100 packets\" or \"125 kB\", the packet in transmission included",
+            "the packet in transmission included; a time is of the link's rate at the start, a product also of the RTT of the first \
+             flow with a control, and both become packets",
         ),
         key("ecn", Form::Flag, "false", "packets that can be marked are marked, not dropped")
             .of(&["red", "ared", "codel", "pie", "fq_codel"]),

@@ -3,6 +3,7 @@
 use ackclock_units::{Bytes, Packets, Rate, Span};
 use serde::Serialize;
 
+use super::Shared;
 use crate::words::words;
 
 /// One direction of a link.
@@ -64,7 +65,7 @@ pub struct Aggregation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RateTrace {
     /// When they come, milliseconds, in order; the last one is the length of the trace.
-    pub milliseconds: Vec<u64>,
+    pub milliseconds: Shared<Vec<u64>>,
 }
 
 /// Random changes of a propagation delay.
@@ -309,6 +310,6 @@ pub enum Loss {
     /// The n-th packet of each flow is lost if the n-th entry says so, over and over.
     Trace {
         /// The entries.
-        lost: Vec<bool>,
+        lost: Shared<Vec<bool>>,
     },
 }

@@ -38,6 +38,8 @@ impl<T: PartialEq> PartialEq for Shared<T> {
     }
 }
 
+impl<T: Eq> Eq for Shared<T> {}
+
 impl<T: Serialize> Serialize for Shared<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.0.serialize(serializer)

@@ -25,7 +25,7 @@ fn loss() -> impl Strategy<Value = Loss> {
         1 => (0.0..0.1_f64, 0.01..1.0_f64, 0.0..0.1_f64, 0.0..1.0_f64).prop_map(
             |(to_bad, to_good, loss_good, loss_bad)| Loss::GilbertElliott { to_bad, to_good, loss_good, loss_bad }
         ),
-        1 => prop::collection::vec(prop::bool::weighted(0.1), 1..50).prop_map(|lost| Loss::Trace { lost }),
+        1 => prop::collection::vec(prop::bool::weighted(0.1), 1..50).prop_map(|lost| Loss::Trace { lost: lost.into() }),
     ]
 }
 
@@ -132,7 +132,7 @@ fn link() -> impl Strategy<Value = (Link, Change)> {
     let trace = prop::collection::vec(0_u64..20, 1..40).prop_map(|mut milliseconds| {
         milliseconds.sort_unstable();
         milliseconds.push(20);
-        RateTrace { milliseconds }
+        RateTrace { milliseconds: milliseconds.into() }
     });
     let change = prop_oneof![
         (100_000_u64..50_000_000).prop_map(|rate| Change::Rate(Rate(rate))),

@@ -1,0 +1,186 @@
+//! Rates, delays and losses over time from files: what they mean, and what is refused.
+
+use ackclock_cc::registry::BuiltIn;
+use ackclock_scenario::{Change, Checked, Draft, Event, Files, Loss, When};
+use ackclock_units::{Rate, Span};
+
+/// A scenario of 10 s with these keys in its dumbbell, and the file `a.csv`.
+fn check(keys: &str, csv: &str) -> Result<Checked, String> {
+    let rate = if keys.contains("rate_series") { "" } else { "rate = \"10 Mbit/s\"\n" };
+    let delay = if keys.contains("delay_series") { "" } else { "delay = \"10 ms\"\n" };
+    let text = format!(
+        "[run]\nduration = \"10 s\"\n[dumbbell]\n{rate}{delay}{keys}\n\
+         queue = {{ kind = \"droptail\", limit = \"9 packets\" }}\n[[flow]]\ncontroller = \"reno\"\n"
+    );
+    let files = Files::from([("a.csv".to_owned(), csv.to_owned())]);
+    let draft = Draft::from_toml(&text, "a.toml").unwrap().with_files(files);
+    draft.check(&BuiltIn).map_err(|refusal| refusal.to_string())
+}
+
+fn rates(more: &str, csv: &str) -> Result<Checked, String> {
+    check(&format!("rate_series = {{ file = \"a.csv\"{more} }}"), csv)
+}
+
+/// What happens to link `link`, at which milliseconds.
+fn changes(events: &[Event], link: usize) -> Vec<(u64, Change)> {
+    let of_link = events.iter().filter(|event| event.link == link);
+    of_link
+        .map(|event| match event.when {
+            When::At(at) => (at.0 / 1_000_000_000, event.change.clone()),
+            other => panic!("{other:?}"),
+        })
+        .collect()
+}
+
+fn mbps(rate: f64) -> Change {
+    Change::Rate(Rate((rate * 1e6) as u64))
+}
+
+/// 2 Mbit/s from the first line on, 4.5 after 1.5 s, nothing from 3 s to 4 s, then 8 Mbit/s, which stays.
+#[test]
+fn a_rate_holds_until_the_next_line_and_zero_is_an_outage() {
+    let checked = rates("", "0,2\n1.5,4.5\n3,0\n4,8\n5,8\n").unwrap();
+    let expected = vec![
+        (0, mbps(2.0)),
+        (1500, mbps(4.5)),
+        (3000, Change::Up(false)),
+        (4000, mbps(8.0)),
+        (4000, Change::Up(true)),
+    ];
+    assert_eq!(changes(&checked.scenario.events, 0), expected);
+    // The other direction has the mean: 1.5 s of 2, 1.5 s of 4.5, 1 s of 0 and 2 s of 8 are 25.75 Mbit in 6 s.
+    assert!(changes(&checked.scenario.events, 1).is_empty());
+    let mean = (25.75e6_f64 / 6.0).round() as u64;
+    assert_eq!(checked.scenario.links.iter().map(|link| link.rate.0).collect::<Vec<_>>(), [mean, mean]);
+}
+
+/// All of these say the same.
+#[test]
+fn forms_of_one_table() {
+    let plain = rates("", "0,2\n1,4\n2,3\n").unwrap();
+    let named = ", time = \"when\", column = \"down\"";
+    let forms = [
+        ("", "\u{feff}0,2\r\n1,4\r\n2,3\r\n"),
+        ("", "# seconds, Mbit/s\n\n0, 2\n 1 ,4\n\n2,3"),
+        ("", "0\t2\n1\t4\n2\t3\n"),
+        ("", "0;2\n1;4\n2;3\n"),
+        ("", "0 2\n1   4\n 2 3\n"),
+        ("", "time,rate\n0,2\n1,4\n2,3\n"),
+        ("", "\"time, s\",\"rate\"\n\"0\",\"2\"\n1,4\n2,3\n"),
+        (named, "when,up,down\n0,9,2\n1,9,4\n2,9,3\n"),
+        (", column = 3", "0,9,2\n1,9,4\n2,9,3\n"),
+        (", unit = \"kbit/s\"", "0,2000\n1,4000\n2,3000\n"),
+        ("", "0,2 Mbit/s\n1,4000kbit\n2,3e6 bps\n"),
+        (", time_unit = \"ms\"", "0,2\n1000,4\n2000,3\n"),
+        ("", "1700000000.5,2\n1700000001.5,4\n1700000002.5,3\n"),
+        (", every = \"1 s\"", "2\n4\n3\n"),
+        (", scale = 0.5", "0,4\n1,8\n2,6\n"),
+    ];
+    for (more, csv) in forms {
+        let same = rates(more, csv).unwrap_or_else(|refusal| panic!("{csv:?}: {refusal}"));
+        assert_eq!(same.digest(), plain.digest(), "{csv:?}");
+        // What is complete says the same, and so does what it says itself.
+        let files = Files::from([("a.csv".to_owned(), csv.to_owned())]);
+        let draft = Draft::from_toml(&same.toml, "b.toml").unwrap().with_files(files);
+        let again = draft.check(&BuiltIn).unwrap_or_else(|refusal| panic!("{}: {refusal}", same.toml));
+        assert_eq!((again.digest(), &again.toml), (plain.digest(), &same.toml), "{csv:?}");
+    }
+}
+
+/// From 2 to 4 Mbit/s in a second and on to 2 in half a second, in steps of 250 ms that have the rate in their middle:
+/// 2.25, 2.75, 3.25, 3.75, then 3.5 and 2.5; and 2 after the last line.
+#[test]
+fn a_straight_line_has_steps() {
+    let checked = rates(", between = \"linear\", step = \"250 ms\"", "0,2\n1,4\n1.5,2\n").unwrap();
+    let values = [2.25, 2.75, 3.25, 3.75, 3.5, 2.5, 2.0];
+    let expected: Vec<_> = (0..).map(|step| step * 250).zip(values.map(mbps)).collect();
+    assert_eq!(changes(&checked.scenario.events, 0), expected);
+}
+
+/// Three lines a second apart, so that all begins again every 3 s.
+#[test]
+fn a_table_begins_again() {
+    let checked = rates(", repeat = true", "0,2\n1,4\n2,0\n").unwrap();
+    let every = |first: u64| When::Every {
+        first: Span::from_seconds(first),
+        every: Span::from_seconds(3),
+        until: Span::from_seconds(10),
+    };
+    let events: Vec<_> =
+        checked.scenario.events.iter().map(|event| (event.when, event.change.clone())).collect();
+    let expected = [
+        (every(0), mbps(2.0)),
+        (every(0), Change::Up(true)),
+        (every(1), mbps(4.0)),
+        (every(2), Change::Up(false)),
+    ];
+    assert_eq!(events, expected);
+}
+
+/// 20 ms, and 40 ms of round trip after a second: one way 10 and 20 ms, in both directions. The mean, 15 ms twice, is the
+/// round trip of the flow. Losses are of the one direction.
+#[test]
+fn delays_are_of_both_directions_and_losses_of_one() {
+    let checked = check(
+        "delay_series = { file = \"a.csv\", column = \"rtt\", scale = 0.5 }\n\
+         loss_series = { file = \"a.csv\", column = \"loss\", unit = \"%\" }",
+        "time,rtt,loss\n0,20,0\n1,40,2.5\n",
+    )
+    .unwrap();
+    let delay = |ms| Change::Delay(Span::from_millis(ms));
+    let loss = |probability| Change::Loss(Loss::Bernoulli { probability });
+    let events = &checked.scenario.events;
+    let expected = vec![(0, delay(10)), (1000, delay(20)), (0, loss(0.0)), (1000, loss(0.025))];
+    assert_eq!(changes(events, 0), expected);
+    assert_eq!(changes(events, 1), expected[..2]);
+    assert_eq!(checked.scenario.flows[0].rtt, Span::from_millis(30));
+}
+
+/// A mark at the start of the file says nothing: one opportunity in 2 ms, which is 6 Mbit/s.
+#[test]
+fn traces_have_marks_and_ends_of_lines_as_well() {
+    let of = |text: &str| {
+        let scenario = "[run]\nduration = \"1 s\"\n[dumbbell]\nrate_trace = \"a\"\ndelay = \"1 ms\"\n\
+                        queue = { kind = \"droptail\", limit = \"9 packets\" }\n[[flow]]\ncontroller = \"reno\"\n";
+        let draft = Draft::from_toml(scenario, "a").unwrap();
+        draft.with_files(Files::from([("a".to_owned(), text.to_owned())])).check(&BuiltIn).unwrap().scenario
+    };
+    assert_eq!(of("\u{feff}1\r\n# two\r\n\r\n2\r\n"), of("1\n2\n"));
+    assert_eq!(of("2\n").links[0].rate, Rate(6_000_000));
+}
+
+#[test]
+fn what_is_refused() {
+    let refused = |more: &str, csv: &str, problem: &str| {
+        let refusal = rates(more, csv).unwrap_err();
+        assert!(refusal.contains(problem), "{csv:?}: {refusal}");
+    };
+    refused("", "", "dumbbell.rate_series.file: a.csv: has no line");
+    refused("", "time,rate\n", "a.csv: has no values");
+    refused("", "0,0\n1,0\n", "a.csv: has no rate above 0 bit/s");
+    refused("", "0,2\n1,-4\n", "a.csv:2: must not be negative, is -4");
+    refused("", "0,2\n0,4\n", "a.csv:2: expected a time after the one above");
+    refused("", "0,2\n\n# a gap\n1,NaN\n", "a.csv:4: expected a number, found \"NaN\": leave the line out");
+    refused("", "0,2\n1,\n", "a.csv:2: is empty: leave the line out");
+    refused("", "0;2,5\n", "a.csv:1: \"2,5\" has a decimal comma: write 2.5");
+    refused("", "0,2\n1,4,5\n", "a.csv:2: has 3 columns, and the first line has 2; a number has a decimal point");
+    refused("", "0,2 furlongs\n", "a.csv:1: expected a number, found \"2 furlongs\"");
+    refused("", "0,2 ms\n", "a.csv:1: 2 ms: unknown unit; expected a rate");
+    refused("", "2\n", "rate_series.column: a.csv has 1 columns, and 2 is not one of them");
+    refused(", column = \"up\"", "time,rate\n0,1\n", "a.csv has no column \"up\"; there are: time, rate");
+    refused(", column = \"up\"", "0,1\n", "a.csv has no header, and no column \"up\": give its number");
+    refused(", column = 0", "0,1\n", "rate_series.column: expected a number from 1 on, found 0");
+    refused(", unit = \"ms\"", "0,1\n", "rate_series.unit: 1000 ms: unknown unit");
+    refused(", step = \"1 ms\"", "0,1\n", "rate_series.step: applies only with between = \"linear\"");
+    refused(", time = 1, every = \"1 s\"", "0,1\n", "rate_series.time: give either time or every, not both");
+    let both = check("rate = \"1 Mbit/s\"\nrate_series = { file = \"a.csv\" }", "0,1\n").unwrap_err();
+    assert!(both.ends_with("dumbbell.rate_series: give either rate or rate_series, not both"), "{both}");
+    // What a file says is not set in the middle of it.
+    for (key, to) in [("rate", "\"1 Mbit/s\""), ("up", "false"), ("rate_series.scale", "2")] {
+        let event = format!("\n[[event]]\nat = \"1 s\"\nset = \"dumbbell.{key}\"\nto = {to}\n");
+        let text = rates("", "0,1\n").unwrap().draft().toml() + &event;
+        let files = Files::from([("a.csv".to_owned(), "0,1\n".to_owned())]);
+        let refused = Draft::from_toml(&text, "a.toml").unwrap().with_files(files).check(&BuiltIn);
+        assert!(refused.is_err(), "{key}");
+    }
+}
