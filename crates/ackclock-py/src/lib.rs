@@ -103,6 +103,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("ENGINE", env!("ACKCLOCK_ENGINE"))?;
     module.add("RULES", ackclock_trace::RULES)?;
+    module.add("FILE_KEYS", ackclock_scenario::file_keys())?;
     module.add_class::<signals::Ack>()?;
     module.add_class::<signals::Beginning>()?;
     module.add_class::<signals::Loss>()?;

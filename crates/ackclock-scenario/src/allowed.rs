@@ -30,6 +30,7 @@ impl Form {
             Form::Word(words) => {
                 words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
             }
+            Form::WordOrFile(words) => format!("{}, or the name of a file", Form::Word(words).allowed()),
             Form::FlagOrWord(words) => {
                 let word =
                     |word: &&str| if is_flag(word) { (*word).to_owned() } else { format!("\"{word}\"") };

@@ -188,6 +188,7 @@ mod tests {
             loss("\"periodic\", every = 9"),
             loss("\"bernoulli\", rate = 0.5"),
             loss("\"gilbert_elliott\", to_bad = 0.5, to_good = 0.5"),
+            loss("\"gilbert_elliott\", good_time = \"1 s\", bad_time = \"1 s\""),
             noise("\"uniform\", range = \"9 ms\""),
             noise("\"gaussian\", sigma = \"9 ms\""),
             noise("\"wifi\", mean = \"9 ms\""),
@@ -208,7 +209,7 @@ mod tests {
             let Some(Form::Word(words)) = section.key(section.selector.unwrap()).map(|key| key.form) else {
                 panic!()
             };
-            for word in words.iter().filter(|word| **word != "trace") {
+            for word in words.iter().filter(|word| !["trace", "bursts"].contains(word)) {
                 let word = format!("\"{word}\"");
                 assert!(settings.iter().any(|setting| setting.contains(&word)), "{word} is not tried");
             }

@@ -24,7 +24,7 @@ const MOST_ARRIVALS: f64 = 1e7;
 /// Checks a whole scenario, and returns it with its tree in which nothing is left to a default.
 pub fn scenario(source: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(Scenario, Node)> {
     let mut source = source.clone();
-    paths::supply(&mut source);
+    paths::supply(&mut source, file)?;
     let mut tree = source.clone();
     fill::scenario(&mut tree);
     // Buffers may depend on flows, whose routes depend on links.

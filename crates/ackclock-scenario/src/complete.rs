@@ -5,7 +5,7 @@ use ackclock_cc::registry::Catalogue;
 
 use crate::fill;
 use crate::keys::{DUMBBELL, FILE, Form, LINK, PARKING_LOT, Section};
-use crate::model::{Flow, Limit, Link, Queue, Scenario};
+use crate::model::{Flow, Link, Queue, Scenario};
 use crate::topology::Topology;
 use crate::tree::{Content, Node};
 
@@ -102,11 +102,7 @@ fn direction(reverse: &mut Node, link: &Link, is_over_time: bool) {
     }
     reverse.supply("up", || Content::Flag(link.up));
     reverse.supply("outage", || text(link.outage.name()));
-    let limit = match link.queue.limit() {
-        Limit::Packets(packets) => text(packets),
-        Limit::Bytes(bytes) => text(bytes),
-    };
-    let entries = [("kind", text("droptail")), ("limit", limit)]
+    let entries = [("kind", text("droptail")), ("limit", text(link.queue.limit()))]
         .map(|(key, content)| (key.to_owned(), Node { content, origin: reverse.origin.clone() }));
     reverse.supply("queue", || Content::Table(entries.into()));
     thresholds(reverse, &link.queue);

@@ -55,6 +55,8 @@ pub enum Form {
     Limit,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// One of these words, or the name of a file, with a dot or a slash in it.
+    WordOrFile(&'static [&'static str]),
     /// One of these words, of which true and false are written without quotes.
     FlagOrWord(&'static [&'static str]),
     /// Any text.

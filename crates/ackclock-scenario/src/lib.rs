@@ -53,7 +53,7 @@ pub use model::*;
 pub use paths::NamedPath;
 pub use quantity::{Kind, Unit, limit, quantity};
 pub use read::Refusal;
-pub use schema::{json_schema, reference};
+pub use schema::{file_keys, json_schema, reference};
 pub use tcp::{Growth, HyStart, MinRtoBounds, Profile, Recovery, RttSampling, Tcp};
 
 use tree::{Content, Node, Origin, SyntaxError};

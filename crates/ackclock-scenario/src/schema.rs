@@ -19,6 +19,23 @@ pub fn json_schema() -> Value {
     schema
 }
 
+/// The names of the keys whose values are names of files.
+#[must_use]
+pub fn file_keys() -> Vec<&'static str> {
+    let mut names = Vec::new();
+    let mut sections = vec![&FILE];
+    while let Some(section) = sections.pop() {
+        for key in section.all_keys() {
+            match key.form {
+                Form::Table(inner) | Form::Tables(inner) => sections.push(inner),
+                Form::File | Form::WordOrFile(_) if !names.contains(&key.name) => names.push(key.name),
+                _ => {}
+            }
+        }
+    }
+    names
+}
+
 fn of_section(section: &Section) -> Value {
     let properties: Map<_, _> = section.all_keys().map(|key| (key.name.to_owned(), of_key(key))).collect();
     let required: Vec<_> =
@@ -76,6 +93,7 @@ fn of_form(form: Form) -> Value {
         Form::Any => json!({}),
         Form::WindowOrUnlimited(_) | Form::PacketsOrUnlimited => number_or("unlimited"),
         Form::Word(words) => json!({ "enum": words }),
+        Form::WordOrFile(words) => json!({ "anyOf": [{ "enum": words }, text()] }),
         Form::FlagOrWord(words) => {
             let word = |word: &&str| if is_flag(word) { json!(*word == "true") } else { json!(word) };
             json!({ "enum": words.iter().map(word).collect::<Vec<_>>() })

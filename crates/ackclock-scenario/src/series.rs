@@ -121,6 +121,34 @@ pub fn header(text: &str) -> Result<(Option<Vec<String>>, usize), String> {
     Ok((is_header.then(|| cells.iter().map(|cell| (*cell).to_owned()).collect()), cells.len()))
 }
 
+/// The lines of a table of times in seconds, without its header, and where each begins; see [`line_at`].
+pub fn times(text: &str) -> Result<Vec<(usize, Vec<Span>)>, String> {
+    let seconds = Scale { quantity: Quantity::Delay, factor: 1e12, own: 1.0 };
+    let mut rows = Rows::new(text);
+    let (mut all, mut is_first) = (Vec::new(), true);
+    while let Some(begin) = rows.advance()? {
+        let cells = rows.cells();
+        let is_header = std::mem::take(&mut is_first) && !cells.iter().any(|cell| is_number(cell));
+        if is_header {
+            continue;
+        }
+        let span = |cell: &&str| match seconds.read(cell)? {
+            negative if negative < 0.0 => Err(format!("must not be negative, is {cell}")),
+            picoseconds => Ok(Span(picoseconds.round() as u64)),
+        };
+        let spans: Result<Vec<_>, String> = cells.iter().map(span).collect();
+        all.push((begin, spans.map_err(|problem| format!("{}: {problem}", line_at(text, begin)))?));
+    }
+    Ok(all)
+}
+
+/// The number of the line that begins at `begin`, or after comments there.
+pub fn line_at(text: &str, begin: usize) -> usize {
+    let (before, rest) = text.split_at(begin);
+    let after = crate::files::lines(rest).next().map_or(1, |(line, _)| line);
+    before.matches('\n').count() + after
+}
+
 /// How numbers become a quantity.
 struct Scale {
     quantity: Quantity,
@@ -240,10 +268,7 @@ impl Series {
             }
             let cells = rows.cells();
             let refuse = |problem: String| {
-                let (before, rest) = text.split_at(begin);
-                let after = crate::files::lines(rest).next().map_or(1, |(line, _)| line);
-                let line = before.matches('\n').count() + after;
-                table.refuse("file", format!("{file}:{line}: {problem}"))
+                table.refuse("file", format!("{file}:{}: {problem}", line_at(&text, begin)))
             };
             if cells.len() != layout.columns {
                 let comma = if cells.len() > layout.columns { "; a number has a decimal point, not a comma" } else { "" };

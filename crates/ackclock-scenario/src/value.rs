@@ -223,7 +223,9 @@ impl Value for &'static str {
     fn read(content: &Content, form: Form) -> Result<Self, String> {
         let (text, words) = match (content, form) {
             (Content::Flag(flag), Form::FlagOrWord(words)) => (flag.to_string(), words),
-            (_, Form::Word(words) | Form::FlagOrWord(words)) => (String::read(content, form)?, words),
+            (_, Form::Word(words) | Form::FlagOrWord(words) | Form::WordOrFile(words)) => {
+                (String::read(content, form)?, words)
+            }
             _ => return Err("expected a word".to_owned()),
         };
         words.iter().find(|word| **word == text).copied().ok_or_else(|| {

@@ -184,3 +184,88 @@ fn what_is_refused() {
         assert!(refused.is_err(), "{key}");
     }
 }
+
+/// The dumbbell of a measured path.
+fn measured(name: &str, content: &str, more: &str) -> Result<Checked, String> {
+    let text = format!(
+        "path = \"{name}\"\n[run]\nduration = \"10 s\"\n[dumbbell]\n{more}\n[[flow]]\ncontroller = \"reno\"\n"
+    );
+    let files = Files::from([(name.to_owned(), content.to_owned())]);
+    let draft = Draft::from_toml(&text, "a.toml").unwrap().with_files(files);
+    draft.check(&BuiltIn).map_err(|refusal| refusal.to_string())
+}
+
+/// 12 Mbit/s for a second and 8 for another are 10 on average, and 30 ms of round trip are 300 kbit, 37.5 packets of 1000 B.
+#[test]
+fn a_file_is_a_path() {
+    let forms = [
+        "0,12,20\n1,8,40\n",
+        "time_s,rtt_ms,throughput_mbps\n0,20,12\n1,40,8\n",
+        "seconds;rate (kbit/s);ping\n0;12000;20\n1;8000;40\n",
+        "# a modem\nloss rate\tdelay [us]\tMbps\ttimestamp\n0\t10000\t12\t1700000000\n0\t20000\t8\t1700000001\n",
+    ];
+    for csv in forms {
+        let checked = measured("a.csv", csv, "").unwrap_or_else(|refusal| panic!("{csv:?}: {refusal}"));
+        let link = &checked.scenario.links[0];
+        assert_eq!((link.rate, link.delay), (Rate(10_000_000), Span::from_millis(15)), "{csv:?}");
+        assert_eq!(checked.toml.matches("limit = \"38 packets\"").count(), 1, "{}", checked.toml);
+        assert!(!checked.toml.contains("path ="), "{}", checked.toml);
+    }
+    // A trace has rates only: one opportunity in 2 ms.
+    let trace = measured("./a", "2\n", "delay = \"15 ms\"").unwrap();
+    assert_eq!(trace.scenario.links[0].rate, Rate(6_000_000));
+    // What the scenario says comes first.
+    let own = measured("a.csv", forms[0], "delay = \"5 ms\"\nqueue = { kind = \"codel\", limit = \"9 packets\" }").unwrap();
+    assert_eq!(own.scenario.links[0].delay, Span::from_millis(5));
+    for (csv, problem) in [
+        ("0,12\n", "path: the file says nothing of delays: set dumbbell.delay, half of the round trip"),
+        ("1,2,3,4\n", "path: a.csv: has 4 columns and no header"),
+        ("time,loss\n1,2\n", "path: a.csv: has no column of rates (time, loss): name it, such as rate_mbps"),
+        ("a,rate\n1,2\n", "path: a.csv: has no column of times (a, rate)"),
+    ] {
+        let refusal = measured("a.csv", csv, "").unwrap_err();
+        assert!(refusal.contains(problem), "{csv:?}: {refusal}");
+    }
+    let unknown = measured("goe", "", "").unwrap_err();
+    assert!(unknown.contains("path: unknown value \"goe\", did you mean \"geo\"?"), "{unknown}");
+}
+
+#[test]
+fn bursts_are_two_columns_of_times() {
+    let loss = "loss = { kind = \"bursts\", file = \"a.csv\" }";
+    let ms = Span::from_millis;
+    for csv in ["0.5,0.6\n2,3\n", "from until\n# seconds\n0.5 0.6\n2000ms 3000ms\n"] {
+        let intervals = vec![(ms(500), ms(600)), (ms(2000), ms(3000))].into();
+        assert_eq!(check(loss, csv).unwrap().scenario.links[0].loss, Loss::Bursts { intervals }, "{csv:?}");
+    }
+    for (csv, problem) in [
+        ("1\n", "loss.file: a.csv:1: expected two times in s, from when and until when"),
+        ("1,2\n3,3\n", "loss.file: a.csv:2: a burst must end after it begins"),
+        ("1,3\n2,4\n", "loss.file: a.csv:2: a burst must not begin before the end of the one above"),
+        ("from,until\n", "loss.file: a.csv: has no burst"),
+        ("1,x\n", "loss.file: a.csv:1: expected a number, found \"x\""),
+    ] {
+        let refusal = check(loss, csv).unwrap_err();
+        assert!(refusal.contains(problem), "{csv:?}: {refusal}");
+    }
+}
+
+#[test]
+fn states_in_time_or_in_packets() {
+    let loss = |keys: &str| check(&format!("loss = {{ kind = \"gilbert_elliott\", {keys} }}"), "");
+    let times = loss("good_time = \"635 ms\", bad_time = \"16.7 ms\", loss_bad = 0.5").unwrap();
+    let (good, bad) = (Span::from_millis(635), Span::from_micros(16_700));
+    let expected = Loss::GilbertElliottInTime { good, bad, loss_good: 0.0, loss_bad: 0.5 };
+    assert_eq!(times.scenario.links[0].loss, expected);
+    for (keys, problem) in [
+        ("to_bad = 0.1", "loss.to_good: is required"),
+        ("to_good = 0.1", "loss.to_bad: is required, or good_time and bad_time instead"),
+        ("good_time = \"1 s\"", "loss.bad_time: is required"),
+        ("bad_time = \"1 s\"", "loss.good_time: is required"),
+        ("to_bad = 0.1, bad_time = \"1 s\"", "loss.bad_time: give either to_bad and to_good, of packets, or good_time"),
+        ("good_time = \"1 us\", bad_time = \"1 s\"", "loss.good_time: must be at least 0.1 ms, is 1 us"),
+    ] {
+        let refusal = loss(keys).unwrap_err();
+        assert!(refusal.contains(problem), "{keys}: {refusal}");
+    }
+}

@@ -113,7 +113,7 @@ impl Link {
         self.counters.arrived += 1;
         match &mut self.way {
             Way::Planned(line) => {
-                let lost = self.loss.loses(packet.flow());
+                let lost = self.loss.loses(now, packet.flow());
                 if lost || !line.arrive(now, packet) {
                     self.counters.random_losses += u64::from(lost);
                     self.counters.queue_drops += u64::from(!lost);
@@ -129,7 +129,7 @@ impl Link {
     fn arrive_unplanned(&mut self, now: Time, packet: Packet) -> Time {
         // First of all: drops until now are recorded at this event, whether or not an observer has caught up before.
         self.catch_up(now);
-        if self.loss.loses(packet.flow()) {
+        if self.loss.loses(now, packet.flow()) {
             self.counters.random_losses += 1;
             self.dropped.push(packet);
         } else if self.policer.as_mut().is_some_and(|policer| !policer.passes(now, packet.bytes())) {
@@ -236,7 +236,7 @@ impl Link {
     pub fn change(&mut self, now: Time, change: LinkChange) {
         self.catch_up(now);
         if let LinkChange::Loss(loss) = change {
-            self.loss.change(loss);
+            self.loss.change(now, loss);
             return;
         }
         self.give_up_plan(now);

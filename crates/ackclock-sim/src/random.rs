@@ -37,6 +37,8 @@ pub enum Purpose {
     FlowNoise,
     /// The same, held for an interval (a number), by flow and direction (first index).
     HeldFlowNoise,
+    /// The state of a lossy link (first index), from a time in picoseconds on (a number).
+    LossState,
 }
 
 /// The streams of a run: its number, and the seed of the scenario.

@@ -68,7 +68,7 @@ impl FinishedRun {
             .links
             .iter()
             .enumerate()
-            .map(|(id, link)| summarise_link(id, &link.name, measured, network, observer))
+            .map(|(id, link)| summarise_link(id, link, measured, network, observer))
             .collect();
         Summary {
             version: env!("CARGO_PKG_VERSION"),
@@ -212,7 +212,7 @@ const SHARES: [f64; 3] = [0.50, 0.95, 0.99];
 
 fn summarise_link(
     id: usize,
-    name: &str,
+    described: &ackclock_scenario::Link,
     measured: Span,
     network: &mut Network,
     observer: &Observer,
@@ -224,7 +224,8 @@ fn summarise_link(
     let percentile = |share| delays.and_then(|delays| percentile_ms(delays, share));
     let [p50, p95, p99] = SHARES.map(percentile);
     LinkSummary {
-        id: name.to_owned(),
+id: described.name.clone(),
+        queue_limit: described.queue.limit().to_string(),
         utilisation: counters.utilisation_since(&before),
         queue_drops: counters.queue_drops - before.queue_drops,
         marks: counters.marks - before.marks,

@@ -200,6 +200,8 @@ described! {
     pub struct LinkSummary {
         /// Its name.
         pub id: String,
+        /// The size of its queue at the start, in packets or bytes, as scenarios write it.
+        pub queue_limit: String,
         /// Bits sent over the integral of the rate. A packet in transmission counts as far as it is sent, and when the link
         /// changes or goes down its rate lasts until it is sent.
         pub utilisation: Option<f64>,

@@ -4,7 +4,7 @@ use super::{Form, Key, NONE, REQUIRED, Section, key};
 use crate::series::Between;
 
 /// Loss models.
-const LOSSES: &[&str] = &["none", "periodic", "bernoulli", "gilbert_elliott", "trace"];
+const LOSSES: &[&str] = &["none", "periodic", "bernoulli", "gilbert_elliott", "trace", "bursts"];
 const GILBERT: &[&str] = &["gilbert_elliott"];
 /// Distributions of delay noise.
 const NOISES: &[&str] = &["uniform", "gaussian", "wifi"];
@@ -78,18 +78,33 @@ pub static LOSS: Section = Section {
             "every n-th packet of each flow is lost, retransmissions counted",
         )
         .of(&["periodic"]),
-        key("to_bad", Form::Fraction, REQUIRED, "probability of entering the bad state, per packet")
+        key(
+            "to_bad",
+            Form::Fraction,
+            "(required, or times)",
+            "probability of entering the bad state, per packet of a flow",
+        )
+        .of(GILBERT),
+        key("to_good", Form::Fraction, "(required, or times)", "probability of leaving it, per packet of a flow")
             .of(GILBERT),
-        key("to_good", Form::Fraction, REQUIRED, "probability of leaving it, per packet").of(GILBERT),
+        key(
+            "good_time",
+            Form::PositiveTime,
+            NONE,
+            "mean time in the good state, exponential, in place of to_bad: the link is in one state for all flows",
+        )
+        .of(GILBERT),
+        key("bad_time", Form::PositiveTime, NONE, "mean time in the bad state, in place of to_good").of(GILBERT),
         key("loss_good", Form::Fraction, "0 %", "probability of a loss in the good state").of(GILBERT),
         key("loss_bad", Form::Fraction, "100 %", "probability of a loss in the bad state").of(GILBERT),
         key(
             "file",
             Form::File,
             REQUIRED,
-            "a file of 0 and 1, one per packet of a flow, over and over; 1 is a loss",
+            "trace: 0 and 1, one per packet of a flow, over and over; 1 is a loss. bursts: two columns, from when and until when \
+             all is lost, in s from the start of the run",
         )
-        .of(&["trace"]),
+        .of(&["trace", "bursts"]),
     ],
 };
 

@@ -24,9 +24,9 @@ pub static FILE: Section = Section {
         key("tcp", Form::Table(&TCP), "(the profile's values)", "settings of every TCP flow"),
         key(
             "path",
-            Form::Word(crate::NamedPath::WORDS),
+            Form::WordOrFile(crate::NamedPath::WORDS),
             NONE,
-            "a named path: what [dumbbell] does not say is taken from it",
+            "a named path, or a measured one: what [dumbbell] does not say is taken from it",
         ),
         key("dumbbell", Form::Table(&DUMBBELL), NONE, "one bottleneck; or parking_lot, or link"),
         key(

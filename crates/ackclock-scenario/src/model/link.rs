@@ -1,5 +1,7 @@
 //! Links: rates, queues, losses and delay noise.
 
+use std::fmt;
+
 use ackclock_units::{Bytes, Packets, Rate, Span};
 use serde::Serialize;
 
@@ -281,6 +283,15 @@ pub enum Limit {
     Bytes(Bytes),
 }
 
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Limit::Packets(packets) => packets.fmt(f),
+            Limit::Bytes(bytes) => bytes.fmt(f),
+        }
+    }
+}
+
 /// A loss model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum Loss {
@@ -306,6 +317,22 @@ pub enum Loss {
         loss_good: f64,
         /// Probability of a loss in the bad state.
         loss_bad: f64,
+    },
+    /// Two states that the link is in for exponential times, whoever sends meanwhile.
+    GilbertElliottInTime {
+        /// Mean time in the good state.
+        good: Span,
+        /// Mean time in the bad state.
+        bad: Span,
+        /// Probability of a loss in the good state.
+        loss_good: f64,
+        /// Probability of a loss in the bad state.
+        loss_bad: f64,
+    },
+    /// Packets that arrive in these intervals are lost.
+    Bursts {
+        /// From when, and until when, in order and apart.
+        intervals: Shared<Vec<(Span, Span)>>,
     },
     /// The n-th packet of each flow is lost if the n-th entry says so, over and over.
     Trace {

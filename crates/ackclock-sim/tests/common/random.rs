@@ -25,6 +25,19 @@ fn loss() -> impl Strategy<Value = Loss> {
         1 => (0.0..0.1_f64, 0.01..1.0_f64, 0.0..0.1_f64, 0.0..1.0_f64).prop_map(
             |(to_bad, to_good, loss_good, loss_bad)| Loss::GilbertElliott { to_bad, to_good, loss_good, loss_bad }
         ),
+        1 => (1_u64..1000, 1_u64..100, 0.0..0.1_f64, 0.0..1.0_f64).prop_map(|(good, bad, loss_good, loss_bad)| {
+            let (good, bad) = (Span::from_millis(good), Span::from_millis(bad));
+            Loss::GilbertElliottInTime { good, bad, loss_good, loss_bad }
+        }),
+        1 => prop::collection::vec((0_u64..1000, 1_u64..100), 1..20).prop_map(|gaps| {
+            let mut end = 0;
+            let intervals = gaps.into_iter().map(|(gap, length)| {
+                let from = end + gap;
+                end = from + length;
+                (Span::from_millis(from), Span::from_millis(end))
+            });
+            Loss::Bursts { intervals: intervals.collect::<Vec<_>>().into() }
+        }),
         1 => prop::collection::vec(prop::bool::weighted(0.1), 1..50).prop_map(|lost| Loss::Trace { lost: lost.into() }),
     ]
 }
