@@ -75,6 +75,10 @@ def test_a_control_in_rust_is_the_one_in_python(tmp_path: Path) -> None:
     _run([sys.executable, "-c", "\n".join(digests)], tmp_path)
 
 
+def test_measurements_become_paths(tmp_path: Path) -> None:
+    do("measured.md", tmp_path)
+
+
 def test_the_example_crate_is_that_of_the_tutorial() -> None:
     page = (ROOT / "docs" / "tutorials" / "rust-control.md").read_text()
     code = next(text for language, _, text in BLOCK.findall(page) if language == "rust")

@@ -12,6 +12,7 @@ _Column = NDArray[np.float64] | NDArray[np.uint64] | NDArray[np.uint32] | list[s
 
 __all__ = [
     "ENGINE",
+    "FILE_KEYS",
     "RULES",
     "VERSION",
     "Ack",
@@ -40,6 +41,8 @@ __all__ = [
 
 ENGINE: str
 """Hash of the sources that determine the results of a run: 16 hexadecimal digits."""
+FILE_KEYS: list[str]
+"""Names of the keys of a scenario whose values name files."""
 RULES: int
 """Number of the rules by which a summary counts and measures."""
 VERSION: str
@@ -335,6 +338,13 @@ class Scenario:
         ------
         ValueError
             When there is no such link.
+        """
+
+    @property
+    def loss_rate(self) -> float:
+        """Share of packets that the bottleneck loses independently of each other.
+
+        It is the mean where a file says it; 0 for losses of other kinds.
         """
 
     @property

@@ -141,6 +141,7 @@ class LinkSummary(TypedDict):
     """A link, measured from the warm-up on; ``dualpi2`` exists if its queue is one."""
 
     id: str
+    queue_limit: str
     utilisation: float | None
     queue_drops: int
     marks: int

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::Duration;
 
 use ackclock_quic::simulated::Quic;
-use ackclock_scenario::{Checked, Draft, Files, Flow};
+use ackclock_scenario::{Checked, Draft, Files, Flow, Loss};
 use ackclock_sim::memory::{look_for, unwind_if_short};
 use ackclock_sim::{Makers, Simulation, mean_rate};
 use ackclock_trace::Table;
@@ -241,6 +241,15 @@ impl Scenario {
         let at = |seconds: Option<f64>, usual: Span| seconds.map_or(usual, Span::from_seconds_f64);
         let (from, to) = (at(from_s, run_of.warmup), at(to_s, run_of.duration).min(run_of.duration));
         Ok(mean_rate(&checked.scenario, index, run, from, to).map(|rate| rate / 1e6))
+    }
+
+    /// Share of the packets that the bottleneck loses independently of each other, on average where a file says it.
+    #[getter]
+    fn loss_rate(&self) -> f64 {
+        match self.scenario().links[self.slowest()].loss {
+            Loss::Bernoulli { probability } => probability,
+            _ => 0.0,
+        }
     }
 
     /// Bandwidth-delay product of the first flow with a control, in its packets.

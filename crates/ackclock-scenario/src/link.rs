@@ -123,7 +123,9 @@ fn delay(table: &Table<'_>) -> Read<(Option<Span>, Option<Rc<Series>>)> {
     if delay.is_some() {
         return Err(table.refuse("delay_series", "give either delay or delay_series, not both"));
     }
-    Ok((Some(Span(series.mean().round() as u64)), Some(series)))
+    // In whole nanoseconds, which texts keep.
+    let nanoseconds = (series.mean() / 1e3).round() as u64;
+    Ok((Some(Span(nanoseconds * 1000)), Some(series)))
 }
 
 /// The rate of a link, on average where it changes by itself; and how it does.

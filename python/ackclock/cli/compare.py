@@ -55,9 +55,10 @@ if TYPE_CHECKING:
 @click.option(
     "--path",
     "named",
-    metavar="NAME",
+    metavar="NAME|FILE",
     shell_complete=completion.names(completion.paths),
-    help="Start from a named path such as geo; other options override its values.",
+    help="Start from a named path such as geo, or from a file with a series of rates or a Mahimahi trace; "
+    "other options override its values.",
 )
 @click.option(
     "--scenario",
@@ -123,6 +124,7 @@ def compare(
       ackclock compare illinois fit cubic
       ackclock compare --path geo cubic bbr hybla
       ackclock compare --path wifi --flows 20 cubic bbr
+      ackclock compare --path measured.csv --rtt 40ms cubic bbr
       ackclock compare --rate 10mbit --rtt 50ms --loss 1% --buffer 2bdp fit reno my_module:Mine
       ackclock compare --scenario wifi.toml --queue codel cubic bbr
       ackclock compare --queue droptail,codel,fq_codel --buffer 0.5bdp,1bdp,4bdp cubic bbr
@@ -133,7 +135,6 @@ def compare(
             raise click.ClickException(
                 f"{control} is a unit, which belongs to its number: write e.g. 120{control}"
             )
-    named = None if named is None else named.lower()
     from ackclock.comparison import grid, grid_page, page
     from ackclock.comparison import options as paths
 

@@ -48,6 +48,7 @@ _TABLE = {
             "cite": "Print how to cite ackclock, as BibTeX.",
             "schema": "Print the JSON schema of scenarios.",
         },
+        "ackclock.cli.measured": {"path": "Make a scenario of measurements of a path."},
         "ackclock.cli.lab": {
             "lab": "Open the laboratory, a web page that contains the simulator, in a browser."
         },

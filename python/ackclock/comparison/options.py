@@ -139,9 +139,26 @@ def _random_loss(probability: float) -> build.Table:
 
 
 def of_name(path: str, **given: Unpack[PathOptions]) -> PathSetup:
-    """Return a named path, such as ``geo``, as `of_scenario` does."""
-    named = {"path": path, "flow": [{"controller": "reno"}], "run": {"duration": "60 s"}}
-    return of_scenario(engine.read(named), path, **given)
+    """Return a named path, such as ``geo``, or that of a file with a measurement, as `of_scenario` does.
+
+    A file has a series of rates or a Mahimahi trace; see `path` in docs/scenario.md. The round trip must be
+    given if the file has no delays.
+    """
+    is_file = path.lower() not in engine.catalogue.words("path")
+    if is_file and Path(path).is_file() and not any(mark in path for mark in "./\\"):
+        # With a slash it is a file for the engine, too.
+        path = f"./{path}"
+    rtt = given.get("rtt")
+    named: build.Table = {"path": path, "flow": [{"controller": "reno"}], "run": {"duration": "60 s"}}
+    if is_file and rtt:
+        named["dumbbell"] = {"delay": build.milliseconds(time_ms(rtt) / 2)}
+    try:
+        scenario = engine.read(named)
+    except engine.ScenarioError as error:
+        if "says nothing of delays" in str(error):
+            raise ValueError(f"{path} says nothing of delays; write e.g. --rtt 40ms") from error
+        raise
+    return of_scenario(scenario, Path(path).stem if is_file else path, **given)
 
 
 def of_file(file: Path, **given: Unpack[PathOptions]) -> PathSetup:
@@ -177,13 +194,13 @@ def of_scenario(scenario: Scenario, name: str, **given: Unpack[PathOptions]) -> 
     }
     if "dumbbell" not in complete:
         raise ValueError(f"{name}: compare needs a [dumbbell] or a named path")
-    trace = base.get("dumbbell", {}).get("rate_trace")
-    if trace is not None and given.get("rate"):
-        raise ValueError(f"{name}: has a rate_trace; leave out --rate")
     path = complete["dumbbell"]
+    over_time = next((key for key in ("rate_trace", "rate_series") if key in path), None)
+    if over_time is not None and given.get("rate"):
+        raise ValueError(f"{name}: has a {over_time}; leave out --rate")
     own = [flow for flow in complete["flow"] if "source" not in flow]
     rtt = given.get("rtt") or (own[0]["rtt"] if own else None)
-    round_trip_ms = time_ms(rtt) if rtt else 2 * time_ms(path["delay"])
+    round_trip_ms = time_ms(rtt) if rtt else scenario.rtts_s[0] * 1e3
     packet = int(engine.quantity(complete["tcp"]["packet"], "size_bytes"))
     own_queue = dict(path["queue"])
     own_limit = own_queue.pop("limit")
@@ -208,11 +225,12 @@ def of_scenario(scenario: Scenario, name: str, **given: Unpack[PathOptions]) -> 
             base=kept | {"tcp": tcp, "flow": others},
             name=name,
             given=frozenset(key for key, value in overridden.items() if value),
+            loss_over_time=scenario.loss_rate if "loss_series" in path and not given.get("loss") else 0.0,
         )
 
     if (text := given.get("rate")) is not None:
         return setup(rate_mbps(text))
-    if not (trace or "square" in path or "event" in complete):
+    if not (over_time or "square" in path or "event" in complete):
         return setup(rate_mbps(path["rate"]))
     # What is measured is known once the length of the runs is.
     usual = scenario.mean_rate_mbps(from_s=0.0) or rate_mbps(path["rate"])

@@ -71,6 +71,8 @@ class PathSetup:
     fastest_mbps : float, optional
         Rate of the bottleneck in the run in which it is largest; by default that of the path. It is infinite
         where flows decide when the rate changes.
+    loss_over_time : float
+        Mean share of packets that are lost at random, where a file says it.
     """
 
     path: build.Path
@@ -84,6 +86,7 @@ class PathSetup:
     ecn: bool = False
     seed: int | None = None
     fastest_mbps: float | None = None
+    loss_over_time: float = 0.0
 
     @property
     def kind(self) -> str:
@@ -98,7 +101,7 @@ class PathSetup:
     @property
     def loss(self) -> float:
         """Probability that a packet is lost at random."""
-        return float(self.path.link.get("loss", {}).get("rate", 0.0))
+        return float(self.path.link.get("loss", {}).get("rate", 0.0)) or self.loss_over_time
 
     @property
     def capacity_packets(self) -> float:
@@ -178,7 +181,10 @@ class PathSetup:
             scenario["run"]["seed"] = self.seed
         if base:
             own = {key: value for key, value in scenario["dumbbell"].items() if key in self.given}
-            scenario["dumbbell"] = base.get("dumbbell", {}) | own
+            # What is given takes the place of what a file says over time.
+            replaced = {f"{key}_series" for key in own}
+            kept = {key: value for key, value in base.get("dumbbell", {}).items() if key not in replaced}
+            scenario["dumbbell"] = kept | own
         return read(scenario | {key: base[key] for key in ("path", "event") if key in base})
 
     def flow(self, controller: str, name: str, rtt: float = 1.0) -> build.Table:

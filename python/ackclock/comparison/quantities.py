@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Literal
 
 from ackclock.engine import build, quantity
@@ -10,13 +12,30 @@ MOST_LOSS_WITHOUT_A_SIGN = 0.2
 """A bare number above this probably means per cent."""
 
 
+NUMBER = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kMG]?)\s*")
+"""A number whose unit is missing or cut short, as in 20M."""
+
+
+def _instead(text: str, units: Mapping[str, str]) -> str:
+    """Return what to write in place of a number without its unit; empty if it is something else."""
+    number = NUMBER.fullmatch(text)
+    unit = units.get(number[2]) if number else None
+    return f"; write {number[1]}{unit} if that is meant" if number and unit else ""
+
+
 def _read(
-    text: str, kind: Literal["rate_bps", "time_s", "fraction"], low: float, high: float, refusal: str
+    text: str,
+    kind: Literal["rate_bps", "time_s", "fraction"],
+    low: float,
+    high: float,
+    refusal: str,
+    units: Mapping[str, str] | None = None,
 ) -> float:
     try:
         value = quantity(text, kind)
     except ValueError as error:
-        raise ValueError(refusal) from error
+        meant = _instead(text, units or {})
+        raise ValueError(refusal.partition("; write e.g.")[0] + meant if meant else refusal) from error
     if not low <= value <= high:
         raise ValueError(refusal)
     return value
@@ -24,14 +43,14 @@ def _read(
 
 def rate_mbps(text: str) -> float:
     """Read a rate such as ``100mbit``, ``100 Mbit/s`` or ``1Gbit``, from 1 kbit/s to 1 Tbit/s, in Mbit/s."""
-    return _read(text, "rate_bps", 1e3, 1e12, f"not a rate: {text!r}; write e.g. 100mbit") / 1e6
+    units = {"": "mbit", "k": "kbit", "M": "mbit", "G": "gbit"}
+    return _read(text, "rate_bps", 1e3, 1e12, f"not a rate: {text!r}; write e.g. 100mbit", units) / 1e6
 
 
 def time_ms(text: str) -> float:
     """Read a time such as ``80ms`` or ``0.1 s``, from 1 us to 100 s, in milliseconds."""
-    return (
-        _read(text, "time_s", 1e-6, 100.0, f"not a time from 1 us to 100 s: {text!r}; write e.g. 80ms") * 1e3
-    )
+    refusal = f"not a time from 1 us to 100 s: {text!r}; write e.g. 80ms"
+    return _read(text, "time_s", 1e-6, 100.0, refusal, {"": "ms"}) * 1e3
 
 
 LONGEST_S = 180 * 24 * 3600.0
@@ -42,7 +61,7 @@ SHORTEST_S = 1e-6
 def duration_s(text: str) -> float:
     """Read the length of a run such as ``120s``, ``2 min`` or ``1h``, up to 180 days, in seconds."""
     refusal = f"not a duration: {text!r}; write e.g. 120s, 2min or 1h, at most 180 days"
-    return _read(text, "time_s", SHORTEST_S, LONGEST_S, refusal)
+    return _read(text, "time_s", SHORTEST_S, LONGEST_S, refusal, {"": "s"})
 
 
 def share(text: str) -> float:

@@ -1,6 +1,6 @@
 """The files that a scenario needs, for a folder in which it can be run again on another machine.
 
-Traces lie in ``traces/``, and the scenario there names them so. The files of a control of one's own lie where
+Traces and tables lie in ``traces/``, and the scenario there names them so. The files of a control of one's own lie where
 its reference finds them from that folder: ``mine.py`` for ``mine:Mine``, ``target/release/libgentle.so`` for
 ``target/release/libgentle.so:gentle``. Modules and libraries that were installed stay outside.
 """
@@ -15,12 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from ackclock._native import FILE_KEYS
 from ackclock.engine import controls
 from ackclock.engine.scenario import Scenario
 from ackclock.errors import ScenarioError
 
 TRACES = "traces"
-"""Folder of the rate traces and loss traces."""
+"""Folder of all files that a scenario names."""
 
 
 @dataclass(frozen=True)
@@ -76,10 +77,10 @@ def renamed(described: Any, names: Mapping[str, str]) -> Any:
         return [renamed(each, names) for each in described]
     if not isinstance(described, dict):
         return described
-    is_trace = described.get("kind") == "trace" or str(described.get("set", "")).endswith(".file")
+    sets_file = str(described.get("set", "")).rpartition(".")[2] in FILE_KEYS
     return {
         key: names.get(value, value)
-        if key == "rate_trace" or (is_trace and key in ("file", "to") and isinstance(value, str))
+        if isinstance(value, str) and (key in FILE_KEYS or (sets_file and key == "to"))
         else renamed(value, names)
         for key, value in described.items()
     }

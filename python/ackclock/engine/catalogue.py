@@ -130,5 +130,6 @@ def words(*key: str) -> list[str]:
     entry = json.loads(_native.schema())
     for name in key:
         entry = entry["properties"][name]
-    allowed: list[str] = entry["enum"]
+    # Some keys take other texts, too.
+    allowed: list[str] = entry["enum"] if "enum" in entry else entry["anyOf"][0]["enum"]
     return allowed

@@ -1,0 +1,181 @@
+"""Paths from measurements: what iperf3's reports, series and traces say, and what they become."""
+
+import json
+import shutil
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+import ackclock
+from ackclock import engine
+from ackclock.comparison import options
+from ackclock.engine import carried, measured
+from ackclock.engine.measured import Fact
+
+DATA = Path(__file__).parent / "data" / "measured"
+Here = Callable[..., Any]
+
+
+def facts(*names: str, rtt: str | None = None) -> dict[str, Fact]:
+    known = measured.facts([DATA / name for name in names], DATA, rtt)
+    # Whatever is known is a scenario.
+    engine.parse(measured.toml(known), str(DATA / "path.toml"))
+    return {fact.key: fact for fact in known}
+
+
+def check(known: Mapping[str, Fact], expected: Mapping[str, tuple[str, object]]) -> None:
+    for key, (standing, value) in expected.items():
+        assert (known[key].standing, known[key].value) == (standing, value), known[key]
+
+
+def test_a_transfer_that_fills_the_path_measures_it() -> None:
+    known = facts("tcp.json")
+    # The median of the seconds after the first is 19.31 Mbit/s of payload: times 1500/1448 20.003 on the wire. RTTs rise
+    # from 41.2 ms to 73.5 on average and 90.3 at most: a buffer of at least 49.1 ms.
+    check(
+        known,
+        {
+            "tcp.packet": ("measured", "1500 B"),
+            "dumbbell.rate": ("measured", "20.003 Mbit/s"),
+            "dumbbell.delay": ("measured", "20.6 ms"),
+            "dumbbell.queue": ("a bound", {"kind": "droptail", "limit": "49.1 ms"}),
+            "dumbbell.loss": ("a bound", {"kind": "none"}),
+            "dumbbell.delay_noise": ("cannot be known from this", None),
+            "flow.controller": ("measured", "cubic-linux"),
+            "run.duration": ("assumed", "60 s"),
+        },
+    )
+    # 31 and 12 packets were sent again.
+    assert "43 of" in known["dumbbell.loss"].how
+
+
+def test_a_transfer_that_never_filled_the_path_says_at_least() -> None:
+    known = facts("tcp-limited.json")
+    # 4.9 Mbit/s times 1500/1448.
+    check(known, {"dumbbell.rate": ("a bound", "5.076 Mbit/s"), "dumbbell.delay": ("measured", "20.6 ms")})
+    assert known["dumbbell.rate"].how.startswith("at least this")
+    assert known["dumbbell.queue"].standing == "cannot be known from this"
+
+
+def test_datagrams_measure_a_rate_or_losses() -> None:
+    # 25 898 packets of 1448 + 28 B in 10 s are 30.58 Mbit/s, of which 8600 do not arrive: 20.425 remain.
+    check(facts("udp.json"), {"dumbbell.rate": ("measured", "20.425 Mbit/s"), "dumbbell.loss": ("a bound", {"kind": "none"})})
+    # 13 of 8633 packets at 10.19 Mbit/s, of which 10.178 arrive.
+    slow = {"dumbbell.rate": ("a bound", "10.178 Mbit/s")}
+    slow["dumbbell.loss"] = ("measured", {"kind": "bernoulli", "rate": 0.001506})
+    check(facts("udp-slow.json", rtt="50 ms"), slow | {"dumbbell.delay": ("measured", "25 ms")})
+
+
+def test_files_complete_each_other_and_the_best_counts() -> None:
+    known = facts("udp-slow.json", "tcp.json", rtt="1 s")
+    # A rate that is measured is better than a bound, whichever file comes first; so are losses. A round trip in a file is
+    # better than one that is given.
+    expected = {"dumbbell.rate": ("measured", "20.003 Mbit/s"), "dumbbell.delay": ("measured", "20.6 ms")}
+    expected["dumbbell.loss"] = ("measured", {"kind": "bernoulli", "rate": 0.001506})
+    check(known, expected)
+
+
+def test_series_and_traces_are_named() -> None:
+    series = facts("satellite.csv")
+    assert series["dumbbell.rate_series"].standing == "a bound"
+    value = series["dumbbell.delay_series"].value
+    assert isinstance(value, Mapping)
+    assert (value["file"], value["scale"]) == ("satellite.csv", 0.5)
+    assert "dumbbell.rate" not in series
+    trace = facts("cellular.trace", rtt="60 ms")
+    check(trace, {"dumbbell.rate_trace": ("measured", "cellular.trace"), "dumbbell.delay": ("measured", "30 ms")})
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("{", "not JSON"),
+        ("{}", "not a finished test of iperf3 --json: it has no 'start'"),
+        ('{"error": "unable to connect"}', "not a finished test of iperf3 --json: unable to connect"),
+        ("a,b\n1,2\n", "has no column of rates"),
+        ("", "has no line"),
+    ],
+)
+def test_other_files_are_refused(content: str, problem: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(content)
+    with pytest.raises(engine.ScenarioError, match=r"^[^\n]*a\.txt: ") as refused:
+        measured.facts([tmp_path / "a.txt"], tmp_path)
+    assert problem in str(refused.value)
+
+
+def test_the_verb_writes_a_scenario_in_which_every_line_says_what_is_known(
+    ackclock_here: Here, tmp_path: Path
+) -> None:
+    shutil.copy(DATA / "satellite.csv", tmp_path)
+    path = tmp_path / "path.toml"
+    ackclock_here("path", tmp_path / "satellite.csv", DATA / "tcp.json", "-o", path)
+    text = path.read_text()
+    lines = [line for line in text.splitlines() if line and not line.startswith("[")]
+    assert all(any(f"# {word}" in line or f": {word}" in line for word in measured.STANDINGS) for line in lines)
+    assert ackclock.simulate(path).summary["links"][0]["utilisation"] is not None
+    assert tomllib.loads(text)["flow"] == [{"controller": "cubic-linux"}]
+
+
+def test_a_result_carries_its_series(tmp_path: Path) -> None:
+    shutil.copy(DATA / "satellite.csv", tmp_path)
+    text = 'path = "satellite.csv"\n[run]\nduration = "2 s"\n[[flow]]\ncontroller = "reno"\n'
+    (tmp_path / "a.toml").write_text(text)
+    scenario = engine.read(tmp_path / "a.toml")
+    moved = carried.of(scenario)
+    assert set(moved.files) == {"traces/satellite.csv"}
+    assert moved.scenario.written()["path"] == "traces/satellite.csv"
+    assert moved.scenario.digest == scenario.digest
+    complete = carried.renamed(scenario.tables(), {"satellite.csv": "x.csv"})
+    assert {complete["dumbbell"][f"{key}_series"]["file"] for key in ("rate", "delay", "loss")} == {"x.csv"}
+
+
+def compared(path: str, **given: Any) -> options.PathSetup:
+    return options.of_options(path, None, "10s", runs=1, **given)
+
+
+def test_compare_takes_a_file_in_place_of_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    # 12 and 8 Mbit/s in turn, of which a run of 10 s without its first 2 has four seconds each at 10 on average; 40 ms.
+    Path("a.csv").write_text("".join(f"{s},{8 if s % 2 else 12},40\n" for s in range(20)))
+    setting = compared("a.csv")
+    assert (setting.name, setting.path.rtt_ms) == ("a", 40)
+    assert setting.path.rate_mbps == pytest.approx(10)
+    # One bandwidth-delay product: 10 Mbit/s for 40 ms in packets of 8000 bits.
+    assert setting.path.buffer_packets == 50
+    assert compared("a.csv", buffer="2bdp").path.buffer_packets == 100
+    # An RTT that is given takes the place of that of the file.
+    assert compared("a.csv", rtt="80ms").path.rtt_ms == 80
+    assert "delay_series" not in compared("a.csv", rtt="80ms").scenario(ackclock.flow("reno")).tables()["dumbbell"]
+    # A trace without an ending: an opportunity of 12 000 bits each 2 ms.
+    Path("trace").write_text("2\n")
+    assert compared("trace", rtt="40ms").path.rate_mbps == pytest.approx(6)
+    with pytest.raises(ValueError, match=r"trace says nothing of delays; write e\.g\. --rtt 40ms"):
+        compared("trace")
+    with pytest.raises(ValueError, match="has a rate_series; leave out --rate"):
+        compared("a.csv", rate="5mbit")
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ({"rtt": "40"}, "not a time from 1 us to 100 s: '40'; write 40ms if that is meant"),
+        ({"rate": "20M"}, "not a rate: '20M'; write 20mbit if that is meant"),
+        ({"rate": "5"}, "not a rate: '5'; write 5mbit if that is meant"),
+        ({"rate": "fast"}, "not a rate: 'fast'; write e.g. 100mbit"),
+    ],
+)
+def test_a_number_without_its_unit_is_answered(given: dict[str, str], meant: str) -> None:
+    with pytest.raises(ValueError) as refused:
+        options.of_options(None, None, None, **given)  # type: ignore[arg-type]
+    assert str(refused.value) == meant
+
+
+def test_the_summary_has_the_packets_of_a_buffer() -> None:
+    path = ackclock.dumbbell("10 Mbit/s", "20 ms", queue="2 bdp")
+    scenario = ackclock.scenario(path, ackclock.flow("reno", rtt="40 ms"), duration="1 s")
+    # 10 Mbit/s for 80 ms in packets of 1000 B.
+    assert ackclock.simulate(scenario).summary["links"][0]["queue_limit"] == "100 packets"
