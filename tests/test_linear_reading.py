@@ -1,4 +1,4 @@
-"""Reading takes as many instructions as a file is long: every list, table and file of the format at N, 2 N and 4 N."""
+"""Reading takes as many instructions as a file is long: every list, table and file at N, 2 N and 4 N."""
 
 import importlib.util
 import json
@@ -15,8 +15,8 @@ from ackclock import engine
 
 N = 40
 MOST = 2.5
-"""(c(4N) - c(2N)) / (c(2N) - c(N)) is 2 for a linear count c and 4 for a quadratic one. A list that is copied when it
-is full, or one that is sorted, adds up to a fifth at these sizes."""
+"""(c(4N) - c(2N)) / (c(2N) - c(N)) is 2 for a linear count c and 4 for a quadratic one. A list that is copied
+when it is full, or one that is sorted, adds up to a fifth at these sizes."""
 
 HEAD = '[run]\nduration = "100000 s"\nsample = "1 s"\n'
 LINK = 'rate = "10 Mbit/s"\ndelay = "10 us"\nqueue = { kind = "droptail", limit = "50 packets" }\n'
@@ -66,16 +66,19 @@ SCENARIOS: dict[str, Callable[[int], str]] = {
     "flows": lambda n: BELL + RENO * n,
     "named flows": lambda n: BELL + each(n, RENO + 'name = "f{}"\n'),
     "counted flows": lambda n: f"{BELL}{RENO}count = {100 * n}\n",
-    "arrivals": lambda n: BELL.replace("100000", "10")
-    + (RENO + 'arrivals = { load = "0.1 %", sizes = "10 kB" }\n') * n,
+    "arrivals": lambda n: (
+        BELL.replace("100000", "10") + (RENO + 'arrivals = { load = "0.1 %", sizes = "10 kB" }\n') * n
+    ),
     "sizes": lambda n: BELL + SHARE.replace("{}", each(n, f"['{{next}} B', {1 / n!r}]", ", ")),
     "links": links,
     "nodes": lambda n: links(n) + each(n + 1, '[[node]]\nname = "n{}"\n'),
     "links with an event each": lambda n: links(n, SETS_ONE),
     "links with one file": lambda n: links(n, link=LINK.replace('rate = "10 Mbit/s"', 'rate_trace = "f"')),
     "hops": lambda n: HOPS.replace("{}", str(n)) + RENO,
-    "hops with an event": lambda n: HOPS.replace("{}", str(n))
-    + f'{RENO}[[event]]\nat = "1 s"\nset = "parking_lot.rate"\nto = "5 Mbit/s"\n',
+    "hops with an event": lambda n: (
+        HOPS.replace("{}", str(n))
+        + f'{RENO}[[event]]\nat = "1 s"\nset = "parking_lot.rate"\nto = "5 Mbit/s"\n'
+    ),
     "trace": file('rate_trace = "f"'),
     "series": file('rate_series = { file = "f" }'),
     "straight lines": file('delay_series = { file = "f", between = "linear", step = "1 s" }'),
@@ -136,7 +139,9 @@ def test_reading_is_linear(tmp_path: Path) -> None:
     for place, name in enumerate(SCENARIOS):
         few, some, many = counts[3 * place : 3 * place + 3]
         growth = (many - some) / (some - few)
-        print(f"{name:26} {some - few:>12} more instructions from N to 2 N, {growth:.2f} times as many to 4 N")
+        print(
+            f"{name:26} {some - few:>12} more instructions from N to 2 N, {growth:.2f} times as many to 4 N"
+        )
         if growth > MOST:
             failed[name] = growth
     assert not failed

@@ -1,18 +1,17 @@
 """Paths from measurements: what iperf3's reports, series and traces say, and what they become."""
 
-import json
 import shutil
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 
 import ackclock
 from ackclock import engine
 from ackclock.comparison import options
+from ackclock.comparison.path import PathSetup
 from ackclock.engine import carried, measured
 from ackclock.engine.measured import Fact
 
@@ -34,8 +33,8 @@ def check(known: Mapping[str, Fact], expected: Mapping[str, tuple[str, object]])
 
 def test_a_transfer_that_fills_the_path_measures_it() -> None:
     known = facts("tcp.json")
-    # The median of the seconds after the first is 19.31 Mbit/s of payload: times 1500/1448 20.003 on the wire. RTTs rise
-    # from 41.2 ms to 73.5 on average and 90.3 at most: a buffer of at least 49.1 ms.
+    # The median of the seconds after the first is 19.31 Mbit/s of payload: times 1500/1448 20.003 in all.
+    # RTTs rise from 41.2 ms to 73.5 on average and 90.3 at most: a buffer of at least 49.1 ms.
     check(
         known,
         {
@@ -63,18 +62,24 @@ def test_a_transfer_that_never_filled_the_path_says_at_least() -> None:
 
 def test_datagrams_measure_a_rate_or_losses() -> None:
     # 25 898 packets of 1448 + 28 B in 10 s are 30.58 Mbit/s, of which 8600 do not arrive: 20.425 remain.
-    check(facts("udp.json"), {"dumbbell.rate": ("measured", "20.425 Mbit/s"), "dumbbell.loss": ("a bound", {"kind": "none"})})
+    check(
+        facts("udp.json"),
+        {"dumbbell.rate": ("measured", "20.425 Mbit/s"), "dumbbell.loss": ("a bound", {"kind": "none"})},
+    )
     # 13 of 8633 packets at 10.19 Mbit/s, of which 10.178 arrive.
-    slow = {"dumbbell.rate": ("a bound", "10.178 Mbit/s")}
+    slow: dict[str, tuple[str, object]] = {"dumbbell.rate": ("a bound", "10.178 Mbit/s")}
     slow["dumbbell.loss"] = ("measured", {"kind": "bernoulli", "rate": 0.001506})
     check(facts("udp-slow.json", rtt="50 ms"), slow | {"dumbbell.delay": ("measured", "25 ms")})
 
 
 def test_files_complete_each_other_and_the_best_counts() -> None:
     known = facts("udp-slow.json", "tcp.json", rtt="1 s")
-    # A rate that is measured is better than a bound, whichever file comes first; so are losses. A round trip in a file is
-    # better than one that is given.
-    expected = {"dumbbell.rate": ("measured", "20.003 Mbit/s"), "dumbbell.delay": ("measured", "20.6 ms")}
+    # A rate that is measured is better than a bound, whichever file comes first; so are losses. A round trip
+    # in a file is better than one that is given.
+    expected: dict[str, tuple[str, object]] = {
+        "dumbbell.rate": ("measured", "20.003 Mbit/s"),
+        "dumbbell.delay": ("measured", "20.6 ms"),
+    }
     expected["dumbbell.loss"] = ("measured", {"kind": "bernoulli", "rate": 0.001506})
     check(known, expected)
 
@@ -87,7 +92,10 @@ def test_series_and_traces_are_named() -> None:
     assert (value["file"], value["scale"]) == ("satellite.csv", 0.5)
     assert "dumbbell.rate" not in series
     trace = facts("cellular.trace", rtt="60 ms")
-    check(trace, {"dumbbell.rate_trace": ("measured", "cellular.trace"), "dumbbell.delay": ("measured", "30 ms")})
+    check(
+        trace,
+        {"dumbbell.rate_trace": ("measured", "cellular.trace"), "dumbbell.delay": ("measured", "30 ms")},
+    )
 
 
 @pytest.mark.parametrize(
@@ -115,7 +123,9 @@ def test_the_verb_writes_a_scenario_in_which_every_line_says_what_is_known(
     ackclock_here("path", tmp_path / "satellite.csv", DATA / "tcp.json", "-o", path)
     text = path.read_text()
     lines = [line for line in text.splitlines() if line and not line.startswith("[")]
-    assert all(any(f"# {word}" in line or f": {word}" in line for word in measured.STANDINGS) for line in lines)
+    assert all(
+        any(f"# {word}" in line or f": {word}" in line for word in measured.STANDINGS) for line in lines
+    )
     assert ackclock.simulate(path).summary["links"][0]["utilisation"] is not None
     assert tomllib.loads(text)["flow"] == [{"controller": "cubic-linux"}]
 
@@ -133,13 +143,13 @@ def test_a_result_carries_its_series(tmp_path: Path) -> None:
     assert {complete["dumbbell"][f"{key}_series"]["file"] for key in ("rate", "delay", "loss")} == {"x.csv"}
 
 
-def compared(path: str, **given: Any) -> options.PathSetup:
+def compared(path: str, **given: Any) -> PathSetup:
     return options.of_options(path, None, "10s", runs=1, **given)
 
 
 def test_compare_takes_a_file_in_place_of_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    # 12 and 8 Mbit/s in turn, of which a run of 10 s without its first 2 has four seconds each at 10 on average; 40 ms.
+    # 12 and 8 Mbit/s in turn, of which a run of 10 s without its first 2 has four seconds each; 40 ms.
     Path("a.csv").write_text("".join(f"{s},{8 if s % 2 else 12},40\n" for s in range(20)))
     setting = compared("a.csv")
     assert (setting.name, setting.path.rtt_ms) == ("a", 40)
@@ -149,7 +159,10 @@ def test_compare_takes_a_file_in_place_of_a_name(tmp_path: Path, monkeypatch: py
     assert compared("a.csv", buffer="2bdp").path.buffer_packets == 100
     # An RTT that is given takes the place of that of the file.
     assert compared("a.csv", rtt="80ms").path.rtt_ms == 80
-    assert "delay_series" not in compared("a.csv", rtt="80ms").scenario(ackclock.flow("reno")).tables()["dumbbell"]
+    assert (
+        "delay_series"
+        not in compared("a.csv", rtt="80ms").scenario(ackclock.flow("reno")).tables()["dumbbell"]
+    )
     # A trace without an ending: an opportunity of 12 000 bits each 2 ms.
     Path("trace").write_text("2\n")
     assert compared("trace", rtt="40ms").path.rate_mbps == pytest.approx(6)

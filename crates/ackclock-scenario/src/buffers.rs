@@ -115,7 +115,9 @@ pub fn resolve(root: &mut Node, topology: &Topology, measure: Measure) {
         let link = topology.links.get(link);
         let Some(to) = event.get_mut("to") else { continue };
         match (&rest[..], &mut to.content) {
-            (["queue", "limit"], Content::Array(values)) => values.iter_mut().for_each(|value| write(link, value)),
+            (["queue", "limit"], Content::Array(values)) => {
+                values.iter_mut().for_each(|value| write(link, value))
+            }
             (["queue", "limit"], Content::Table(entries)) => {
                 for (_, ends) in entries {
                     if let Content::Array(ends) = &mut ends.content {
@@ -125,7 +127,10 @@ pub fn resolve(root: &mut Node, topology: &Topology, measure: Measure) {
             }
             (["queue", "limit"], _) => write(link, to),
             (["queue"], Content::Array(values)) => {
-                values.iter_mut().filter_map(|value| value.get_mut("limit")).for_each(|limit| write(link, limit));
+                values
+                    .iter_mut()
+                    .filter_map(|value| value.get_mut("limit"))
+                    .for_each(|limit| write(link, limit));
             }
             (["queue"], _) => {
                 if let Some(limit) = to.get_mut("limit") {

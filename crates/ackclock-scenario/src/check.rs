@@ -99,7 +99,8 @@ pub fn scenario(source: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(S
         (is_number && arriving.contains(arriving_name)).then_some((name, arriving_name))
     });
     if let Some((name, arriving_name)) = taken {
-        let problem = format!("flows that arrive are named \"{arriving_name}-0\" and so on: rename \"{name}\"");
+        let problem =
+            format!("flows that arrive are named \"{arriving_name}-0\" and so on: rename \"{name}\"");
         return Err(table.refuse("flow", problem));
     }
     if flows.is_empty() && arrivals.is_empty() {

@@ -87,7 +87,8 @@ fn series(table: &mut Node) {
             series.supply("time", || Content::Whole(1));
         }
         series.supply("column", || Content::Whole(if has_times { 2 } else { 1 }));
-        if matches!(series.get("between").map(|node| &node.content), Some(Content::Text(word)) if word == "linear") {
+        if matches!(series.get("between").map(|node| &node.content), Some(Content::Text(word)) if word == "linear")
+        {
             series.supply("step", || text(crate::series::STEP));
         }
     }

@@ -55,7 +55,11 @@ pub fn events(
         if repeats.is_empty() {
             parts.advance(part, event, request, &request.values[0])?;
             let after = parts.state(part);
-            events.extend(parts.changes(part, &before, &after).map(|(link, change)| Event { when, link, change }));
+            events.extend(parts.changes(part, &before, &after).map(|(link, change)| Event {
+                when,
+                link,
+                change,
+            }));
             written.extend(parts.difference(part, &before, &after).map(|(set, to)| {
                 let entries = [("at", at.clone()), ("set", Node::text(set)), ("to", to)];
                 Node::table(entries.map(|(key, node)| (key.to_owned(), node)).into(), &at.origin)
@@ -70,7 +74,11 @@ pub fn events(
             written.extend(track.written(event, request, parts.word(part))?);
             let changes = track.into_changes(event, request)?;
             let first = parts.first_link(part);
-            events.extend(changes.into_iter().map(|(link, change)| Event { when, link: first + link, change }));
+            events.extend(changes.into_iter().map(|(link, change)| Event {
+                when,
+                link: first + link,
+                change,
+            }));
         }
         count += events[begun..].iter().map(|event| event.when.count()).sum::<u64>();
         if count > MOST_EVENTS {
@@ -149,7 +157,10 @@ fn waves(table: &Table<'_>, run: &Run, topology: &Topology) -> Read<Vec<Event>> 
         count += series.iter().map(|event| event.when.count()).sum::<u64>();
         events.extend(series);
         if count > MOST_EVENTS {
-            let problem = format!("a run has at most {MOST_EVENTS} changes; with the files of {} it has {count}", spec.name);
+            let problem = format!(
+                "a run has at most {MOST_EVENTS} changes; with the files of {} it has {count}",
+                spec.name
+            );
             return Err(table.refuse("link", problem));
         }
         let Some(Square { rate, period }) = changing.square else { continue };

@@ -6,8 +6,8 @@ use ackclock_units::{Bytes, Packets, Rate, Span};
 
 use crate::files::lines;
 use crate::model::{
-    Aggregation, Codel, DropSpacing, DualPi2, Event, Limit, Link, Loss, Noise, NoiseKind, Policer, Queue, RateTrace,
-    Red, Shared, Threshold,
+    Aggregation, Codel, DropSpacing, DualPi2, Event, Limit, Link, Loss, Noise, NoiseKind, Policer, Queue,
+    RateTrace, Red, Shared, Threshold,
 };
 use crate::read::{Read, Table};
 use crate::series::{Quantity, Series, line_at, times};
@@ -119,7 +119,9 @@ fn delay(table: &Table<'_>) -> Read<(Option<Span>, Option<Rc<Series>>)> {
     if delay.is_some_and(|delay: Span| delay > LONGEST) {
         return Err(table.refuse("delay", "must be at most 180 days (4320 h)"));
     }
-    let Some(series) = Series::read(table, "delay_series", Quantity::Delay)? else { return Ok((delay, None)) };
+    let Some(series) = Series::read(table, "delay_series", Quantity::Delay)? else {
+        return Ok((delay, None));
+    };
     if delay.is_some() {
         return Err(table.refuse("delay_series", "give either delay or delay_series, not both"));
     }
@@ -141,15 +143,21 @@ fn pace(table: &Table<'_>) -> Read<Pacing> {
     if let Some(series) = Series::read(table, "rate_series", Quantity::Rate)? {
         for key in ["rate", "rate_trace"] {
             if table.has(key) {
-                return Err(table.refuse("rate_series", format!("give either {key} or rate_series, not both")));
+                return Err(
+                    table.refuse("rate_series", format!("give either {key} or rate_series, not both"))
+                );
             }
         }
         if table.get("up")? == Some(false) {
-            return Err(table.refuse("up", "does not apply with rate_series, which says when the link is down"));
+            return Err(
+                table.refuse("up", "does not apply with rate_series, which says when the link is down")
+            );
         }
         return Ok(Pacing { rate: Some(series.mean_rate()), series: Some(series), trace: None });
     }
-    let Some(file) = table.get::<String>("rate_trace")? else { return Ok(Pacing { rate, ..Pacing::default() }) };
+    let Some(file) = table.get::<String>("rate_trace")? else {
+        return Ok(Pacing { rate, ..Pacing::default() });
+    };
     if rate.is_some() {
         return Err(table.refuse("rate_trace", "give either rate or rate_trace, not both"));
     }
@@ -387,7 +395,10 @@ fn gilbert_elliott(loss: &Table<'_>) -> Read<Loss> {
             }
             Ok(Loss::GilbertElliottInTime { good, bad, loss_good, loss_bad })
         }
-        (Some(_), _, Some(_), _) | (Some(_), _, _, Some(_)) | (_, Some(_), Some(_), _) | (_, Some(_), _, Some(_)) => {
+        (Some(_), _, Some(_), _)
+        | (Some(_), _, _, Some(_))
+        | (_, Some(_), Some(_), _)
+        | (_, Some(_), _, Some(_)) => {
             let problem = "give either to_bad and to_good, of packets, or good_time and bad_time";
             Err(loss.refuse(if good.is_some() { "good_time" } else { "bad_time" }, problem))
         }
@@ -403,10 +414,11 @@ fn bursts(loss: &Table<'_>, file: &str) -> Read<Shared<Vec<(Span, Span)>>> {
     let text = read_file(loss, "file", file)?;
     let mut intervals: Vec<(Span, Span)> = Vec::new();
     for (begin, row) in times(&text).map_err(|problem| loss.refuse("file", format!("{file}:{problem}")))? {
-        let refuse = |problem: &str| {
-            loss.refuse("file", format!("{file}:{}: {problem}", line_at(&text, begin)))
+        let refuse =
+            |problem: &str| loss.refuse("file", format!("{file}:{}: {problem}", line_at(&text, begin)));
+        let [from, until] = row[..] else {
+            return Err(refuse("expected two times in s, from when and until when"));
         };
-        let [from, until] = row[..] else { return Err(refuse("expected two times in s, from when and until when")) };
         if until <= from {
             return Err(refuse("a burst must end after it begins"));
         }

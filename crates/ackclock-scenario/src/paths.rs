@@ -131,7 +131,9 @@ pub fn supply(root: &mut Node, scenario: &str) -> Read<()> {
     // 4G is how people write it.
     let named = NamedPath::ALL.into_iter().find(|path| path.name().eq_ignore_ascii_case(name));
     let dumbbell = match named {
-        Some(path) => Node::from_toml(path.dumbbell()).unwrap_or_else(|_| Node::table(Vec::new(), &Origin::Data)),
+        Some(path) => {
+            Node::from_toml(path.dumbbell()).unwrap_or_else(|_| Node::table(Vec::new(), &Origin::Data))
+        }
         None if is_file => measured(&Table::open(root, "", scenario, &FILE)?, name)?,
         None => return Ok(()),
     };
@@ -150,20 +152,23 @@ pub fn supply(root: &mut Node, scenario: &str) -> Read<()> {
             "rate" | "rate_trace" | "rate_series" => {
                 ["rate", "rate_trace", "rate_series"].iter().any(|other| table.get(other).is_some())
             }
-            "delay" | "delay_series" => ["delay", "delay_series"].iter().any(|other| table.get(other).is_some()),
+            "delay" | "delay_series" => {
+                ["delay", "delay_series"].iter().any(|other| table.get(other).is_some())
+            }
             "loss" | "loss_series" => ["loss", "loss_series"].iter().any(|other| table.get(other).is_some()),
             _ => false,
         };
-        let entries: Vec<_> = dumbbell.entries().iter().filter(|(key, _)| !is_replaced(key)).cloned().collect();
+        let entries: Vec<_> =
+            dumbbell.entries().iter().filter(|(key, _)| !is_replaced(key)).cloned().collect();
         for (key, mut node) in entries {
             forget_lines(&mut node);
             table.supply(&key, || node.content);
         }
     }
     if named.is_none() {
-        let has_delay = root.get("dumbbell").is_some_and(|dumbbell| {
-            ["delay", "delay_series"].iter().any(|key| dumbbell.get(key).is_some())
-        });
+        let has_delay = root
+            .get("dumbbell")
+            .is_some_and(|dumbbell| ["delay", "delay_series"].iter().any(|key| dumbbell.get(key).is_some()));
         if !has_delay {
             let problem = "the file says nothing of delays: set dumbbell.delay, half of the round trip";
             return Err(Table::open(root, "", scenario, &FILE)?.refuse("path", problem));
@@ -189,8 +194,11 @@ fn measured(table: &Table<'_>, file: &str) -> Read<Node> {
         dumbbell.push(entry("rate_trace", word(file)));
         return Ok(Node::table(dumbbell, &Origin::Data));
     }
-    let columns = measured::columns(&text).map_err(|problem| table.refuse("path", format!("{file}: {problem}")))?;
-    for (key, column) in [("rate_series", Some(columns.rate)), ("delay_series", columns.delay), ("loss_series", columns.loss)] {
+    let columns =
+        measured::columns(&text).map_err(|problem| table.refuse("path", format!("{file}: {problem}")))?;
+    for (key, column) in
+        [("rate_series", Some(columns.rate)), ("delay_series", columns.delay), ("loss_series", columns.loss)]
+    {
         let Some(column) = column else { continue };
         let place = |column: usize| Content::Whole(column as i128 + 1);
         let mut series = vec![entry("file", word(file)), entry("column", place(column.index))];

@@ -106,7 +106,8 @@ impl<'t> Rows<'t> {
 
 /// Whether a cell is a number, with or without a unit.
 pub fn is_number(cell: &str) -> bool {
-    let has_unit = || cell.parse::<Rate>().is_ok() || cell.parse::<Span>().is_ok() || parse_fraction(cell).is_ok();
+    let has_unit =
+        || cell.parse::<Rate>().is_ok() || cell.parse::<Span>().is_ok() || parse_fraction(cell).is_ok();
     cell.parse::<f64>().is_ok_and(f64::is_finite) || has_unit()
 }
 
@@ -170,15 +171,21 @@ impl Scale {
 fn own_unit(quantity: Quantity, cell: &str) -> Result<f64, String> {
     let problem = |reason: String| match cell {
         "" => "is empty: leave the line out, and the value before it holds".to_owned(),
-        _ if is_decimal_comma(cell) => format!("\"{cell}\" has a decimal comma: write {}", cell.replace(',', ".")),
+        _ if is_decimal_comma(cell) => {
+            format!("\"{cell}\" has a decimal comma: write {}", cell.replace(',', "."))
+        }
         _ if !is_number(cell) => {
             format!("expected a number, found \"{cell}\": leave the line out, and the value before it holds")
         }
         _ => format!("{cell}: {reason}"),
     };
     match quantity {
-        Quantity::Rate => cell.parse::<Rate>().map(|rate| rate.0 as f64).map_err(|error| problem(error.to_string())),
-        Quantity::Delay => cell.parse::<Span>().map(|span| span.0 as f64).map_err(|error| problem(error.to_string())),
+        Quantity::Rate => {
+            cell.parse::<Rate>().map(|rate| rate.0 as f64).map_err(|error| problem(error.to_string()))
+        }
+        Quantity::Delay => {
+            cell.parse::<Span>().map(|span| span.0 as f64).map_err(|error| problem(error.to_string()))
+        }
         Quantity::Loss => parse_fraction(cell).map_err(|error| problem(error.to_string())),
     }
 }
@@ -208,7 +215,8 @@ struct Layout {
 }
 
 fn layout(text: &str, file: &str, table: &Table<'_>, every: Option<Span>) -> Read<Layout> {
-    let (names, columns) = header(text).map_err(|problem| table.refuse("file", format!("{file}: {problem}")))?;
+    let (names, columns) =
+        header(text).map_err(|problem| table.refuse("file", format!("{file}: {problem}")))?;
     let find = |key: &str, column: Column| match (column, &names) {
         (Column::Number(number), _) if number <= columns => Ok(number - 1),
         (Column::Number(number), _) => {
@@ -221,7 +229,8 @@ fn layout(text: &str, file: &str, table: &Table<'_>, every: Option<Span>) -> Rea
             })
         }
         (Column::Name(name), None) => {
-            let problem = format!("{file} has no header, and no column \"{name}\": give its number, from 1 on");
+            let problem =
+                format!("{file} has no header, and no column \"{name}\": give its number, from 1 on");
             Err(table.refuse(key, problem))
         }
     };
@@ -240,7 +249,8 @@ impl Series {
     pub fn read(table: &Table<'_>, key: &str, quantity: Quantity) -> Read<Option<std::rc::Rc<Series>>> {
         let Some(table) = table.table(key)? else { return Ok(None) };
         let file: String = table.need("file")?;
-        let written = |name| table.node(name).map_or(String::new(), |node| format!(" {name} = {}", node.content));
+        let written =
+            |name| table.node(name).map_or(String::new(), |node| format!(" {name} = {}", node.content));
         let how: String = table.present().map(written).collect();
         meaning(format!("{key} {how}"), || Series::of(&table, &file, quantity)).map(Some)
     }
@@ -261,7 +271,8 @@ impl Series {
         let (mut rows, mut first) = (Rows::new(&text), None);
         let mut is_header = layout.has_header;
         loop {
-            let line = rows.advance().map_err(|problem| table.refuse("file", format!("{file}: {problem}")))?;
+            let line =
+                rows.advance().map_err(|problem| table.refuse("file", format!("{file}: {problem}")))?;
             let Some(begin) = line else { break };
             if std::mem::take(&mut is_header) {
                 continue;
@@ -271,14 +282,19 @@ impl Series {
                 table.refuse("file", format!("{file}:{}: {problem}", line_at(&text, begin)))
             };
             if cells.len() != layout.columns {
-                let comma = if cells.len() > layout.columns { "; a number has a decimal point, not a comma" } else { "" };
+                let comma = if cells.len() > layout.columns {
+                    "; a number has a decimal point, not a comma"
+                } else {
+                    ""
+                };
                 let problem =
                     format!("has {} columns, and the first line has {}{comma}", cells.len(), layout.columns);
                 return Err(refuse(problem));
             }
             let time = match (layout.time, every) {
                 (Some(column), _) => {
-                    let time = times.read(cells[column]).map_err(|problem| refuse(format!("time: {problem}")))?;
+                    let time =
+                        times.read(cells[column]).map_err(|problem| refuse(format!("time: {problem}")))?;
                     // Of seconds since 1970 only the difference has enough digits.
                     Span(((time - *first.get_or_insert(time)) * time_unit).round().max(0.0) as u64)
                 }
@@ -320,7 +336,8 @@ impl Series {
                 let step: Span = table.get("step")?.unwrap_or(STEP);
                 let count: u64 = lines.windows(2).map(|two| (two[1].0 - two[0].0).0.div_ceil(step.0)).sum();
                 if count > MOST_POINTS {
-                    let problem = format!("{count} steps are too many: make them longer, there may be {MOST_POINTS}");
+                    let problem =
+                        format!("{count} steps are too many: make them longer, there may be {MOST_POINTS}");
                     return Err(table.refuse("step", problem));
                 }
                 let points = linear(&lines, step, repeats.then_some(length));
@@ -410,8 +427,12 @@ fn check(quantity: Quantity, value: f64) -> Result<f64, String> {
     match quantity {
         Quantity::Rate if value > 0.0 && value < 1.0 => Err("is below 1 bit/s; 0 is an outage".to_owned()),
         Quantity::Rate if value > 1e18 => Err("must be at most 1e18 bit/s".to_owned()),
-        Quantity::Delay if value > crate::link::LONGEST.0 as f64 => Err("must be at most 180 days".to_owned()),
-        Quantity::Loss if value > 1.0 => Err(format!("must lie between 0 % and 100 %, is {} %", value * 100.0)),
+        Quantity::Delay if value > crate::link::LONGEST.0 as f64 => {
+            Err("must be at most 180 days".to_owned())
+        }
+        Quantity::Loss if value > 1.0 => {
+            Err(format!("must lie between 0 % and 100 %, is {} %", value * 100.0))
+        }
         Quantity::Loss => Ok(value),
         _ => Ok(value.round()),
     }

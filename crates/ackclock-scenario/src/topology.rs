@@ -186,9 +186,7 @@ impl Topology {
         let end = |key: &str, default: usize| match flow.get::<String>(key)? {
             None if *in_a_row => Ok(default),
             None => Err(flow.refuse(key, "is required")),
-            Some(name) => {
-                by_name.get(&name).copied().ok_or_else(|| unknown_node(flow, key, &name, names))
-            }
+            Some(name) => by_name.get(&name).copied().ok_or_else(|| unknown_node(flow, key, &name, names)),
         };
         let (from, to) = (end("from", 0)?, end("to", names.len() - 1)?);
         if from == to {
@@ -225,9 +223,8 @@ impl Topology {
         let mut left = distances[from]?;
         while node != to {
             let (link, far) = nodes.from[node].iter().copied().find(|(link, far)| {
-                distances[*far].is_some_and(|(delay, hops)| {
-                    (delay + self.links[*link].delay, hops + 1) == left
-                })
+                distances[*far]
+                    .is_some_and(|(delay, hops)| (delay + self.links[*link].delay, hops + 1) == left)
             })?;
             path.push(link);
             (node, left) = (far, distances[far]?);

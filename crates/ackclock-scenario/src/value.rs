@@ -52,7 +52,9 @@ fn meant(text: &str, error: UnitError) -> String {
         _ if number.is_empty() => String::new(),
         (Dimension::Time, "", "") => format!("; write \"{number} ms\" if milliseconds are meant"),
         (Dimension::Rate, "", "") => format!("; write \"{number} Mbit/s\" if that is meant"),
-        (Dimension::Rate, "", "B/s" | "kB/s" | "MB/s" | "GB/s") => "; of bytes, 1 MB/s is 8 Mbit/s".to_owned(),
+        (Dimension::Rate, "", "B/s" | "kB/s" | "MB/s" | "GB/s") => {
+            "; of bytes, 1 MB/s is 8 Mbit/s".to_owned()
+        }
         (Dimension::Rate, "", _) | (_, "", _) => String::new(),
         (Dimension::Rate, ..) => format!("; write \"{number} {prefix}bit/s\""),
         (Dimension::Bytes, ..) => format!("; write \"{number} {prefix}B\""),

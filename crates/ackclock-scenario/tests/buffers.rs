@@ -55,7 +55,8 @@ fn events_change_buffers_and_rates() {
     let Change::Queue(queue) = changes[2] else { panic!("{changes:?}") };
     // In packets of 1000 B: 1000 in a second.
     assert_eq!((limit(&scenario.links[0].queue), limit(queue)), (50, 20));
-    let listed = "event=[{ at = '1 s', set = 'dumbbell.queue.limit', to = ['5 ms', '1 bdp'], every = '1 s' }]";
+    let listed =
+        "event=[{ at = '1 s', set = 'dumbbell.queue.limit', to = ['5 ms', '1 bdp'], every = '1 s' }]";
     let scenario = read(&[settings[0], "flow.0.rtt=40 ms", listed]).scenario;
     let Change::InTurn(queues) = &scenario.events[0].change else { panic!("{:?}", scenario.events) };
     let limits = queues.iter().map(|change| match change {

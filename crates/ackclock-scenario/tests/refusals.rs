@@ -23,8 +23,14 @@ fn the_scenario_without_a_change_is_valid() {
 fn values() {
     let cases: &[(&str, String)] = &[
         // Units.
-        ("run.duration=10", format!("the unit is missing; {TIME}; write \"10 ms\" if milliseconds are meant")),
-        ("run.duration=\"10\"", format!("the unit is missing; {TIME}; write \"10 ms\" if milliseconds are meant")),
+        (
+            "run.duration=10",
+            format!("the unit is missing; {TIME}; write \"10 ms\" if milliseconds are meant"),
+        ),
+        (
+            "run.duration=\"10\"",
+            format!("the unit is missing; {TIME}; write \"10 ms\" if milliseconds are meant"),
+        ),
         ("run.duration=10 parsecs", format!("unknown unit; {TIME}")),
         ("run.duration=soon", format!("not a number; {TIME}")),
         ("dumbbell.delay=-5 ms", format!("must not be negative; {TIME}")),

@@ -202,7 +202,10 @@ fn queues_noise_and_sources() {
         ("dumbbell.rate_trace=a".into(), "dumbbell.rate_trace: give either rate or rate_trace, not both"),
         ("dumbbell.loss={ kind = \"trace\" }".into(), "loss.file: is required"),
         ("dumbbell.loss={ kind = \"gilbert_elliott\", to_bad = 0.1 }".into(), "loss.to_good: is required"),
-        ("dumbbell.loss={ kind = \"gilbert_elliott\", to_good = 0.1 }".into(), "loss.to_bad: is required, or good_time and bad_time instead"),
+        (
+            "dumbbell.loss={ kind = \"gilbert_elliott\", to_good = 0.1 }".into(),
+            "loss.to_bad: is required, or good_time and bad_time instead",
+        ),
         (
             "dumbbell.loss={ kind = \"bernoulli\", loss_bad = 0.1 }".into(),
             "loss.loss_bad: applies only with kind = \"gilbert_elliott\"",

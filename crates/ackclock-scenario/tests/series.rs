@@ -163,7 +163,11 @@ fn what_is_refused() {
     refused("", "0,2\n\n# a gap\n1,NaN\n", "a.csv:4: expected a number, found \"NaN\": leave the line out");
     refused("", "0,2\n1,\n", "a.csv:2: is empty: leave the line out");
     refused("", "0;2,5\n", "a.csv:1: \"2,5\" has a decimal comma: write 2.5");
-    refused("", "0,2\n1,4,5\n", "a.csv:2: has 3 columns, and the first line has 2; a number has a decimal point");
+    refused(
+        "",
+        "0,2\n1,4,5\n",
+        "a.csv:2: has 3 columns, and the first line has 2; a number has a decimal point",
+    );
     refused("", "0,2 furlongs\n", "a.csv:1: expected a number, found \"2 furlongs\"");
     refused("", "0,2 ms\n", "a.csv:1: 2 ms: unknown unit; expected a rate");
     refused("", "2\n", "rate_series.column: a.csv has 1 columns, and 2 is not one of them");
@@ -215,7 +219,9 @@ fn a_file_is_a_path() {
     let trace = measured("./a", "2\n", "delay = \"15 ms\"").unwrap();
     assert_eq!(trace.scenario.links[0].rate, Rate(6_000_000));
     // What the scenario says comes first.
-    let own = measured("a.csv", forms[0], "delay = \"5 ms\"\nqueue = { kind = \"codel\", limit = \"9 packets\" }").unwrap();
+    let own =
+        measured("a.csv", forms[0], "delay = \"5 ms\"\nqueue = { kind = \"codel\", limit = \"9 packets\" }")
+            .unwrap();
     assert_eq!(own.scenario.links[0].delay, Span::from_millis(5));
     for (csv, problem) in [
         ("0,12\n", "path: the file says nothing of delays: set dumbbell.delay, half of the round trip"),
@@ -262,7 +268,10 @@ fn states_in_time_or_in_packets() {
         ("to_good = 0.1", "loss.to_bad: is required, or good_time and bad_time instead"),
         ("good_time = \"1 s\"", "loss.bad_time: is required"),
         ("bad_time = \"1 s\"", "loss.good_time: is required"),
-        ("to_bad = 0.1, bad_time = \"1 s\"", "loss.bad_time: give either to_bad and to_good, of packets, or good_time"),
+        (
+            "to_bad = 0.1, bad_time = \"1 s\"",
+            "loss.bad_time: give either to_bad and to_good, of packets, or good_time",
+        ),
         ("good_time = \"1 us\", bad_time = \"1 s\"", "loss.good_time: must be at least 0.1 ms, is 1 us"),
     ] {
         let refusal = loss(keys).unwrap_err();

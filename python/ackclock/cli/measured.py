@@ -23,14 +23,19 @@ from ackclock.cli import options
 )
 @click.option("--rtt", metavar="TIME", help="RTT without queues, e.g. 40ms, where no file has one.")
 @click.option(
-    "-o", "--output", type=options.PATH, metavar="FILE", help="Write the scenario to FILE instead of printing it."
+    "-o",
+    "--output",
+    type=options.PATH,
+    metavar="FILE",
+    help="Write the scenario to FILE instead of printing it.",
 )
 @options.as_json
 def path(files: tuple[Path, ...], rtt: str | None, output: Path | None, as_json: bool) -> None:
     """Make a scenario of measurements of a path.
 
     Every line of the scenario says what is known of its value: measured, a bound (a TCP transfer that never
-    filled the path says "at least"), assumed, or cannot be known from this. Several files complete each other.
+    filled the path says "at least"), assumed, or cannot be known from this. Several files complete each
+    other.
 
     \b
     Examples:

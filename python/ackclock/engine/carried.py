@@ -1,6 +1,7 @@
 """The files that a scenario needs, for a folder in which it can be run again on another machine.
 
-Traces and tables lie in ``traces/``, and the scenario there names them so. The files of a control of one's own lie where
+Traces and tables lie in ``traces/``, and the scenario there names them so. The files of a control of one's
+own lie where
 its reference finds them from that folder: ``mine.py`` for ``mine:Mine``, ``target/release/libgentle.so`` for
 ``target/release/libgentle.so:gentle``. Modules and libraries that were installed stay outside.
 """

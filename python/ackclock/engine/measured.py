@@ -1,8 +1,8 @@
 """A scenario from measurements of a path, in which every line says how much is known of it.
 
-What iperf3 reports is read here; tables of rates and Mahimahi traces are read by the engine, as for ``path`` in
-a scenario. A TCP transfer shows what it got, which is at least what the path could carry; only a transfer that
-filled the path measures it.
+What iperf3 reports is read here; tables of rates and Mahimahi traces are read by the engine, as for ``path``
+in a scenario. A TCP transfer shows what it got, which is at least what the path could carry; only a transfer
+that filled the path measures it.
 """
 
 from __future__ import annotations
@@ -98,15 +98,27 @@ ASSUMED = (
     Fact("tcp.profile", "linux", "assumed", "senders of today"),
     Fact("tcp.packet", "1500 B", "assumed", "Ethernet"),
     Fact("dumbbell.rate", "100 Mbit/s", "cannot be known from this", "no file has a rate; this is a guess"),
-    Fact("dumbbell.delay", "20 ms", "cannot be known from this", "no file has a round trip, and this is a guess: give --rtt"),
+    Fact(
+        "dumbbell.delay",
+        "20 ms",
+        "cannot be known from this",
+        "no file has a round trip, and this is a guess: give --rtt",
+    ),
     Fact(
         "dumbbell.queue",
         {"kind": "droptail", "limit": "1 bdp"},
         "cannot be known from this",
         "one bandwidth-delay product, first in first out, is a guess",
     ),
-    Fact("dumbbell.loss", {"kind": "none"}, "cannot be known from this", "whether packets are lost at random; none is a guess"),
-    Fact("dumbbell.delay_noise", None, "cannot be known from this", "how much the delay varies without a queue"),
+    Fact(
+        "dumbbell.loss",
+        {"kind": "none"},
+        "cannot be known from this",
+        "whether packets are lost at random; none is a guess",
+    ),
+    Fact(
+        "dumbbell.delay_noise", None, "cannot be known from this", "how much the delay varies without a queue"
+    ),
     Fact("flow.controller", "cubic", "assumed", "the usual control of Linux"),
 )
 """The lines of a scenario where nothing is known, in the order of the file."""
@@ -130,7 +142,8 @@ def _of(file: Path, folder: Path, rtt: str | None) -> Iterable[Fact]:
 
 def _of_series(file: Path, folder: Path, rtt: str | None) -> Iterable[Fact]:
     """Return what a table of rates or a Mahimahi trace says; the engine reads it."""
-    name = str(file) if file.is_absolute() else os.path.relpath(file, folder)
+    is_elsewhere = file.is_absolute() and not file.is_relative_to(folder.absolute())
+    name = str(file) if is_elsewhere else os.path.relpath(file, folder)
     name = name if "." in name or "/" in name else f"./{name}"
     described: build.Table = {"path": str(file.resolve()), "flow": [{"controller": "reno"}]}
     described["run"] = {"duration": "1 s"}
@@ -144,7 +157,7 @@ def _of_series(file: Path, folder: Path, rtt: str | None) -> Iterable[Fact]:
     path = read.tables()["dumbbell"]
     words = {
         "rate_trace": "a Mahimahi trace: when 1500 B could be sent",
-        "rate_series": "a series of throughput: what was received, which is at least what the path could carry",
+        "rate_series": "throughput: what was received, which is at least what the path could carry",
         "delay_series": "half of the round trips, or the delays, of the same file",
         "loss_series": "the losses of the same file",
     }
@@ -166,7 +179,12 @@ def _of_tcp(report: Mapping[str, Any]) -> Iterable[Fact]:
     start, end = report["start"], report["end"]
     segment = int(start.get("tcp_mss") or start["tcp_mss_default"])
     packet = segment + IP_AND_TCP_BYTES
-    yield Fact("tcp.packet", f"{packet} B", "measured", f"segments of {segment} B and {IP_AND_TCP_BYTES} B of headers")
+    yield Fact(
+        "tcp.packet",
+        f"{packet} B",
+        "measured",
+        f"segments of {segment} B and {IP_AND_TCP_BYTES} B of headers",
+    )
     # Of the first seconds slow start is left out.
     sums = [each["sum"] for each in report["intervals"] if not each["sum"].get("omitted")]
     rates = [each["bits_per_second"] * packet / segment / 1e6 for each in sums if each["start"] >= 1.0]
@@ -181,7 +199,8 @@ def _of_tcp(report: Mapping[str, Any]) -> Iterable[Fact]:
     is_filled = least > 0 and usual >= FILLED * least
     of_rate = f"median of seconds, {packet}/{segment} of what iperf3 counts"
     if is_filled:
-        how = f"{of_rate}; the RTT rose from {least / 1e3:g} to {usual / 1e3:g} ms, so the transfer filled the path"
+        rose = f"the RTT rose from {least / 1e3:g} to {usual / 1e3:g} ms"
+        how = f"{of_rate}; {rose}, so the transfer filled the path"
         yield Fact("dumbbell.rate", build.mbps(round(mbps, 3)), "measured", how)
     else:
         how = f"at least this: {of_rate}; the RTT did not rise, so the transfer never filled the path"
@@ -194,7 +213,8 @@ def _of_tcp(report: Mapping[str, Any]) -> Iterable[Fact]:
         queue = {"kind": "droptail", "limit": limit}
         how = f"at least this: RTTs from {least / 1e3:g} to {most / 1e3:g} ms; the discipline is assumed"
         yield Fact("dumbbell.queue", queue, "a bound", how)
-    how = f"at most {resent / packets:.2g} at random: {resent} of {packets} packets were sent again, for any reason"
+    share = resent / packets
+    how = f"at most {share:.2g} at random: {resent} of {packets} packets were sent again, for any reason"
     yield Fact("dumbbell.loss", {"kind": "none"}, "a bound", how)
     control = end.get("sender_tcp_congestion")
     if control in KERNELS:
@@ -217,7 +237,7 @@ def _of_udp(report: Mapping[str, Any]) -> Iterable[Fact]:
     if share > MUCH_LOSS:
         how = f"what arrived of {sent:.4g} Mbit/s, more than the path carries, in packets of {packet} B"
         yield Fact("dumbbell.rate", build.mbps(round(arrived, 3)), "measured", how)
-        how = f"{share:.2g} of packets were lost because more was sent than the path carries; at random at most these"
+        how = f"at random at most the {share:.2g} of packets that were lost as more was sent than fits"
         yield Fact("dumbbell.loss", {"kind": "none"}, "a bound", how)
     else:
         how = f"at least this, which arrived of {sent:.4g} Mbit/s in packets of {packet} B"
@@ -247,7 +267,9 @@ def toml(known: Iterable[Fact]) -> str:
             lines += [*([""] if table else []), f"[[{of}]]" if of == "flow" else f"[{of}]"]
             table = of
         said = f"# {fact.standing}: {fact.how}"
-        lines.append(f"# {key}: {said[2:]}" if fact.value is None else f"{key} = {_value(fact.value)}  {said}")
+        lines.append(
+            f"# {key}: {said[2:]}" if fact.value is None else f"{key} = {_value(fact.value)}  {said}"
+        )
     return "\n".join([*lines, ""])
 
 

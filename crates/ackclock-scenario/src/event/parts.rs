@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use ackclock_units::{Rate, Span};
 
-use super::repeat::{EventRequest, differing};
 use super::reopened;
+use super::repeat::{EventRequest, differing};
 use crate::keys::{DUMBBELL, FILE, Form, LINK, PARKING_LOT, Section};
 use crate::link::{Changing, LONGEST, pair};
 use crate::model::{Change, Link, Loss, Queue};
@@ -72,8 +72,10 @@ impl<'f> Parts<'f> {
         let entries = source.entries().iter().filter(|(name, _)| TOPOLOGY.contains(&name.as_str()));
         let written = Node::table(entries.cloned().collect(), &source.origin);
         let sections = [("dumbbell", &DUMBBELL), ("parking_lot", &PARKING_LOT), ("link", &LINK)];
-        let (root, section) =
-            sections.into_iter().find(|(name, _)| written.get(name).is_some()).unwrap_or(("dumbbell", &DUMBBELL));
+        let (root, section) = sections
+            .into_iter()
+            .find(|(name, _)| written.get(name).is_some())
+            .unwrap_or(("dumbbell", &DUMBBELL));
         let mut parts = Parts { written, root, section, parts: Vec::new(), file };
         let count = parts.tables().len();
         // A parking lot has all links.
@@ -233,7 +235,9 @@ impl<'f> Parts<'f> {
         let (key, follows) = match key {
             "rate" if has("rate") => (PlainKey::Rate, !of_reverse(&["rate", "rate_trace", "rate_series"])),
             "delay" if has("delay") => (PlainKey::Delay, !of_reverse(&["delay", "delay_series"])),
-            "up" if (both || of.get("up").is_some()) && of.get("rate_series").is_none() => (PlainKey::Up, !of_reverse(&["up"])),
+            "up" if (both || of.get("up").is_some()) && of.get("rate_series").is_none() => {
+                (PlainKey::Up, !of_reverse(&["up"]))
+            }
             "loss.rate" => {
                 let loss = of.get("loss")?;
                 let is_plain = loss.entries().iter().all(|(key, node)| match key.as_str() {
@@ -320,7 +324,8 @@ impl Plain {
                 }
             }
         }
-        let mut both = [(self.sets[0], false), (self.sets[1], true)].into_iter().filter(|(is_set, _)| *is_set);
+        let mut both =
+            [(self.sets[0], false), (self.sets[1], true)].into_iter().filter(|(is_set, _)| *is_set);
         // The first is the one that is written.
         let is_first_reverse = both.next().is_some_and(|(_, reverse)| reverse);
         let mut put = |reverse: bool, content: Content| {

@@ -233,11 +233,7 @@ impl Track {
     }
 
     /// The changes of the event, by link within its table.
-    pub fn into_changes(
-        self,
-        event: &Table<'_>,
-        request: &EventRequest<'_>,
-    ) -> Read<Vec<(usize, Change)>> {
+    pub fn into_changes(self, event: &Table<'_>, request: &EventRequest<'_>) -> Read<Vec<(usize, Change)>> {
         let mut changes = Vec::new();
         for (link, kinds) in self.kinds.into_iter().enumerate() {
             for (kind, mut values) in kinds {
@@ -335,15 +331,13 @@ pub struct Repeats {
 impl Repeats {
     /// Takes over those among `requests` that repeat or are random, and what all events of their keys make of the links
     /// at the start.
-    pub fn read(
-        events: &[Table<'_>],
-        requests: &[EventRequest<'_>],
-        parts: &mut Parts<'_>,
-    ) -> Read<Repeats> {
+    pub fn read(events: &[Table<'_>], requests: &[EventRequest<'_>], parts: &mut Parts<'_>) -> Read<Repeats> {
         let mut repeats = Repeats::default();
         for special in [true, false] {
             for (event, request) in events.iter().zip(requests) {
-                if request.is_special() != special || !(special || repeats.by_path.contains_key(&request.path)) {
+                if request.is_special() != special
+                    || !(special || repeats.by_path.contains_key(&request.path))
+                {
                     continue;
                 }
                 let part = parts.of(event, request)?;

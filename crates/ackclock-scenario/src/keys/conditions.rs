@@ -119,12 +119,32 @@ const fn series(unit: &'static str) -> [Key; 10] {
         ),
         key("column", Form::Column, "(2; with every 1)", "where the values are"),
         key("time", Form::Column, "(1)", "where the times are; they count from the first line on"),
-        key("every", Form::PositiveTime, NONE, "time from one line to the next, in place of a column of times"),
+        key(
+            "every",
+            Form::PositiveTime,
+            NONE,
+            "time from one line to the next, in place of a column of times",
+        ),
         key("unit", Form::Text, unit, "of values without one, as in this format; 1 and % for shares"),
         key("time_unit", Form::Text, "s", "of times without one"),
-        key("scale", Form::Number(1e-9, 1e9), "1", "what values are multiplied by: 0.5 for half of a round trip"),
-        key("between", Form::Word(Between::WORDS), "hold", "lines: a value holds until the next, or moves there"),
-        key("step", Form::PositiveTime, "(100 ms, with linear)", "linear: length of the steps, each at its mean"),
+        key(
+            "scale",
+            Form::Number(1e-9, 1e9),
+            "1",
+            "what values are multiplied by: 0.5 for half of a round trip",
+        ),
+        key(
+            "between",
+            Form::Word(Between::WORDS),
+            "hold",
+            "lines: a value holds until the next, or moves there",
+        ),
+        key(
+            "step",
+            Form::PositiveTime,
+            "(100 ms, with linear)",
+            "linear: length of the steps, each at its mean",
+        ),
         key(
             "repeat",
             Form::Flag,
@@ -142,7 +162,8 @@ static LOSSES_OVER_TIME: [Key; 10] = series("1");
 pub static RATE_SERIES: Section = Section { name: "rate_series", selector: None, also: None, keys: &RATES };
 
 /// A delay over time.
-pub static DELAY_SERIES: Section = Section { name: "delay_series", selector: None, also: None, keys: &DELAYS };
+pub static DELAY_SERIES: Section =
+    Section { name: "delay_series", selector: None, also: None, keys: &DELAYS };
 
 /// A loss rate over time.
 pub static LOSS_SERIES: Section =

@@ -73,8 +73,12 @@ const RATE_OVER_TIME: Key = key(
     NONE,
     "a rate over time from a file, in place of the rate; 0 is an outage",
 );
-const DELAY_OVER_TIME: Key =
-    key("delay_series", Form::Table(&DELAY_SERIES), NONE, "a delay over time from a file, in place of the delay");
+const DELAY_OVER_TIME: Key = key(
+    "delay_series",
+    Form::Table(&DELAY_SERIES),
+    NONE,
+    "a delay over time from a file, in place of the delay",
+);
 const LOSS_OVER_TIME: Key =
     key("loss_series", Form::Table(&LOSS_SERIES), NONE, "a rate of independent losses over time from a file");
 

@@ -31,8 +31,21 @@ const TIMES: &[&str] = &["time", "timestamp", "t", "seconds", "second", "sec", "
 const TIME_UNITS: &[(&str, &[&str])] =
     &[("s", &["s", "sec", "secs", "second", "seconds"]), ("ms", &["ms", "msec"]), ("us", &["us", "usec"])];
 const RATES: &[&str] = &[
-    "rate", "throughput", "bandwidth", "goodput", "capacity", "bitrate", "speed", "mbps", "kbps", "bps", "gbps", "mbit", "kbit",
-    "download", "downlink",
+    "rate",
+    "throughput",
+    "bandwidth",
+    "goodput",
+    "capacity",
+    "bitrate",
+    "speed",
+    "mbps",
+    "kbps",
+    "bps",
+    "gbps",
+    "mbit",
+    "kbit",
+    "download",
+    "downlink",
 ];
 const RATE_UNITS: &[(&str, &[&str])] = &[
     ("Mbit/s", &["mbps", "mbit", "mbit/s", "mb/s", "mbits"]),
