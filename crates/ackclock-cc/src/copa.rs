@@ -142,10 +142,12 @@ impl Copa {
         self.params.mode_switching && self.round > self.empty + NEARLY_EMPTY.1
     }
 
-    fn choose_mode(&mut self, new_round: bool, delays: &Delays) {
+    /// `is_limit`: the window limits what is sent. Where it does not, the rate does not swing, so that RTTs which do not differ
+    /// say nothing about others.
+    fn choose_mode(&mut self, new_round: bool, is_limit: bool, delays: &Delays) {
         let queued = (delays.standing - delays.least).0 as f64;
         // Equality is a path on which no RTT differs from another: its queue is empty.
-        if queued <= NEARLY_EMPTY.0 * (delays.largest - delays.least).0 as f64 {
+        if !is_limit || queued <= NEARLY_EMPTY.0 * (delays.largest - delays.least).0 as f64 {
             self.empty = self.round;
         }
         let default = 1.0 / self.params.delta;
@@ -260,7 +262,7 @@ impl Controller for Copa {
                 let new_round = ack.round > self.round;
                 self.round = ack.round;
                 if let Some(delays) = self.delays.map(|delays| delays.at(now)) {
-                    self.choose_mode(new_round, &delays);
+                    self.choose_mode(new_round, ack.window_limited, &delays);
                     if new_round && !self.base.in_slow_start() {
                         match self.params.velocity {
                             Velocity::Paper => self.choose_velocity(),

@@ -182,13 +182,14 @@ inline_always int is_competitive(const struct control *control)
 	return control->crowded > CROWDED;
 }
 
-inline_always void choose_mode(struct control *control, u32 dq, u8 new_round)
+/* Where the window is not the limit the rate does not swing, and RTTs that do not differ say nothing about others. */
+inline_always void choose_mode(struct control *control, u32 dq, const struct ack *ack)
 {
-	if (10ULL * dq <= range(control))
+	if (!ack->window_limited || 10ULL * dq <= range(control))
 		control->crowded = 0;
 	if (!is_competitive(control))
 		control->inverse_delta = INVERSE(2);
-	else if (new_round && !control->lost && control->inverse_delta < INVERSE(100))
+	else if (ack->new_round && !control->lost && control->inverse_delta < INVERSE(100))
 		control->inverse_delta += control->inverse_delta < INVERSE(99) ? INVERSE(1)
 									: INVERSE(100) - control->inverse_delta;
 }
@@ -294,7 +295,7 @@ inline_always void control_ack(struct control *control, const struct ack *ack)
 	}
 	if (control->smoothed) {
 		dq = is_stale(control, ack->now) ? 0 : queued(control);
-		choose_mode(control, dq, ack->new_round);
+		choose_mode(control, dq, ack);
 		if (ack->new_round && !base_in_slow_start(&control->base))
 			choose_velocity(control);
 		wanted = adapted(control, ack, dq);

@@ -12,6 +12,7 @@ mod dualpi2;
 mod environment;
 mod events;
 mod goodput;
+mod holders;
 mod illinois;
 mod ledbat;
 mod linux;

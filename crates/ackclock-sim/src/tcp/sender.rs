@@ -37,6 +37,8 @@ pub struct TcpSender<R> {
     phase: Phase,
     /// The window, not the application or the receiver, ended the last sending.
     window_limited: bool,
+    /// Where the window did not: the application, which had nothing to send, and not the receiver.
+    out_of_data: bool,
     /// Packets sent since the last event.
     burst: u32,
     settings: PacketSettings,
@@ -99,6 +101,7 @@ impl<R: Recovery> TcpSender<R> {
             flight: Flight::default(),
             phase: Phase::NotStarted,
             window_limited: true,
+            out_of_data: false,
             burst: 0,
             settings: PacketSettings {
                 receive_window: packets.receive_window.min(MOST_IN_FLIGHT),
@@ -441,7 +444,9 @@ impl<R: Recovery> TcpSender<R> {
                 None
             }
             NextPacket::NoData => {
-                self.window_limited = false;
+                // Only an empty send queue is a limit of the application (draft-ietf-ccwg-bbr, and tcp_rate_check_app_limited of
+                // Linux).
+                (self.window_limited, self.out_of_data) = (false, !has_data);
                 let is_complete = self.phase == Phase::Stopped && self.flight.outstanding() == 0;
                 self.meter.hold(
                     now,
@@ -451,7 +456,7 @@ impl<R: Recovery> TcpSender<R> {
                         (false, true) => Holder::Nothing,
                     },
                 );
-                if self.measuring.follows_packets() {
+                if !has_data && self.measuring.follows_packets() {
                     self.measuring.on_no_data(self.recovery.in_flight(self.flight));
                 }
                 None
@@ -463,7 +468,7 @@ impl<R: Recovery> TcpSender<R> {
     fn stamp(&mut self, now: Time, sequence: u64, again: bool) {
         let idle = self.flight.outstanding() == 0;
         let tx_in_flight = self.recovery.in_flight(self.flight) + 1;
-        let limited = self.measuring.is_limited(!self.window_limited);
+        let limited = self.measuring.is_limited(!self.window_limited && self.out_of_data);
         if self.measuring.follows_losses() && idle && !again && limited {
             self.tell(now, Signal::Restart);
         }
