@@ -27,6 +27,7 @@ mod prague;
 mod properties;
 mod receivers;
 mod reno_theory;
+mod repairs;
 mod responses;
 mod rounds;
 mod summary;

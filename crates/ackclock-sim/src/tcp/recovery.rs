@@ -50,6 +50,8 @@ pub struct Outcome {
     pub lost: bool,
     /// The loss episode ends.
     pub recovered: bool,
+    /// A loss has been repaired before it was seen: an episode that is over at once.
+    pub repaired: bool,
     /// The last episode or timeout was a false alarm.
     pub undone: bool,
     /// The window falls to this many packets if it is larger, after the end of the episode.
@@ -129,6 +131,11 @@ pub trait Recovery: std::fmt::Debug + Send {
     /// An acknowledgement up to `cumulative` arrived at `now`, with selective blocks if it has any. `flight` is as it
     /// was before; the sender moves `oldest` afterwards.
     fn on_ack(&mut self, now: Time, cumulative: u64, blocks: Option<SackBlocks>, flight: Flight) -> Outcome;
+
+    /// An acknowledgement that repeats what all before have said, up to `cumulative`, arrives while nothing is outstanding.
+    fn on_duplicate(&mut self, cumulative: u64, blocks: Option<SackBlocks>) {
+        let _ = (cumulative, blocks);
+    }
 
     /// The retransmission timer expired at `now`.
     fn on_timeout(&mut self, now: Time, flight: Flight);

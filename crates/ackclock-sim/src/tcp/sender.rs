@@ -181,6 +181,9 @@ impl<R: Recovery> TcpSender<R> {
         };
         let advances = ack.sequence > self.flight.oldest;
         if ack.sequence < self.flight.oldest || self.flight.outstanding() == 0 {
+            if ack.sequence == self.flight.oldest {
+                self.recovery.on_duplicate(ack.sequence, blocks);
+            }
             return;
         }
         let was_recovering = self.recovery.recovering();
@@ -220,7 +223,8 @@ impl<R: Recovery> TcpSender<R> {
             report.marked = Packets(self.measuring.marked(ack, outcome.delivered));
         }
         self.tell(context.now, Signal::Ack(report));
-        if outcome.undone || outcome.recovered || outcome.moderated.is_some() || outcome.lost {
+        if outcome.undone || outcome.recovered || outcome.moderated.is_some() || outcome.lost || outcome.repaired
+        {
             self.follow(context, outcome);
         }
         if ack.is_echo() && !self.measuring.counts_marks() {
@@ -345,11 +349,14 @@ impl<R: Recovery> TcpSender<R> {
         if let Some(window) = outcome.moderated {
             self.signal(context, Signal::Moderated { window: Packets(window) });
         }
-        if outcome.lost {
+        if outcome.lost || outcome.repaired {
             self.meter.note_loss_event();
             // A mark in the same window has cut it already (RFC 3168, section 6.1.2).
             if self.flight.oldest >= self.marked_until {
                 self.signal(context, Signal::Loss { ecn: false });
+                if outcome.repaired {
+                    self.signal(context, Signal::Recovered);
+                }
             }
         }
     }

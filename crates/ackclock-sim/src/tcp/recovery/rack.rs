@@ -7,7 +7,7 @@
 //! The reordering window is zero in recovery or with three reports, as long as no reordering was seen, else a
 //! quarter of the smallest RTT, times one more than the duplicates that the receiver reported (section 6.2,
 //! step 4). A tail loss probe goes out two smoothed RTTs after the last transmission (section 7), and takes the place of a
-//! timeout that would come before it.
+//! timeout that would come before it. What it repairs costs a reduction of the window (section 7.4.2).
 //!
 //! An episode or timeout is undone when the receiver reports all of its retransmissions as duplicates (RFC 2883), or when
 //! new data is acknowledged whose time stamp is older than the first retransmission: the packet was late, not lost
@@ -173,6 +173,7 @@ impl Rack {
         (self.recovering, self.recovery_point) = (true, flight.next);
         self.reduction = Reduction::new(self.window);
         (self.doubtful, self.first_resent) = (Some(0), None);
+        self.probe.stop();
         self.window_persists = self.window_persists.saturating_sub(1);
         if self.window_persists == 0 {
             self.window_quarters = 1;
@@ -263,11 +264,17 @@ impl Recovery for Rack {
         if self.recovering {
             self.reduction.on_ack(outcome.delivered, advances && !newly_lost);
         }
-        self.probe.on_ack(cumulative);
+        if self.probe.on_ack(cumulative, blocks, advances) {
+            (outcome.repaired, self.doubtful) = (true, None);
+        }
         if advances || outcome.delivered > 0 {
             self.arm_probe(now, after);
         }
         outcome
+    }
+
+    fn on_duplicate(&mut self, cumulative: u64, blocks: Option<SackBlocks>) {
+        self.probe.on_ack(cumulative, blocks, false);
     }
 
     fn on_timeout(&mut self, now: Time, flight: Flight) {
@@ -362,7 +369,7 @@ impl Recovery for Rack {
         }
         self.sent.send(now, sequence, again, flight.oldest);
         let next = flight.next.max(sequence + 1);
-        self.probe.on_sent(next);
+        self.probe.on_sent(next, again);
         if self.recovering {
             self.reduction.on_sent();
         } else if !self.probe.is_under_way() {

@@ -2,6 +2,8 @@
 
 use ackclock_units::{Span, Time};
 
+use super::blocks::reports_duplicate;
+use crate::payload::SackBlocks;
 use crate::tcp::deadline::Deadline;
 
 /// The receiver may hold an acknowledgement back for as long as this (section 7.2).
@@ -14,8 +16,8 @@ pub struct Probe {
     deadline: Deadline,
     /// One goes out now, whatever the window.
     is_due: bool,
-    /// While one is under way: the acknowledgement that ends it.
-    end: Option<u64>,
+    /// While one is under way: the acknowledgement up to which it counts, and whether it repeats a packet.
+    under_way: Option<(u64, bool)>,
 }
 
 impl Probe {
@@ -31,9 +33,10 @@ impl Probe {
         self.deadline.set(now + smoothed.saturating_mul(2) + delay);
     }
 
-    /// None goes out until it is armed again.
+    /// None goes out until it is armed again, and one that is under way repairs nothing: a loss is known by other means.
     pub fn stop(&mut self) {
         self.deadline.clear();
+        self.under_way = None;
     }
 
     /// Whether the time has come at `now` to send one: none is under way, and packets are `outstanding`.
@@ -41,14 +44,14 @@ impl Probe {
         if !self.deadline.expires(now) {
             return false;
         }
-        self.is_due = self.end.is_none() && outstanding;
+        self.is_due = self.under_way.is_none() && outstanding;
         self.is_due
     }
 
     /// The retransmission timer expires first: one goes out now in its place, if it is armed and none is under way. Returns
     /// whether it does.
     pub fn hasten(&mut self) -> bool {
-        let hastens = self.deadline.is_set() && self.end.is_none();
+        let hastens = self.deadline.is_set() && self.under_way.is_none();
         if hastens {
             self.deadline.clear();
             self.is_due = true;
@@ -56,17 +59,28 @@ impl Probe {
         hastens
     }
 
-    /// An acknowledgement up to `cumulative` arrives.
-    pub fn on_ack(&mut self, cumulative: u64) {
-        if self.end.is_some_and(|end| cumulative >= end) {
-            self.end = None;
+    /// An acknowledgement up to `cumulative` arrives, which has `blocks` or `advances`. Returns whether the probe has repaired a
+    /// loss that nothing else has shown (section 7.4.2): it repeated a packet, what was sent after it is acknowledged, and the
+    /// receiver has not reported that packet as a duplicate.
+    pub fn on_ack(&mut self, cumulative: u64, blocks: Option<SackBlocks>, advances: bool) -> bool {
+        let Some((end, again)) = self.under_way else { return false };
+        if cumulative < end {
+            return false;
         }
+        let came_twice =
+            reports_duplicate(blocks, cumulative) && blocks.is_some_and(|[first, ..]| first.1 == end);
+        let is_bare_duplicate = !advances && blocks.is_none();
+        let repaired = again && !came_twice && cumulative > end;
+        if !again || came_twice || repaired || is_bare_duplicate {
+            self.under_way = None;
+        }
+        repaired
     }
 
-    /// A packet is sent, after which `next` is the next new one: the probe, if one was due.
-    pub fn on_sent(&mut self, next: u64) {
+    /// A packet is sent, for the first time or `again`, after which `next` is the next new one: the probe, if one was due.
+    pub fn on_sent(&mut self, next: u64, again: bool) {
         if std::mem::take(&mut self.is_due) {
-            self.end = Some(next);
+            self.under_way = Some((next, again));
         }
     }
 
@@ -80,9 +94,9 @@ impl Probe {
         self.is_due = false;
     }
 
-    /// Whether one was sent and is not acknowledged.
+    /// Whether one was sent of which it is not known yet what it has repaired.
     pub const fn is_under_way(&self) -> bool {
-        self.end.is_some()
+        self.under_way.is_some()
     }
 
     /// When it must be checked.
