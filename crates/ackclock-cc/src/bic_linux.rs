@@ -6,9 +6,12 @@
 //! window is kept. The kernel counts acknowledgements per packet of growth in whole numbers, and so does
 //! this: with floating point the slow stretch around the last maximum would be half as long.
 //!
-//! The kernel makes up for delayed acknowledgements by their estimated number of packets, in 16ths. The
+//! The kernel makes up for delayed acknowledgements by their estimated number of packets, in 16ths, above 14 packets. The
 //! estimate starts at 32/16 and, being truncated, never falls below 31/16: with one acknowledgement per
-//! packet its BIC grows 31/16 times as fast as it is meant to. So does this.
+//! packet its BIC grows 31/16 times as fast as it is meant to, and where the count is small, faster, because the quotient
+//! is a whole number, too: 3 * 16/31 is 1. So does this.
+//!
+//! A timeout makes the kernel forget the last maximum and the estimate.
 
 use ackclock_units::Time;
 
@@ -28,6 +31,8 @@ crate::parameters! {
         beta: f64 = 819.0 / 1024.0, Domain::Number { minimum: 0.001, maximum: 0.999 };
         /// release bandwidth to new flows
         fast_convergence: bool = true, Domain::Flag;
+        /// acknowledgements per packet of growth are whole, as since Linux 4.0; before it took one more, half of one on average
+        whole_counts: bool = true, Domain::Flag;
     }
 }
 
@@ -65,6 +70,24 @@ impl BicLinuxParams {
         let count = if last_max == 0.0 { count.min(LARGEST_COUNT_BEFORE_LOSS) } else { count };
         count.max(1.0)
     }
+
+    /// [`count`](BicLinuxParams::count) as it applies where an acknowledgement stands for `ratio` packets: mostly a
+    /// whole number, and the same up to `low_window`.
+    #[must_use]
+    pub fn corrected(&self, w: f64, count: f64, ratio: AckRatio) -> f64 {
+        let each = count / ratio.value();
+        match (w <= self.low_window, self.whole_counts) {
+            (true, _) => count,
+            (false, true) => libm::floor(each).max(1.0),
+            (false, false) => each.max(1.0),
+        }
+    }
+}
+
+/// The kernel's window, which is whole: n times 1/n of a packet are one, whatever rounding makes of them.
+fn whole(window: f64) -> f64 {
+    const ROUNDING: f64 = 1.0 / 4096.0;
+    libm::floor(window + ROUNDING)
 }
 
 /// Packets per acknowledgement as the kernel estimates them, in 16ths.
@@ -96,7 +119,7 @@ impl AckRatio {
 pub struct BicLinux {
     params: BicLinuxParams,
     base: Base,
-    /// Window of the last loss, whole packets; 0 before the first.
+    /// Window of the last loss, whole packets; 0 before the first, and after a timeout.
     last_max: f64,
     /// Whole part of the window for which `count` was computed.
     counted_at: f64,
@@ -107,11 +130,11 @@ pub struct BicLinux {
 impl BicLinux {
     fn kept(&self) -> f64 {
         let w = self.base.window();
-        w * if w <= self.params.low_window { 0.5 } else { self.params.beta }
+        w * if whole(w) <= self.params.low_window { 0.5 } else { self.params.beta }
     }
 
     fn note_maximum(&mut self) {
-        let w = libm::floor(self.base.window());
+        let w = whole(self.base.window());
         let converging = self.params.fast_convergence && w < self.last_max;
         self.last_max = if converging { libm::floor(w * (1.0 + self.params.beta) / 2.0) } else { w };
         self.counted_at = f64::INFINITY;
@@ -140,13 +163,12 @@ impl Controller for BicLinux {
                 }
                 let growth = self.base.slow_start(&ack);
                 if growth > 0.0 {
-                    let w = self.base.window();
-                    if w < self.counted_at || w >= self.counted_at + 1.0 {
-                        self.counted_at = libm::floor(w);
+                    let w = whole(self.base.window());
+                    if w != self.counted_at {
+                        self.counted_at = w;
                         self.count = self.params.count(self.counted_at, self.last_max);
                     }
-                    let count = (self.count / self.ack_ratio.value()).max(1.0);
-                    self.base.add(growth / count);
+                    self.base.add(growth / self.params.corrected(self.counted_at, self.count, self.ack_ratio));
                 }
             }
             Signal::Loss { .. } => {
@@ -156,10 +178,9 @@ impl Controller for BicLinux {
             }
             Signal::Timeout { first } => {
                 let kept = self.kept();
-                if first {
-                    self.note_maximum();
-                }
                 self.base.timeout(first, kept);
+                (self.last_max, self.counted_at) = (0.0, f64::INFINITY);
+                self.ack_ratio = AckRatio::default();
             }
             _ => self.base.react(signal, self.params.beta),
         }

@@ -2,7 +2,7 @@
 
 use ackclock_cc::africa::{Africa, AfricaParams, Fast, SlowDecrease};
 use ackclock_cc::bic::{Bic, BicParams, Search};
-use ackclock_cc::bic_linux::{BicLinux, BicLinuxParams};
+use ackclock_cc::bic_linux::{AckRatio, BicLinux, BicLinuxParams};
 use ackclock_cc::compound::{Compound, CompoundParams};
 use ackclock_cc::constant::{Constant, ConstantParams};
 use ackclock_cc::copa::{Copa, CopaParams};
@@ -320,7 +320,7 @@ fn bic_linux_counts_beyond_its_maximum() {
 
 /// 819/1024 of 1000 are kept, 799.8046875, and 1000 is the maximum. Of 799 whole packets a quarter of the distance is 50, more
 /// than 16: floor(799/16) = 49 acknowledgements per packet, of which the estimate of 31/16 per acknowledgement makes
-/// 49 * 16/31. From 800 on they are 50. What comes in recovery, and duplicates, are not in the estimate.
+/// floor(49 * 16/31) = 25. From 800 on they are 50, and floor(50 * 16/31) = 25, too. What comes in recovery, and duplicates, are not in the estimate.
 #[test]
 fn bic_linux_by_hand() {
     let mut bic = BicLinux::new(BicLinuxParams::default(), at(1000.0));
@@ -330,8 +330,7 @@ fn bic_linux_by_hand() {
     tell(&mut bic, Signal::Ack(Ack { recovering: true, ..burst }));
     assert_eq!(tell(&mut bic, Signal::Ack(Ack { credit: 0.0, ..burst })), window);
     for _ in 0..7 {
-        let count = if window < 800.0 { 49.0 } else { 50.0 };
-        window += 31.0 / 16.0 / count;
+        window += 1.0 / 25.0;
         near(tell(&mut bic, plain()), window, 1e-9);
     }
     near(internal(&bic, "alpha"), window / 50.0, 1e-9);
@@ -339,7 +338,8 @@ fn bic_linux_by_hand() {
 }
 
 /// Fast convergence: a loss event at 799 of 1000 whole packets makes floor(799 * (1 + 819/1024)/2) = 719 the maximum. Up to 14
-/// packets half is kept. A timeout keeps as much for ssthresh; the second of a packet notes no maximum.
+/// packets half is kept. A timeout keeps as much for ssthresh, and leaves no maximum: above 47 packets 20 acknowledgements make a
+/// packet then, floor(20 * 16/31) = 10 by the estimate, which starts anew.
 #[test]
 fn bic_linux_notes_its_maximum() {
     for (fast_convergence, last_max) in [(true, 719.0), (false, 799.0)] {
@@ -354,7 +354,46 @@ fn bic_linux_notes_its_maximum() {
     assert_eq!(tell(&mut timed_out, TIMEOUT), 1.0);
     assert_eq!(ssthresh(&timed_out), 799.804_687_5);
     tell(&mut timed_out, Signal::Timeout { first: false });
-    assert_eq!((ssthresh(&timed_out), internal(&timed_out, "last_max")), (799.804_687_5, 1000.0));
+    assert_eq!((ssthresh(&timed_out), internal(&timed_out, "last_max")), (799.804_687_5, 0.0));
+    let mut later = bic(1000.0);
+    tell(&mut later, LOSS);
+    for _ in 0..100 {
+        tell(&mut later, Signal::Ack(Ack { delivered: Packets(9), ..Ack::of_one_packet() }));
+    }
+    tell(&mut later, TIMEOUT);
+    let until = ssthresh(&later);
+    while tell(&mut later, plain()) < until {}
+    let window = tell(&mut later, plain());
+    near(tell(&mut later, plain()), window + 0.1, 1e-9);
+}
+
+/// Acknowledgements of one packet each that make one of growth, as `tcp_bic.c` counts them: the window itself up to 14 packets,
+/// where the estimate of 31/16 has no part; then whole numbers, before and after the division by it.
+#[test]
+fn bic_linux_counts_small_windows_in_whole_numbers() {
+    let mut ratio = AckRatio::default();
+    ratio.note(1);
+    for (w, last_max, acks) in [
+        (3.0, 0.0, 3.0),
+        (5.0, 0.0, 5.0),
+        (14.0, 0.0, 14.0),
+        // floor(15/16) = 0: one per acknowledgement. floor(50/16) = 3, floor(3 * 16/31) = 1.
+        (15.0, 0.0, 1.0),
+        (50.0, 0.0, 1.0),
+        // floor(1000/16) = 62, at most 20: floor(20 * 16/31) = 10.
+        (1000.0, 0.0, 10.0),
+        (14.0, 100.0, 14.0),
+        // A quarter of 50 is 12: floor(50/12) = 4, floor(4 * 16/31) = 2.
+        (50.0, 100.0, 2.0),
+        // 3 below: 50 * 20/4 = 250, floor(250 * 16/31) = 129. 10 beyond: 50 * 3/10 = 15, floor(15 * 16/31) = 7.
+        (50.0, 53.0, 129.0),
+        (50.0, 40.0, 7.0),
+        // Far from it: 62, floor(62 * 16/31) = 32.
+        (1000.0, 2000.0, 32.0),
+    ] {
+        let params = BicLinuxParams::default();
+        assert_eq!(params.corrected(w, params.count(w, last_max), ratio), acks, "{w} of {last_max}");
+    }
 }
 
 /// A Compound TCP whose dwnd grows by 6 - 1 = 5 packets per round trip with little queued, and loses a tenth of what is.

@@ -2,7 +2,7 @@
 /*
  * BIC as in Linux (behaviour of tcp_bic.c): ACKs per packet of growth in whole numbers, a quarter of the distance to
  * the last maximum per round trip, at most 16 packets; a loss event keeps 819/1024. The estimate of packets per ACK,
- * in 16ths, makes up for delayed ACKs, and never falls below 31/16.
+ * in 16ths, makes up for delayed ACKs above 14 packets, and never falls below 31/16. A timeout makes it forget both.
  */
 #include "control.h"
 
@@ -17,7 +17,7 @@
 
 struct control {
 	struct base base;
-	/* Window of the last loss, whole packets; 0 before the first. */
+	/* Window of the last loss, whole packets; 0 before the first, and after a timeout. */
 	u32 last_max;
 	/* Packets per ACK, times 16. */
 	u32 ack_ratio;
@@ -31,10 +31,16 @@ inline_always void control_start(struct control *control)
 	control->ack_ratio = 2 * 16;
 }
 
+/* The window in whole packets: n times 1/n of a packet are one, whatever rounding makes of them. */
+inline_always u32 whole(u64 window)
+{
+	return (window + (PACKET >> 12)) >> 32;
+}
+
 /* ACKs per packet of growth. */
 inline_always u32 count(const struct control *control)
 {
-	u32 window = control->base.window >> 32, last_max = control->last_max, distance, found;
+	u32 window = whole(control->base.window), last_max = control->last_max, distance, found;
 	u64 slow = (u64)window * SMOOTH_PART / B;
 
 	if (window <= LOW_WINDOW)
@@ -59,7 +65,8 @@ inline_always u32 count(const struct control *control)
 inline_always void control_ack(struct control *control, const struct ack *ack)
 {
 	struct base *base = &control->base;
-	u64 growth, per_packet;
+	u64 growth;
+	u32 acks;
 
 	if (!ack->is_again)
 		control->newly = ack->delivered - control->delivered;
@@ -69,20 +76,23 @@ inline_always void control_ack(struct control *control, const struct ack *ack)
 	growth = base_slow_start(base, ack->growth);
 	if (!growth)
 		return;
-	per_packet = 16ULL * count(control);
-	if (per_packet < control->ack_ratio)
-		per_packet = control->ack_ratio;
-	base->window = limited(base->window + (growth << 16) * control->ack_ratio / per_packet, PACKET);
+	acks = count(control);
+	if (whole(base->window) > LOW_WINDOW) {
+		acks = 16ULL * acks / control->ack_ratio;
+		if (!acks)
+			acks = 1;
+	}
+	base->window = limited(base->window + (growth << 16) / acks, PACKET);
 }
 
 inline_always u32 control_keep(const struct control *control, u64 now)
 {
-	return control->base.window <= LOW_WINDOW * PACKET ? ONE / 2 : KEEP;
+	return whole(control->base.window) <= LOW_WINDOW ? ONE / 2 : KEEP;
 }
 
 inline_always void note_maximum(struct control *control, u64 lost_at)
 {
-	u32 window = lost_at >> 32;
+	u32 window = whole(lost_at);
 
 	control->last_max = window < control->last_max ? CONVERGENCE(window) : window;
 }
@@ -94,11 +104,9 @@ inline_always void control_after_loss(struct control *control, u64 now)
 
 inline_always void control_timeout(struct control *control, int first, u64 now)
 {
-	u64 window = control->base.window;
-
 	base_timeout(&control->base, first, control_keep(control, now));
-	if (first)
-		note_maximum(control, window);
+	control->last_max = 0;
+	control->ack_ratio = 2 * 16;
 }
 
 inline_always void control_internals(const struct control *control, u64 *values)
