@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import importlib
+import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 
+import polars as pl
 import pytest
 
-from ackclock.engine import followed
+from ackclock.engine import controls, followed
 from conftest import BOTTLENECK, Finished
 
 HELPER = "KEEP = 0.5\n"
@@ -57,16 +62,30 @@ def write(place: Path, kind: str) -> Path:
     return place / file
 
 
-FINGERPRINT = (
-    "from ackclock.engine import controls\ncontrols.load('{0}')\n"
-    "print(controls.fingerprint(['{0}']), [one.name for one in controls.files(['{0}'])])"
-)
-
-
-def fingerprint(place: Path, name: str = "mine:Mine") -> str:
-    """Return the fingerprint of a control and its files, as a new process has them."""
-    command = [sys.executable, "-c", FINGERPRINT.format(name)]
-    return subprocess.run(command, cwd=place, capture_output=True, text=True, check=True).stdout
+def fingerprint(place: Path, name: str = "mine:Mine", path: str = "") -> str:
+    """Return the fingerprint and files of a control, as a new process that also searches `path` has them."""
+    reader, writer = os.pipe()
+    process = os.fork()
+    if not process:
+        # A fork of this process has imported everything but the control.
+        said = "failed"
+        try:
+            os.chdir(place)
+            sys.path[:0] = [path] if path else []
+            importlib.invalidate_caches()
+            if path and (customised := Path(path) / "sitecustomize.py").exists():
+                exec(customised.read_text(), {})  # noqa: S102
+            controls.load(name)
+            said = f"{controls.fingerprint([name])} {[one.name for one in controls.files([name])]}\n"
+        finally:
+            os.write(writer, said.encode())
+            os._exit(0)
+    os.close(writer)
+    with open(reader) as answer:  # noqa: PTH123
+        said = answer.read()
+    os.waitpid(process, 0)
+    assert said != "failed"
+    return said
 
 
 @pytest.mark.parametrize("kind", CONTROLS)
@@ -129,12 +148,203 @@ def test_a_sweep_is_made_again_and_says_of_which_files(
     assert "2 runs, 2 of them made now" in again
 
 
-def test_nothing_of_python_or_installed_is_followed(tmp_path: Path) -> None:
+class Place:
+    """A place in which the modules of a control lie, and how Python finds them from `home`."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.package = home / "minepkg"
+        self.helper = home / "helper"
+        self.path = ""
+
+    def change(self, file: Path, text: str) -> None:
+        file.write_text(text)
+
+
+class Zip(Place):
+    """An archive, which is written again after every change."""
+
+    def __init__(self, home: Path) -> None:
+        super().__init__(home)
+        self.package, self.helper = home / "in" / "minepkg", home / "in" / "helper"
+        self.path = str(home / "mine.zip")
+
+    def change(self, file: Path, text: str) -> None:
+        file.write_text(text)
+        shutil.make_archive(str(self.home / "mine"), "zip", self.home / "in")
+
+
+class SitePackages(Place):
+    """Where an installer puts packages, here without its notes."""
+
+    def __init__(self, home: Path) -> None:
+        super().__init__(home)
+        site = home / "lib" / "site-packages"
+        self.package, self.helper, self.path = site / "minepkg", site / "helper", str(site)
+
+
+class Installed(SitePackages):
+    """As an installer leaves it: each change is a new version with a new record."""
+
+    def change(self, file: Path, text: str) -> None:
+        file.write_text(text)
+        for package in (self.package, self.helper):
+            info = package.with_name(f"{package.name}-1.dist-info")
+            info.mkdir(exist_ok=True)
+            (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package.name}\nVersion: 1\n")
+            rows = sorted(each for each in package.rglob("*.py"))
+            (info / "RECORD").write_text(
+                "".join(
+                    f"{each.relative_to(package.parent)},sha256={hashlib.sha256(each.read_bytes()).hexdigest()},\n"
+                    for each in rows
+                )
+            )
+
+
+class Editable(Place):
+    """A folder elsewhere that a finder in site-packages knows, as setuptools installs it."""
+
+    def __init__(self, home: Path) -> None:
+        super().__init__(home)
+        source = home / "source"
+        self.package, self.helper = source / "minepkg", source / "helper"
+        site = home / "site"
+        site.mkdir()
+        self.path = str(site)
+        (site / "sitecustomize.py").write_text(
+            "import sys, importlib.util\n"
+            "class EditableFinder:\n"
+            "    @classmethod\n"
+            "    def find_spec(cls, name, path=None, target=None):\n"
+            f"        file = {str(source)!r} + '/' + name + '/__init__.py'\n"
+            "        if name in ('minepkg', 'helper'):\n"
+            "            return importlib.util.spec_from_file_location(name, file)\n"
+            "sys.meta_path.append(EditableFinder)\n"
+        )
+
+
+class Namespace(Place):
+    """A package without ``__init__``."""
+
+
+PLACES = (Place, Zip, SitePackages, Installed, Editable, Namespace)
+PARTS = {
+    "the control": "minepkg/control.py",
+    "its base class": "minepkg/base.py",
+    "its package, by a computed name in a method": "minepkg/late.py",
+    "another package": "helper/__init__.py",
+}
+
+
+def write_package(place: Place) -> dict[str, Path]:
+    """Write a control whose parts lie in two packages, and return the files by what they are."""
+    for folder in (place.package, place.helper):
+        folder.mkdir(parents=True)
+    files = {
+        what: (place.package if name.startswith("minepkg/") else place.helper) / name.partition("/")[2]
+        for what, name in PARTS.items()
+    }
+    if not isinstance(place, Namespace):
+        (place.package / "__init__.py").touch()
+    place.change(files["another package"], HELPER)
+    place.change(files["its package, by a computed name in a method"], HELPER)
+    place.change(
+        files["its base class"],
+        "import ackclock\nclass Base(ackclock.Control):\n    def on_ack(self, ack):\n"
+        "        if not self.slow_start(ack):\n            self.window += ack.growth / self.window\n",
+    )
+    place.change(
+        files["the control"],
+        "import importlib\nimport helper\nfrom .base import Base\nclass Gentle(Base):\n"
+        "    def on_loss(self, loss):\n"
+        "        late = importlib.import_module('minepkg.' + 'late')\n"
+        "        self.window = self.ssthresh = max(2.0, late.KEEP * helper.KEEP * self.window)\n",
+    )
+    return files
+
+
+@pytest.mark.parametrize("kind", PLACES, ids=lambda kind: kind.__name__)
+def test_the_place_of_a_module_makes_no_difference(kind: type[Place], tmp_path: Path) -> None:
+    place = kind(tmp_path)
+    files = write_package(place)
+    name = "minepkg.control:Gentle"
+    known = [fingerprint(tmp_path, name, place.path)]
+    for what, file in files.items():
+        place.change(file, f"{file.read_text()}# changed\n")
+        known.append(fingerprint(tmp_path, name, place.path))
+        assert len(set(known)) == len(known), what
+        assert fingerprint(tmp_path, name, place.path) == known[-1]
+
+
+def test_an_edit_of_an_imported_file_that_was_installed_counts_without_a_new_record(tmp_path: Path) -> None:
+    place = Installed(tmp_path)
+    files = write_package(place)
+    first = fingerprint(tmp_path, "minepkg.control:Gentle", place.path)
+    files["another package"].write_text("KEEP = 0.05\n")
+    assert fingerprint(tmp_path, "minepkg.control:Gentle", place.path) != first
+
+
+def keeps(verb: str, place: Path) -> tuple[list[str], Callable[[], object]]:
+    """Return the shortest call of a verb that keeps runs of the control, and what reads its numbers."""
+    name = "minepkg.control:Gentle"
+    path = ["--rate", "10mbit", "--rtt", "20ms", "--duration", "3s", "--runs", "1"]
+    if verb == "compare":
+        return ["compare", name, *path, "-o", "out"], lambda: pl.read_parquet(
+            place / "out" / "answers.parquet"
+        )["value"].to_list()
+    if verb == "sweep":
+        (place / "path.toml").write_text(
+            f'[run]\nduration = "3 s"\n{BOTTLENECK}\n[[flow]]\ncontroller = "{name}"\nrtt = "20 ms"\n'
+        )
+        (place / "s.toml").write_text('scenario = "path.toml"\n[runs]\ncount = 1\n')
+        return ["sweep", "s.toml", "-o", "out", "--force"], lambda: pl.read_parquet(
+            place / "out" / "experiment=s" / "part-00000.parquet"
+        )["digest"].to_list()
+    raise AssertionError(verb)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("verb", ["compare", "sweep"])
+def test_an_installed_control_that_was_upgraded_is_measured_again(
+    verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ackclock: Callable[..., Finished]
+) -> None:
+    place = Installed(tmp_path)
+    files = write_package(place)
+    monkeypatch.setenv("PYTHONPATH", place.path)
+    command, numbers = keeps(verb, tmp_path)
+    done = ackclock(*command)
+    assert done.returncode == 0, done.stderr
+    assert "The numbers depend on lib/site-packages/minepkg/, helper 1." in said(done, tmp_path)
+    first = numbers()
+    place.change(files["the control"], files["the control"].read_text().replace("* helper", "* 0.1 * helper"))
+    assert ackclock(*command).returncode == 0
+    changed = numbers()
+    assert changed != first
+    shutil.rmtree(tmp_path / "out")
+    assert ackclock(*command).returncode == 0
+    assert numbers() == changed
+
+
+def said(done: Finished, place: Path) -> str:
+    """Return what a verb says on the terminal and on its page."""
+    pages = [page.read_text("utf-8") for page in place.glob("out/**/*.html")]
+    return "\n".join([done.stdout, *pages])
+
+
+def test_nothing_of_python_or_installed_is_a_file_of_a_control(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "plain.py").write_text(
         "import collections, json, numpy, polars\nimport ackclock\n"
         "class Plain(ackclock.Control):\n    def on_ack(self, ack):\n        pass\n"
     )
     assert fingerprint(tmp_path, "plain:Plain").endswith(" ['plain.py']\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    controls.load("plain:Plain")
+    sentence = controls.follows(["plain:Plain"])
+    numpy, polars = metadata.version("numpy"), metadata.version("polars")
+    assert sentence.startswith(f"The numbers depend on plain.py, numpy {numpy}, polars {polars}")
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")

@@ -86,6 +86,7 @@ def search(
       ackclock search copa starvation --full --dry-run
       ackclock search mine:Gentle utilisation --genome path
     """
+    from ackclock.cli.studies import print_follows
     from ackclock.engine import controls
     from ackclock_evaluate.cli import parameters
     from ackclock_evaluate.setting import Subject
@@ -122,3 +123,4 @@ def search(
     senders = f"profile {searched[0].profile}"
     for line in (*searched, senders, *(file for file, _ in files), home / "index.html"):
         print(line)
+    print_follows([control])

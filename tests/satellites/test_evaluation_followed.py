@@ -1,11 +1,13 @@
-"""An evaluation follows from every file of the control that it judges."""
+"""An evaluation and a search follow from every file of the control that they judge."""
 
 import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from conftest import Finished
-from test_followed import HELPER, write
+from test_followed import HELPER, Installed, write, write_package
 
 
 def test_verdicts_name_the_files(tmp_path: Path, ackclock: Callable[..., Finished]) -> None:
@@ -15,3 +17,35 @@ def test_verdicts_name_the_files(tmp_path: Path, ackclock: Callable[..., Finishe
     assert first["files"] == ["base.py", "helper.py", "mine.py"]
     file.write_text(HELPER.replace("0.5", "0.05"))
     assert json.loads(ackclock(*evaluate).stdout)["control"]["digest"] != first["digest"]
+
+
+@pytest.mark.parametrize(
+    ("words", "numbers"),
+    [
+        (("evaluate", "CONTROL", "--only", "iot", "--against", "reno"), "out/evaluate=*/results.parquet"),
+        (("search", "CONTROL", "unused", "--genome", "pulses", "--budget", "32"), "out/search=*/search.json"),
+    ],
+    ids=["evaluate", "search"],
+)
+def test_an_installed_control_that_was_upgraded_is_judged_again(
+    words: tuple[str, ...],
+    numbers: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    ackclock: Callable[..., Finished],
+) -> None:
+    place = Installed(tmp_path)
+    files = write_package(place)
+    monkeypatch.setenv("PYTHONPATH", place.path)
+    command = [word.replace("CONTROL", "minepkg.control:Gentle") for word in (*words, "-o", "out")]
+
+    def measured() -> bytes:
+        done = ackclock(*command)
+        assert done.returncode in (0, 1), done.stderr
+        assert "The numbers depend on lib/site-packages/minepkg/, helper 1." in done.stdout
+        (file,) = tmp_path.glob(numbers)
+        return file.read_bytes()
+
+    first = measured()
+    place.change(files["the control"], files["the control"].read_text().replace("* helper", "* 0.1 * helper"))
+    assert measured() != first

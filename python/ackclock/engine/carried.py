@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ackclock._native import FILE_KEYS
-from ackclock.engine import controls
+from ackclock.engine import controls, installed
 from ackclock.engine.scenario import Scenario
 from ackclock.errors import ScenarioError
 
@@ -118,4 +118,5 @@ def _roots(name: str) -> list[Path]:
         return []
     # A package is found from the folder above it.
     depth = origin.count(".") + (Path(source).stem == "__init__")
-    return [Path(source).resolve().parents[depth]]
+    root = Path(source).resolve().parents[depth]
+    return [] if installed.is_installed(root / "module") or not root.is_dir() else [root]

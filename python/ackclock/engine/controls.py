@@ -36,7 +36,7 @@ from pathlib import Path
 
 from ackclock import _native
 from ackclock._native import Ack, Loss, Lost, RateSample, Start, Timeout
-from ackclock.engine import base
+from ackclock.engine import base, followed
 from ackclock.engine.base import Control
 from ackclock.errors import ScenarioError
 
@@ -69,10 +69,10 @@ _labels: dict[str, str] = {}
 """References by the labels that they begin with."""
 _registered: dict[str, str] = {}
 """Fingerprints of the registered controls, by name."""
-_follows: dict[str, list[Path]] = {}
-"""Files that each control depends on, by name."""
+_follows: dict[str, followed.Basis] = {}
+"""What each control depends on, by name."""
 _contents: dict[str, str] = {}
-"""Digests of these files at the time of loading, by name."""
+"""Digests of it at the time of loading, by name."""
 
 
 def register(name: str, control: type[object]) -> None:
@@ -133,8 +133,6 @@ def _note(name: str, control: type[object], brought_in: typing.Iterable[str] = (
     A control names further content that it depends on, such as weights, in its attribute
     ``follows_from``.
     """
-    from ackclock.engine import followed
-
     module = sys.modules.get(control.__module__)
     more = b""
     if not getattr(module, "__file__", None):
@@ -142,8 +140,8 @@ def _note(name: str, control: type[object], brought_in: typing.Iterable[str] = (
         brought_in = {*brought_in, *followed.seen_by(control, more)}
     _follows[name] = followed.of_class(control, brought_in)
     more += getattr(control, "follows_from", b"")
-    _registered[name] = followed.digest(_follows[name], more)
-    _contents[name] = followed.digest(_follows[name])
+    _registered[name] = _follows[name].digest(more)
+    _contents[name] = _follows[name].digest()
 
 
 def load(reference: str) -> None:
@@ -211,8 +209,6 @@ def labelled(names: typing.Sequence[str]) -> tuple[str, ...]:
 
 
 def _load_library(reference: str, file: str, name: str) -> None:
-    from ackclock.engine import followed
-
     if not Path(file).is_file():
         raise ScenarioError(f"{reference}: file not found: {file}; build it with cargo build --release")
     try:
@@ -222,8 +218,8 @@ def _load_library(reference: str, file: str, name: str) -> None:
     there = [path.rpartition(":")[2] for path in names]
     if name not in there:
         raise ScenarioError(f"{reference}: {file} has no control {name}; it has {', '.join(there)}")
-    _follows[reference] = followed.of_library(Path(file))
-    _registered[reference] = _contents[reference] = followed.digest(_follows[reference])
+    _follows[reference] = followed.Basis(tuple(followed.of_library(Path(file))))
+    _registered[reference] = _contents[reference] = _follows[reference].digest()
 
 
 def _load_class(reference: str, module: str, name: str) -> None:
@@ -293,10 +289,11 @@ def fingerprint(names: typing.Iterable[str]) -> str:
 def files(names: typing.Iterable[str]) -> list[Path]:
     """Return the files that controls depend on, sorted; empty if all are built in.
 
-    These are the modules of their classes and all that these import from outside the standard library and
-    site-packages, and libraries with those that they link from their own folders.
+    These are the modules of their classes with all of their packages, what these import from outside the
+    standard library and other installed packages, and libraries with those that they link from their own
+    folders.
     """
-    every = {file for name in _references(names) for file in _follows[name]}
+    every = {file for name in _references(names) for file in _follows[name].files}
     return sorted(every - {Path(base.__file__).resolve()})
 
 
@@ -310,11 +307,10 @@ def changed(names: typing.Iterable[str]) -> list[str]:
 
     A process that loads them now would get other code than this process has.
     """
-    from ackclock.engine import followed
 
     def is_changed(name: str) -> bool:
         try:
-            return followed.digest(_follows[name]) != _contents[name]
+            return _follows[name].digest() != _contents[name]
         except OSError:
             return True
 
@@ -341,10 +337,18 @@ def trace(error: BaseException) -> str:
 
 
 def follows(names: typing.Iterable[str]) -> str:
-    """Return a sentence about the files that the numbers of controls depend on.
+    """Return a sentence about what the numbers of controls depend on.
 
-    It is empty if all are built in. Files below the working directory have relative paths.
+    It is empty if all are built in. A package of which every file counts is named by its folder; paths below
+    the working directory are relative.
     """
+    own = _references(names)
+    folders = sorted({folder for name in own for folder in _follows[name].packages})
+    lone = [file for file in files(own) if not any(map(file.is_relative_to, folders))]
     here = Path.cwd().resolve()
-    words = [str(file.relative_to(here) if file.is_relative_to(here) else file) for file in files(names)]
-    return f"The numbers depend on {', '.join(words)}." if words else ""
+    shown = [str(path.relative_to(here) if path.is_relative_to(here) else path) for path in lone]
+    shown += [f"{path.relative_to(here) if path.is_relative_to(here) else path}/" for path in folders]
+    shown += map(str, sorted({package for name in own for package in _follows[name].installed}))
+    if own and not shown:
+        shown = [f"the source of {name}" for name in own]
+    return f"The numbers depend on {', '.join(shown)}." if shown else ""

@@ -1,4 +1,4 @@
-"""The files that a user's control depends on: when one of them changes, cached numbers are recomputed."""
+"""What a user's control depends on: when any of it changes, cached numbers are recomputed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ import sys
 import sysconfig
 import textwrap
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import resolve_name
 from pathlib import Path
 from types import ModuleType
+
+from ackclock.engine import installed
 
 BASE = "ackclock.engine.base"
 """Module of the base class from which a control may inherit."""
@@ -28,29 +31,65 @@ OWN_PACKAGES = (
     "ackclock_suites",
 )
 """Packages of this project; the engine has its own digest."""
-OF_OTHERS = ("site-packages", "dist-packages")
 LDD_S = 30
 
 
-def of_class(control: type[object], brought_in: Iterable[str] = ()) -> list[Path]:
-    """Return the files that a class depends on, sorted; none for a class without a file.
+@dataclass(frozen=True)
+class Basis:
+    """What the numbers of a control follow from."""
 
-    These are the modules of the class and its bases, those in `brought_in` (modules that its import
-    loaded), and every module that these import from outside the standard library and site-packages.
+    files: tuple[Path, ...] = ()
+    """Files whose contents count, sorted; a module in an archive counts as the archive."""
+    packages: tuple[Path, ...] = ()
+    """Folders of packages of which every file counts."""
+    installed: tuple[installed.Package, ...] = ()
+    """Other installed packages that are imported, and those that they require."""
+
+    def digest(self, more: bytes = b"") -> str:
+        """Return a digest of the contents of the files, of the installed packages, and of `more`."""
+        words = "".join(f"{package.digest}\n" for package in self.installed)
+        return digest(self.files, more + words.encode())
+
+
+def of_class(control: type[object], brought_in: Iterable[str] = ()) -> Basis:
+    """Return what a class depends on; nothing for a class without a file.
+
+    These are the modules of the class and its bases with all of their top-level packages, wherever these
+    lie; the modules in `brought_in`, which its import loaded; and every module that any of these imports
+    from outside the standard library. Of other installed packages the version and the record count.
     """
     bases = {base.__module__ for base in control.__mro__}
-    files: dict[str, Path] = {}
-    waiting = sorted(bases | set(brought_in))
+    tops = {name.partition(".")[0] for name in bases if _is_anothers(name)}
+    files: set[Path] = set()
+    folders: set[Path] = set()
+    imported: dict[str, set[Path]] = {}
+    loaded: dict[str, Path] = {}
+    waiting = [(name, False) for name in sorted(set(brought_in))] + [(name, True) for name in sorted(bases)]
+    for top in sorted(tops):
+        modules, found = installed.whole(top, _locations(top))
+        folders |= found
+        files |= {file.resolve() for _, file in modules}
+        waiting += [(name, True) for name, _ in modules if name]
+    known: set[str] = set()
     while waiting:
-        name = waiting.pop()
-        file = None if name in files else file_of(name)
-        is_base = name == BASE and name in bases
-        if file is None or not (is_base or _is_own(name, file)):
+        name, is_imported = waiting.pop()
+        location = None if name in known else location_of(name)
+        if location is None:
             continue
-        files[name] = file
-        if not is_base:
-            waiting += _imported(name, file)
-    return sorted(set(files.values()))
+        known.add(name)
+        top = name.partition(".")[0]
+        if name == BASE and name in bases:
+            files.add(location.resolve())
+        elif _is_anothers(name) and (top in tops or not installed.is_installed(location)):
+            files.add(location.resolve())
+            waiting += [(module, True) for module in _imported(name, location)]
+        elif _is_anothers(name) and is_imported:
+            imported.setdefault(top, set()).add(location)
+        elif _is_anothers(name):
+            loaded[top] = location
+    packages, lone = installed.packages(imported, loaded)
+    files |= {file.resolve() for file in lone}
+    return Basis(tuple(sorted(files)), tuple(sorted(folders)), packages)
 
 
 def of_library(file: Path) -> list[Path]:
@@ -80,39 +119,67 @@ def digest(files: Iterable[Path], more: bytes = b"") -> str:
 
 def file_of(name: str) -> Path | None:
     """Return the file of a module without importing it: a function may not have imported it yet."""
+    location = location_of(name)
+    return None if location is None else location.resolve()
+
+
+def location_of(name: str) -> Path | None:
+    """Return the file of a module as Python names it, or the archive in which it lies."""
     module = sys.modules.get(name)
     if module is not None:
         file = getattr(module, "__file__", None)
     else:
         spec = _spec_of(name)
         file = spec.origin if spec is not None and spec.has_location else None
-    return Path(file).resolve() if file else None
+    if not file:
+        return None
+    path = Path(file)
+    return next((above for above in (path, *path.parents) if above.is_file()), None)
 
 
 def _spec_of(name: str) -> ModuleSpec | None:
     parent = name.rpartition(".")[0]
     if not parent:
-        return PathFinder.find_spec(name)
-    module = sys.modules.get(parent)
-    above = _spec_of(parent) if module is None else None
-    locations = getattr(module, "__path__", None) or (above and above.submodule_search_locations)
-    return PathFinder.find_spec(name, list(locations)) if locations else None
+        return PathFinder.find_spec(name) or _spec_of_editable(name)
+    locations = _locations(parent)
+    return PathFinder.find_spec(name, locations) if locations else None
 
 
-def _is_own(name: str, file: Path) -> bool:
-    """Return whether a module is the user's, and not from Python, an installed package or the engine."""
-    if name.partition(".")[0] in OWN_PACKAGES or set(file.parts) & set(OF_OTHERS):
-        return False
+def _spec_of_editable(name: str) -> ModuleSpec | None:
+    """Ask the finders that editable installations add; none of them knows a module of this project."""
+    if name in OWN_PACKAGES:
+        return None
+    for finder in sys.meta_path:
+        if "editable" in f"{finder!r} {type(finder).__module__}".lower():
+            spec = finder.find_spec(name, None)
+            if spec is not None:
+                return spec
+    return None
+
+
+def _locations(package: str) -> list[str]:
+    """Return the folders of a package, or none."""
+    module = sys.modules.get(package)
+    above = _spec_of(package) if module is None else None
+    return list(getattr(module, "__path__", None) or (above and above.submodule_search_locations) or ())
+
+
+def _is_anothers(name: str) -> bool:
+    """Return whether a module is neither Python's nor of this project, whose engine has a digest."""
+    location = None if name.partition(".")[0] in OWN_PACKAGES else location_of(name)
+    if location is None or installed.is_installed(location):
+        return location is not None
     standard = (sysconfig.get_path(name) for name in ("stdlib", "platstdlib"))
-    return not any(file.is_relative_to(Path(location).resolve()) for location in standard)
+    return not any(location.resolve().is_relative_to(Path(place).resolve()) for place in standard)
 
 
 def _imported(name: str, file: Path) -> Iterator[str]:
     """Yield the modules that a module's source imports anywhere, with their packages."""
     yield from with_packages(name)
-    if file.suffix != ".py":
+    source = installed.source_of(name, file)
+    if source is None:
         return
-    for module, attribute in imports(name, file):
+    for module, attribute in _imports_of(name, source, is_package=bool(_locations(name))):
         # A name imported from a package may be one of its modules.
         yield from with_packages(module if attribute is None else f"{module}.{attribute}")
 
@@ -129,10 +196,16 @@ def imports(name: str, file: Path, *, typing: bool = True) -> Iterator[tuple[str
     Without `typing`, imports that only type checkers see are left out. A file with a syntax error yields
     nothing.
     """
-    package = name if file.stem == "__init__" else name.rpartition(".")[0]
+    yield from _imports_of(name, file.read_bytes(), is_package=file.stem == "__init__", typing=typing)
+
+
+def _imports_of(
+    name: str, source: bytes, *, is_package: bool, typing: bool = True
+) -> Iterator[tuple[str, str | None]]:
+    package = name if is_package else name.rpartition(".")[0]
     try:
-        tree = ast.parse(file.read_bytes())
-    except SyntaxError:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
         return
     for node in _nodes(tree, typing=typing):
         if isinstance(node, ast.Import):
