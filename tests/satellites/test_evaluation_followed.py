@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import test_repeats
 from conftest import Finished
 from test_followed import HELPER, Installed, write, write_package
 
@@ -19,12 +20,25 @@ def test_verdicts_name_the_files(tmp_path: Path, ackclock: Callable[..., Finishe
     assert json.loads(ackclock(*evaluate).stdout)["control"]["digest"] != first["digest"]
 
 
+EVALUATE = ("evaluate", "CONTROL", "--only", "iot", "--against", "reno", "-o", "out")
+SEARCH = ("search", "CONTROL", "unused", "--genome", "pulses", "--budget", "32", "-o", "out")
+
+
+@pytest.mark.parametrize("words", [EVALUATE, SEARCH], ids=["evaluate", "search"])
+def test_a_control_that_does_not_follow_from_its_seed_is_refused(
+    words: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    ackclock_here: Callable[..., Finished],
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    name = test_repeats.write(tmp_path, "Process", f"unseeded_{words[0]}")
+    test_repeats.refuses([*words], name, tmp_path, ackclock_here)
+
+
 @pytest.mark.parametrize(
     ("words", "numbers"),
-    [
-        (("evaluate", "CONTROL", "--only", "iot", "--against", "reno"), "out/evaluate=*/results.parquet"),
-        (("search", "CONTROL", "unused", "--genome", "pulses", "--budget", "32"), "out/search=*/search.json"),
-    ],
+    [(EVALUATE, "out/evaluate=*/results.parquet"), (SEARCH, "out/search=*/search.json")],
     ids=["evaluate", "search"],
 )
 def test_an_installed_control_that_was_upgraded_is_judged_again(
@@ -37,7 +51,7 @@ def test_an_installed_control_that_was_upgraded_is_judged_again(
     place = Installed(tmp_path)
     files = write_package(place)
     monkeypatch.setenv("PYTHONPATH", place.path)
-    command = [word.replace("CONTROL", "minepkg.control:Gentle") for word in (*words, "-o", "out")]
+    command = [word.replace("CONTROL", "minepkg.control:Gentle") for word in words]
 
     def measured() -> bytes:
         done = ackclock(*command)

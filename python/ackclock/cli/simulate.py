@@ -158,8 +158,17 @@ def simulate(
         if is_alone and places["cluster"] is None:
             from ackclock.runs import alone
 
-            with _aside(wanted=any(":" in name for name in scenario.controls)):
-                keep(0, alone.run(scenario, record=record, pcap=packets, qlog=qlog, shown=not quiet))
+            def make() -> engine.Run:
+                return alone.run(scenario, record=record, pcap=packets, qlog=qlog, shown=not quiet)
+
+            is_foreign = any(":" in name for name in scenario.controls)
+            with _aside(wanted=is_foreign):
+                if is_foreign:
+                    from ackclock.runs import Job, repeats
+
+                    keep(0, repeats.beside(Job(scenario, record=record), make))
+                else:
+                    keep(0, make())
             done = [0]
         else:
             from ackclock.runs import Job, each
@@ -197,6 +206,8 @@ def simulate(
     if not as_json and not quiet:
         _print_tables(summaries)
         _print_missing(scenario)
+        if sentence := engine.controls.follows(scenario.controls):
+            print(sentence)
     if metrics:
         _print_metrics(measured, as_json)
 

@@ -2,7 +2,8 @@
 
 The parent sends a job as a pickle and reads lines of JSON, which cannot run code in the parent. Output
 of foreign code goes to standard error, so that standard output is the parent's alone. When the process
-ends in the middle of a run, that run has failed, and the next one gets a new process.
+ends in the middle of a run, that run has failed, and the next one gets a new process. `inside` is what it
+does.
 """
 
 from __future__ import annotations
@@ -13,37 +14,35 @@ import functools
 import json
 import os
 import pickle
-import resource
+import secrets
 import selectors
-import shutil
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from ackclock import engine
 from ackclock.engine import controls
 from ackclock.runs import recorded
-from ackclock.runs.jobs import Answer, Job, failed, perform
+from ackclock.runs.inside import LENGTH
+from ackclock.runs.jobs import Answer, Job
 
 LOOK_S = 0.5
 """Longest wait; cancellation is noticed only between waits."""
 START_S = 120.0
 """Time in which a process must import the modules of a job."""
-TELL_S = 0.25
-"""Interval at which a run reports its progress."""
+END_S = 10.0
+"""Time in which a process must end what it has started; longer only when the system is stuck."""
 LARGEST_LINE = 1 << 30
 """More bytes than any answer needs; a process that sends more is killed."""
-_LENGTH = struct.Struct("<Q")
 _BEGIN = (
-    "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from ackclock.runs import child; child.main()"
+    "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from ackclock.runs import inside; inside.main()"
 )
 
 
@@ -73,6 +72,7 @@ class Child:
         self._searched = 0
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._closed = False
+        self._token = secrets.token_hex(8)
         self._lock = threading.Lock()
 
     def answer(self, job: Job, progress: engine.Progress) -> Answer:
@@ -88,9 +88,9 @@ class Child:
                 error = f"{', '.join(changed)} has changed since runs began; run the command again"
                 return Answer(error=error, passing=True)
             process = self._started()
-            content = pickle.dumps(job)
+            content = self._token.encode() + pickle.dumps(job)
             with contextlib.suppress(BrokenPipeError):
-                _input(process).write(_LENGTH.pack(len(content)) + content)
+                _input(process).write(LENGTH.pack(len(content)) + content)
                 _input(process).flush()
             return self._answer(process, progress)
         except BaseException:
@@ -106,13 +106,15 @@ class Child:
                 return line
             try:
                 record = json.loads(line)
+                if record["token"] != self._token:
+                    raise ValueError
                 if "begun" in record:
                     limit_s, begin_s = self._limits.time_s, time.monotonic()
                 elif "at" in record:
                     reached = float(record["at"][0]), int(record["at"][1])
                 else:
                     return _received(record)
-            except (ValueError, KeyError, TypeError, AttributeError):
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError):
                 self._end()
                 return Answer(error="its process sent an invalid answer", passing=True)
 
@@ -151,7 +153,7 @@ class Child:
     def _ended(self, process: subprocess.Popen[bytes]) -> Answer:
         # A closed output means that the process has ended, or has to be ended now.
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(LOOK_S)
+            process.wait(END_S)
         code = process.poll()
         self._end()
         if code is None:
@@ -171,7 +173,7 @@ class Child:
                 here = str(Path.cwd())
                 path = [*(entry or here for entry in sys.path), here]
                 self._folder = tempfile.TemporaryDirectory(prefix="ackclock-")
-                limits = json.dumps([self._limits.memory_bytes, os.getpid()])
+                limits = json.dumps([self._limits.memory_bytes, os.getpid(), self._folder.name])
                 self._process = subprocess.Popen(  # noqa: S603
                     [sys.executable, "-c", _BEGIN, json.dumps(path), limits],
                     stdin=subprocess.PIPE,
@@ -191,8 +193,13 @@ class Child:
     def _end(self) -> None:
         with self._lock:
             if self._process is not None:
-                self._process.kill()
-                self._process.wait()
+                # It ends what its runs have started, too.
+                self._process.terminate()
+                try:
+                    self._process.wait(END_S)
+                except subprocess.TimeoutExpired:
+                    self._process.kill()
+                    self._process.wait()
                 for pipe in (self._process.stdin, self._process.stdout):
                     with contextlib.suppress(OSError):
                         if pipe is not None:
@@ -209,7 +216,7 @@ class Child:
         with self._lock:
             self._closed = True
             if self._process is not None:
-                self._process.kill()
+                self._process.terminate()
 
     def close(self) -> None:
         """End the process and release its resources."""
@@ -223,79 +230,16 @@ def _input(process: subprocess.Popen[bytes]) -> BinaryIO:
 
 
 def _received(record: dict[str, Any]) -> Answer:
-    value = record["value"]
-    if record["files"]:
-        value = recorded.of_files({name: base64.b64decode(text) for name, text in value.items()})
+    value = record.get("value")
+    if record.get("files"):
+        files: dict[str, str] = record["value"]
+        value = recorded.of_files({name: base64.b64decode(text) for name, text in files.items()})
     return Answer(
         value,
-        int(record["packets"]),
+        int(record.get("packets", 0)),
         str(record["error"]),
         str(record["trace"]),
         passing=bool(record["passing"]),
+        digest=str(record.get("digest", "")),
+        foreign=tuple(map(str, record.get("foreign", ()))),
     )
-
-
-def main() -> None:
-    """Make the runs that standard input requests; this is the whole life of the process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    memory_bytes, parent = json.loads(sys.argv[2])
-    answers = os.fdopen(os.dup(1), "wb")
-    jobs = os.fdopen(os.dup(0), "rb")
-    os.dup2(2, 1)
-    with Path(os.devnull).open("rb") as nothing:
-        os.dup2(nothing.fileno(), 0)
-    sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115
-    threading.Thread(target=_watch, args=(parent,), daemon=True).start()
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _, most = resource.getrlimit(resource.RLIMIT_DATA)
-    wanted = memory_bytes if most == resource.RLIM_INFINITY else min(memory_bytes, most)
-    resource.setrlimit(resource.RLIMIT_DATA, (wanted, most))
-    while header := jobs.read(_LENGTH.size):
-        content = jobs.read(_LENGTH.unpack(header)[0])
-        _send(answers, _record(content, answers, memory_bytes))
-        with contextlib.suppress(OSError, ValueError):
-            sys.stdout.flush()
-
-
-def _watch(parent: int) -> None:
-    """End this process when its parent has ended, even in the middle of a run."""
-    while os.getppid() == parent:
-        time.sleep(LOOK_S)
-    shutil.rmtree(tempfile.gettempdir(), ignore_errors=True)
-    os._exit(1)
-
-
-def _send(answers: BinaryIO, record: Mapping[str, object]) -> None:
-    answers.write(json.dumps(record).encode() + b"\n")
-    answers.flush()
-
-
-def _record(content: bytes, answers: BinaryIO, memory_bytes: int) -> dict[str, object]:
-    told_s = time.monotonic()
-
-    def tell(simulated_s: float, packets: int) -> None:
-        nonlocal told_s
-        if time.monotonic() - told_s >= TELL_S:
-            told_s = time.monotonic()
-            _send(answers, {"at": [simulated_s, packets]})
-
-    try:
-        job = pickle.loads(content)  # noqa: S301
-        _send(answers, {"begun": True})
-        answer = perform(job, tell)
-        value, is_run = answer.value, isinstance(answer.value, engine.Run)
-        if is_run:
-            files = recorded.files_of(job, answer.value)
-            value = {name: base64.b64encode(part).decode() for name, part in files.items()}
-    except (Exception, SystemExit) as error:
-        answer, value, is_run = failed(error), None, False
-    if answer.error.startswith("MemoryError"):
-        answer = replace(answer, error=f"MemoryError: needs more than {memory_bytes / 1e9:.3g} GB")
-    return {
-        "value": value,
-        "files": is_run,
-        "packets": answer.packets,
-        "error": answer.error,
-        "trace": answer.trace,
-        "passing": answer.passing,
-    }

@@ -154,6 +154,10 @@ class Answer:
     passing : bool
         Whether the failure depends on a limit or the machine, so that another attempt may
         succeed.
+    digest : str
+        Digest of the run; empty if it was not made by this call.
+    foreign : tuple of str
+        Controls of the run that are named by their module or library.
     """
 
     value: Any = None
@@ -163,6 +167,8 @@ class Answer:
     cause: BaseException | None = field(default=None, compare=False)
     died: bool = field(default=False, compare=False)
     passing: bool = field(default=False, compare=False)
+    digest: str = field(default="", compare=False)
+    foreign: tuple[str, ...] = field(default=(), compare=False)
 
     def failure(self) -> BaseException:
         """Return the exception to raise for a job that failed."""
@@ -194,7 +200,9 @@ def perform(job: Job, progress: engine.Progress | None = None) -> Answer:
             scenario, run=job.run, record=job.record, progress=progress, pcap=job.pcap, qlog=job.qlog
         )
         value = run if job.measure is None else job.measure(run)
-        return Answer(value, run.summary["packets_simulated"])
+        foreign = tuple(name for name in scenario.controls if ":" in name)
+        packets, digest = run.summary["packets_simulated"], run.summary["digest"] or ""
+        return Answer(value, packets, digest=digest, foreign=foreign)
     except StoppedError:
         raise
     # Children ignore Ctrl-C and threads never receive it, so a control raised it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import threading
 import time
@@ -13,11 +14,12 @@ from dataclasses import replace
 from typing import Any
 
 from ackclock import engine
-from ackclock.engine import controls
+from ackclock.engine import controls, installed
 from ackclock.runs import recorded
 from ackclock.runs.alone import PATIENCE_S, StoppedError
 from ackclock.runs.child import Child, Limits
 from ackclock.runs.jobs import Answer, Job, failed, perform
+from ackclock.runs.repeats import Repeats
 
 CONNECT_S = 10.0
 """Time in which a cluster must answer."""
@@ -44,6 +46,7 @@ class Runner:
     def __init__(self, executor: Executor, count: int, limits: Limits, apart: bool | None) -> None:
         self.executor, self.count, self.limits, self.apart = executor, count, limits, apart
         self._stop = threading.Event()
+        self.repeats = Repeats(limits)
         self._local = threading.local()
         self._children: list[Child] = []
         self._pending: set[Future[Any]] = set()
@@ -84,7 +87,9 @@ class Runner:
             tell(job, simulated_s, packets)
 
         look(0.0, 0)
-        return self._child().answer(job, look) if _is_apart(job, self.apart) else perform(job, look)
+        answer = self._child().answer(job, look) if _is_apart(job, self.apart) else perform(job, look)
+        self.repeats.check(job, answer, lambda *_: look(job.scenario.duration_s, answer.packets))
+        return answer
 
     def _child(self) -> Child:
         if not hasattr(self._local, "child"):
@@ -118,7 +123,9 @@ class _Cluster(Runner):
 
     def submit(self, jobs: Sequence[Job], make: Make, tell: JobProgress) -> Future[list[Answer]]:  # noqa: ARG002
         code = [job.code for job in jobs]
-        return self._submitted(_remote, list(jobs), self.limits, self.apart, engine.ENGINE, code)
+        return self._submitted(
+            _remote, list(jobs), self.limits, self.apart, engine.ENGINE, code, self.repeats.known
+        )
 
     def answers(self, future: Future[Any], jobs: Sequence[Job], make: Make) -> list[Answer]:
         arrived = []
@@ -129,6 +136,8 @@ class _Cluster(Runner):
                 f"lost connection to the cluster ({type(error).__name__}); run the command again to resume"
             ) from error
         for job, (answer, files) in zip(jobs, parts, strict=False):
+            # Runs that began before this answer arrived are repeated, too.
+            self.repeats.known |= {*answer.foreign}
             whole = answer if files is None else replace(answer, value=recorded.of_files(files))
             arrived.append(make(job, functools.partial(_given, whole)))
         return arrived
@@ -143,7 +152,12 @@ def _given(answer: Answer, _: Job) -> Answer:
 
 
 def _remote(
-    jobs: Sequence[Job], limits: Limits, apart: bool | None, wanted: str, code: Sequence[str]
+    jobs: Sequence[Job],
+    limits: Limits,
+    apart: bool | None,
+    wanted: str,
+    code: Sequence[str],
+    repeated: frozenset[str],
 ) -> list[tuple[Answer, dict[str, bytes] | None]]:
     """Make runs on a machine of a cluster; the run itself travels as its files.
 
@@ -155,7 +169,7 @@ def _remote(
         pass
 
     answers: list[tuple[Answer, dict[str, bytes] | None]] = []
-    child = Child(limits)
+    child, repeats = Child(limits), Repeats(limits, repeated)
     try:
         begin_s = time.monotonic()
         for job, known in zip(jobs, code, strict=True):
@@ -164,6 +178,7 @@ def _remote(
                 continue
             # A worker outlives edits of a control, so it must not load a control itself.
             answer = child.answer(job, look) if job.is_foreign or apart else perform(job, look)
+            repeats.check(job, answer, look)
             files = None
             if isinstance(answer.value, engine.Run):
                 try:
@@ -239,7 +254,8 @@ def _connected(address: str, names: Sequence[str], limits: Limits, apart: bool |
             raise engine.ScenarioError(
                 f"the cluster at {address} has no workers; start them with dask worker {address}"
             )
-        for file in controls.files(names):
+        # Workers have their own installations.
+        for file in itertools.filterfalse(installed.is_installed, controls.files(names)):
             client.upload_file(str(file))
         executor = client.get_executor(pure=False, retries=2)
         runner = _Cluster(executor, count, limits, apart)
