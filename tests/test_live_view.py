@@ -152,7 +152,7 @@ def test_it_is_whole_whenever_somebody_reads_it(tmp_path: Path, monkeypatch: pyt
             assert text.startswith("<!doctype html>")
             assert text.endswith("</html>")
             stamps.update(re.findall(r'data-stamp="([^"]+)"', text))
-    assert [path.name for path in tmp_path.iterdir()] == [place.name]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [place.name, f"{place.name}.sha256"]
 
 
 def becomes_a_directory(place: Path) -> bool:

@@ -31,7 +31,7 @@ def test_the_command_line_writes_qlog(tmp_path: Path) -> None:
     file.write_text(ackclock.simulate(scenario(), record=False).scenario)
     command = [*COMMAND, "simulate", str(file), "--qlog", str(output), "--quiet"]
     assert subprocess.run(command, check=False).returncode == 0
-    (log,) = output.iterdir()
+    (log,) = output.glob("*.sqlog")
     # JSON text sequences (RFC 7464): a record separator, then JSON.
     records = [json.loads(part) for part in log.read_text().split("\x1e") if part.strip()]
     assert any(record.get("name", "").endswith("packet_sent") for record in records)

@@ -60,7 +60,7 @@ def save_all(adversaries: Sequence[Adversary], directory: Path, command: str) ->
         file = directory / f"{safe}-{adversary.objective.name}-{number}.toml"
         with storage.explained(file):
             directory.mkdir(parents=True, exist_ok=True)
-        storage.write_text(file, text(adversary, file.name, command))
+        storage.write_sealed(file, text(adversary, file.name, command))
         files.append((file, adversary))
     return files
 

@@ -50,7 +50,7 @@ def diff(first: Path, second: Path, output: Path | None, as_json: bool) -> None:
             figure = result.draw()
         except ValueError as error:
             raise click.ClickException(str(error)) from error
-        with storage.new_file(output) as file:
+        with storage.sealed_file(output) as file:
             figure.savefig(file, format=output.suffix[1:], dpi=200)
     if as_json:
         scenario, numbers = result.scenario.to_dicts(), result.numbers.to_dicts()

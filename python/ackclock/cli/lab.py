@@ -80,7 +80,7 @@ def lab(file: Path | None, output: Path | None, no_open: bool, as_json: bool) ->
     target = output
     if target is None:
         target = storage.own_folder() / f"ackclock-{engine.__version__}-{links.NAME}"
-    storage.write_text(target, page)
+    (storage.write_text if output is None else storage.write_sealed)(target, page)
     address = target.resolve().as_uri() + fragment
     print(json.dumps({"address": address}) if as_json else address)
     if output is None and not no_open:

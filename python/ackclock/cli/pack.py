@@ -59,7 +59,7 @@ def pack(directory: Path, output: Path | None, force: bool, as_json: bool) -> No
         raise click.ClickException(f"{file} exists; --force replaces it")
     names = _files(directory)
     script = _script(directory, names)
-    with storage.new_file(file) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+    with storage.sealed_file(file) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         for name in names:
             _add(archive, f"{directory.name}/{name}", (directory / name).read_bytes(), 0o644)
         _add(archive, f"{directory.name}/{SCRIPT}", script.encode(), 0o755)

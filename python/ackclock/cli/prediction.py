@@ -103,7 +103,7 @@ def _print(prediction: Prediction, output: Path | None, as_json: bool) -> None:
     if prediction.profile:
         numbers = numbers.with_columns(profile=pl.lit(prediction.profile))
     if output is not None:
-        with storage.new_file(output) as temporary:
+        with storage.sealed_file(output) as temporary:
             if output.suffix in PICTURES:
                 with plots.in_style():
                     prediction.draw().savefig(temporary, format=output.suffix[1:], dpi=200)

@@ -313,7 +313,7 @@ def _write_readings(file: Path, cells: Sequence[Cell]) -> None:
     from ackclock.reproduction import cells as matrix
 
     file.parent.mkdir(parents=True, exist_ok=True)
-    with storage.new_file(file) as new:
+    with storage.sealed_file(file) as new:
         matrix.write(new, cells)
 
 
@@ -340,7 +340,7 @@ def _plan(
         file = output / name / (PLANNED_QUICK if quick else PLANNED)
         file.parent.mkdir(parents=True, exist_ok=True)
         every = plan.merge(plan.read(file), rows)
-        with storage.new_file(file) as new:
+        with storage.sealed_file(file) as new:
             plan.write(new, every)
         runs, cut = sum(row.runs for row in every), sum(bool(row.cut) for row in every)
         print(f"{name}: {runs} runs of {len(every)} scenarios; {cut} need more than they may have ({file})")

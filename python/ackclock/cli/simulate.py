@@ -130,15 +130,15 @@ def simulate(
         directory = None
         if output is not None:
             directory = stack.enter_context(engine.new_result(output, force=force))
+        from ackclock.engine import integrity
+
         packets = None
         if pcap is not None or qlog is not None:
             from ackclock.engine import storage
         if pcap is not None:
-            packets = stack.enter_context(storage.new_file(pcap))
+            packets = stack.enter_context(storage.sealed_file(pcap))
         if qlog is not None:
-            qlog = stack.enter_context(
-                storage.new_directory(qlog, force=force, is_result=_holds_qlog, sealed=False)
-            )
+            qlog = stack.enter_context(storage.new_directory(qlog, force=force, is_result=_holds_qlog))
         folders = (
             {}
             if directory is None
@@ -188,8 +188,6 @@ def simulate(
             result = results.pop(run)
             summaries.append(result.summary)
             if directory is not None:
-                from ackclock.engine import integrity
-
                 # Not in the threads of the runs, which share Matplotlib's style.
                 result.write_page(folders[run])
                 # Each run can be copied alone.
@@ -239,7 +237,9 @@ def _aside(*, wanted: bool) -> Iterator[None]:
 
 
 def _holds_qlog(directory: Path) -> bool:
-    return all(file.suffix == ".sqlog" for file in directory.iterdir())
+    from ackclock.engine import integrity
+
+    return all(file.suffix == ".sqlog" or file.name == integrity.CHECKSUMS for file in directory.iterdir())
 
 
 def _print_tables(summaries: list[engine.Summary]) -> None:

@@ -186,7 +186,7 @@ def plot(
         page.write(target, *selected, options.command())
     else:
         figure = picture.draw(*selected)
-        with storage.new_file(target) as file:
+        with storage.sealed_file(target) as file:
             figure.savefig(file, format=target.suffix[1:], dpi=200)
     print(json.dumps({"file": str(target), "averaged_over": hidden}) if as_json else target)
 

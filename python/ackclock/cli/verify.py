@@ -15,8 +15,20 @@ from ackclock.engine import integrity
 from ackclock.runs import database, store
 from ackclock.sweeps import exports
 
-MARKERS = ("summary.json", "verdicts.json", "answers.parquet", "artefact.json", "setting.json")
-"""Files that identify a result whose checksums are missing."""
+MARKERS = (
+    "summary.json",
+    "verdicts.json",
+    "answers.parquet",
+    "artefact.json",
+    "setting.json",
+    "search.json",
+    "records.json",
+    "slots.parquet",
+    "run-0000",
+)
+"""Files and folders that identify a result whose checksums are missing."""
+PAGE = b'<meta name="generator" content="ackclock">'
+"""A line at the beginning of every page of this project."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +38,7 @@ class Verified:
     path: str
     """The directory, or the file of records."""
     kind: str
-    """``directory``, ``records``, ``store`` or ``sweep``."""
+    """``directory``, ``file``, ``records``, ``store`` or ``sweep``."""
     count: int
     """Number of files or records with a checksum."""
     problems: tuple[str, ...]
@@ -43,13 +55,20 @@ def results(directory: Path) -> Iterator[Verified]:
     """
     covered: set[Path] = set()
     for path in sorted([directory, *directory.rglob("*")]):
-        if path in covered or not (path.is_dir() or path.suffix == ".jsonl" or path.name == database.FILE):
+        if path in covered:
             continue
         if path.name == database.FILE:
             count, problems = database.problems_of(path)
+            if not integrity.seal_of(path).exists():
+                problems.append("has no checksum, because its verb has not ended; run the command again")
             yield Verified(str(path), "store", count, tuple(problems))
-        elif path.is_file():
+        elif path.suffix == integrity.SEAL:
+            yield _lone(path.with_suffix(""))
+        elif path.suffix == ".jsonl":
             yield _records(path)
+        elif path.is_file():
+            if path.suffix == ".html" and _is_page(path) and not integrity.seal_of(path).exists():
+                yield _lone(path)
         elif (path / integrity.CHECKSUMS).exists():
             verified, files = _directory(path)
             covered |= {above for file in files for above in (file, *file.parents)}
@@ -59,6 +78,17 @@ def results(directory: Path) -> Iterator[Verified]:
             yield Verified(str(path), "directory", 0, (missing,))
         elif path.name.startswith("experiment="):
             yield _sweep(path)
+
+
+def _lone(path: Path) -> Verified:
+    """Check a file that has a checksum of its own next to it."""
+    problem = integrity.problem_of_lone(path)
+    return Verified(str(path), "file", 1, () if problem is None else (problem,))
+
+
+def _is_page(path: Path) -> bool:
+    with path.open("rb") as page:
+        return PAGE in page.read(1000)
 
 
 def _directory(path: Path) -> tuple[Verified, list[Path]]:
@@ -73,7 +103,8 @@ def _directory(path: Path) -> tuple[Verified, list[Path]]:
         for file in path.rglob("*")
         if file.is_file() and not any(part.startswith(".") for part in file.parts)
     }
-    unlisted = tuple(sorted(names - {integrity.CHECKSUMS} - listed.keys()))
+    lone = {name for name in names if name.endswith(integrity.SEAL) or f"{name}{integrity.SEAL}" in names}
+    unlisted = tuple(sorted(names - {integrity.CHECKSUMS} - listed.keys() - lone))
     verified = Verified(str(path), "directory", len(listed), tuple(problems), unlisted)
     return verified, [path / name for name in listed]
 
@@ -93,23 +124,27 @@ def _sweep(path: Path) -> Verified:
         parts = exports.of_dataset(dataset)
     except store.BusyError as error:
         return Verified(str(path), "sweep", 0, (str(error),), tuple(files))
-    if not parts:
-        notes = dataset.parent / store.CACHE / database.FILE
-        missing = f"{notes} has no checksums of it, so nobody can tell whether these parts have changed"
-        return Verified(str(path), "sweep", 0, (missing,), tuple(files))
-    unlisted = tuple(sorted(set(files) - {part.file for part in parts}))
-    return Verified(str(path), "sweep", len(parts), tuple(exports.problems_of(dataset)), unlisted)
+    unlisted = tuple(sorted(set(files) - {part.file for part in parts})) if parts else ()
+    problems = [problem.removeprefix(f"{dataset}/") for problem in exports.problems_of(dataset)]
+    if not files and not parts:
+        problems.append("holds no part of a sweep")
+    return Verified(
+        str(path), "sweep", len({*files, *(part.file for part in parts)}), tuple(problems), unlisted
+    )
 
 
 @click.command()
-@click.argument("directory", type=options.PATH, metavar="DIR", help="A result, or a folder of results.")
+@click.argument(
+    "directory", type=options.PATH, metavar="DIR", help="A result, a folder of results, or a file."
+)
 @options.as_json
 def verify(directory: Path, as_json: bool) -> None:
     """Check that results of any verb have not changed since they were written.
 
-    Every file of a result has a checksum, and so has every line of a campaign or of kept numbers. A
-    result without its checksums is reported as a problem, because changes cannot be detected. Checksums
-    detect errors of disks, copies and editors, but not changes by somebody who also rewrites the checksums.
+    Every file of a result has a checksum, and so has every line of a campaign or of kept numbers. A file
+    outside a result, such as a picture or a page of a sweep, has its own: NAME.sha256. A result without its
+    checksums is reported as a problem, because changes cannot be detected. Checksums detect errors of disks,
+    copies and editors, but not changes by somebody who also rewrites the checksums.
 
     \b
     Exit status: 0 if nothing has changed, 1 if something has, 2 if the result is missing.
@@ -117,11 +152,12 @@ def verify(directory: Path, as_json: bool) -> None:
     \b
     Examples:
       ackclock verify results
+      ackclock verify picture.png
       ackclock verify out --json
     """
-    if not directory.is_dir():
-        raise click.BadParameter(f"{directory} is not a directory", param_hint="DIR")
-    checked = list(results(directory))
+    if not directory.is_dir() and not directory.is_file():
+        raise click.BadParameter(f"{directory} is neither a directory nor a file", param_hint="DIR")
+    checked = list(results(directory)) if directory.is_dir() else [_lone(directory)]
     if as_json:
         print(json.dumps([asdict(result) for result in checked]))
     if not checked:

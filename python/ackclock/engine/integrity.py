@@ -20,6 +20,8 @@ from ackclock.engine import disk
 from ackclock.errors import StorageError
 
 CHECKSUMS = disk.CHECKSUMS
+SEAL = ".sha256"
+"""What follows the name of a lone file in the name of its checksum."""
 CHANGED = "was changed or damaged"
 # Created once, because sweeps seal a record for every run.
 _encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -152,6 +154,35 @@ def check(directory: Path) -> None:
     problem = problem_of(result, "" if within == "." else f"{within}/")
     if problem is not None:
         raise DamagedError(f"{result}: {problem}; run the command again to replace the result")
+
+
+def seal_of(file: Path) -> Path:
+    """Return the name of the checksum of a file that belongs to no sealed directory."""
+    return file.with_name(f"{file.name}{SEAL}")
+
+
+def lone_seal(name: str, digests: Iterable[str]) -> bytes:
+    """Return the content of a checksum, as ``sha256sum`` writes it.
+
+    It has two lines while a file is replaced: the file is the old or the new one, whole.
+    """
+    return "".join(f"{digest}  {name}\n" for digest in dict.fromkeys(digests)).encode()
+
+
+def problem_of_lone(file: Path) -> str | None:
+    """Return what is wrong with a file that has a checksum of its own, or None."""
+    seal = seal_of(file)
+    try:
+        content = seal.read_bytes()
+        digests = [line[:64].decode(errors="replace") for line in content.splitlines()[:2]]
+        if content != lone_seal(file.name, digests) or not digests:
+            return f"{seal.name} {CHANGED}"
+        return None if of_file(file) in digests else f"{file.name} {CHANGED}"
+    except FileNotFoundError:
+        missing = file.name if seal.exists() else seal.name
+        return f"{missing} is missing"
+    except OSError as error:
+        return f"{file.name} cannot be read: {error.strerror or error}"
 
 
 def of_file(file: Path) -> str:

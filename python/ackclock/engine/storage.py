@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+LONGEST_NAME = 255
+"""Bytes of a name that file systems allow."""
+
+
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
     """Turn an error of the operating system in the block into one clear `StorageError` about `path`.
@@ -55,13 +59,12 @@ def refuse_unless_free(target: Path, *, force: bool, is_result: Callable[[Path],
 
 @contextmanager
 def new_directory(
-    target: Path, *, force: bool, is_result: Callable[[Path], bool], sealed: bool = True, synced: bool = True
+    target: Path, *, force: bool, is_result: Callable[[Path], bool], synced: bool = True
 ) -> Iterator[Path]:
     """Yield an empty directory next to `target` that replaces it at the end, or is removed on failure.
 
-    It gets the checksums of its files unless `sealed` is False, for programs that expect nothing else in
-    it. With `synced` False a power cut may take what was written in the last half minute, which the
-    checksums tell.
+    It gets the checksums of its files. With `synced` False a power cut may take what was written in the
+    last half minute, which the checksums tell.
     """
     # A link is followed, so that its target is replaced and not the link.
     goal = target.resolve()
@@ -73,8 +76,7 @@ def new_directory(
         try:
             yield temporary
             refuse_unless_free(target, force=force, is_result=is_result)
-            if sealed:
-                integrity.seal_directory(temporary)
+            integrity.seal_directory(temporary)
             for path in (*temporary.rglob("*"), temporary) if synced else ():
                 sync(path)
             if goal.exists():
@@ -128,6 +130,41 @@ def new_file(target: Path) -> Iterator[Path]:
             # A leftover is tidied when the same file is written again.
             with suppress(OSError):
                 temporary.unlink()
+
+
+@contextmanager
+def sealed_file(target: Path) -> Iterator[Path]:
+    """Yield a path whose file becomes `target`, as `new_file` does, and write its checksum next to it.
+
+    Every file that a verb writes outside a sealed directory is written so. A pipe or a device has no
+    checksum.
+    """
+    goal = Path(os.path.realpath(target))
+    seal = integrity.seal_of(goal)
+    is_special = target.exists() and not target.is_file()
+    if not is_special and len(os.fsencode(seal.name)) > LONGEST_NAME:
+        raise StorageError(f"{target}: choose a shorter name, to which {integrity.SEAL} can be added")
+    with new_file(target) as file:
+        yield file
+        digest = integrity.of_file(file)
+        if not is_special:
+            # A kill comes before or after the file gets its name: either is whole.
+            former = [integrity.of_file(goal)] if goal.is_file() else []
+            write_unsealed(seal, integrity.lone_seal(goal.name, [*former, digest]))
+    if not is_special:
+        write_unsealed(seal, integrity.lone_seal(goal.name, [digest]))
+
+
+def write_unsealed(target: Path, content: bytes) -> None:
+    """Write a file that is a checksum itself, or is listed in one, atomically."""
+    with new_file(target) as file:
+        file.write_bytes(content)
+
+
+def write_sealed(target: Path, text: str) -> None:
+    """Write a text file and its checksum, as `sealed_file` does."""
+    with sealed_file(target) as file:
+        file.write_text(text, encoding="utf-8")
 
 
 def probe(directory: Path) -> None:
@@ -184,8 +221,6 @@ def holds_only(directory: Path, names: frozenset[str], marker: str) -> bool:
 
     Files that its checksums list, such as the traces of a scenario, were written with the result.
     """
-    from ackclock.engine import integrity
-
     entries = {entry.name for entry in directory.iterdir()}
     others = entries - {CHECKSUMS} - names
     if others and CHECKSUMS in entries:

@@ -59,7 +59,7 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
     shown = [(paper, artefacts) for paper, artefacts in shown if artefacts]
     laboratory = lab.page()
     if laboratory is not None:
-        storage.write_text(output / lab.NAME, laboratory)
+        storage.write_sealed(output / lab.NAME, laboratory)
     for paper, artefacts in shown:
         _write_paper(output, paper, artefacts, has_lab=laboratory is not None)
     every = [artefact for _, artefacts in shown for artefact in artefacts]
@@ -79,7 +79,7 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
         reliability=reliability(cast("list[ArtefactRecord]", every)).sentences(),
         quick=any(artefact["quick"] for artefact in every),
     )
-    storage.write_text(output / "index.html", text)
+    storage.write_sealed(output / "index.html", text)
 
 
 def _write_paper(output: Path, paper: Paper, artefacts: Sequence[Described], *, has_lab: bool) -> None:
@@ -112,7 +112,7 @@ def _write_paper(output: Path, paper: Paper, artefacts: Sequence[Described], *, 
         version=engine.__version__,
         quick=any(artefact["quick"] for artefact in artefacts),
     )
-    storage.write_text(output / paper.name / "index.html", text)
+    storage.write_sealed(output / paper.name / "index.html", text)
 
 
 def _of_paper(artefacts: Sequence[Described]) -> str:

@@ -180,7 +180,7 @@ class Live:
             here=self._file.parent,
             command=self._command,
         )
-        storage.write_text(self._file, text)
+        storage.write_sealed(self._file, text)
 
     def _left_s(self, work: float, whole: float) -> float | None:
         """Estimate the time left from the recent speed; None if it is unknown."""

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import engine
-from ackclock.engine import storage
+from ackclock.engine import integrity, storage
 from ackclock.engine.integrity import CHANGED
 from ackclock.runs import database, progress
 from ackclock.runs.jobs import Answer
@@ -73,10 +73,15 @@ class Store:
         try:
             with self._explained():
                 self._open()
+            # Of a process that is killed the database is left without one.
+            with storage.explained(self.file):
+                integrity.seal_of(self.file).unlink(missing_ok=True)
             try:
                 yield self
             finally:
                 self.commit()
+                self._close()
+                self._seal()
         finally:
             self._close()
 
@@ -85,6 +90,14 @@ class Store:
             with contextlib.suppress(sqlite3.Error):
                 self._connection.close()
             self._connection = None
+
+    def _seal(self) -> None:
+        """Write the checksum of the closed database: digests of rows leave out what is between."""
+        if self.file.is_file():
+            digest = integrity.of_file(self.file)
+            storage.write_unsealed(
+                integrity.seal_of(self.file), integrity.lone_seal(self.file.name, [digest])
+            )
 
     @contextmanager
     def read_only(self) -> Iterator[Store]:

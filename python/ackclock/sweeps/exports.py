@@ -9,7 +9,6 @@ store.
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import shutil
 from collections.abc import Iterator, Sequence
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ackclock import engine
-from ackclock.engine import controls, integrity, storage
+from ackclock.engine import controls, integrity, parquet, storage
 from ackclock.runs import progress, rows
 from ackclock.runs.store import CACHE, Store
 from ackclock.sweeps.plan import Plan, Point
@@ -89,7 +88,15 @@ def of_dataset(dataset: Path) -> list[ExportedPart]:
 
 def problems_of(dataset: Path) -> list[str]:
     """Return one line for each file of an experiment that is missing or was changed."""
-    problems = (problem_of(dataset, part) for part in of_dataset(dataset))
+    parts = of_dataset(dataset)
+    problems = [problem_of(dataset, part) for part in parts]
+    # A copy without its store has only the checksums within its files.
+    others = sorted({file.name for file in dataset.glob("part-*.parquet")} - {part.file for part in parts})
+    problems += [
+        problem and f"{dataset}/{problem}"
+        for name in others
+        if (problem := parquet.problem_of(dataset / name))
+    ]
     return [problem for problem in problems if problem is not None]
 
 
@@ -178,15 +185,13 @@ class Exports:
     def write(self, part: int, done: Sequence[Done]) -> None:
         """Write the file of a part from all its runs."""
         kinds = {parameter.name: parameter.kind for parameter in self.plan.parameters}
-        content = io.BytesIO()
-        rows.frame(self._rows(done), kinds).write_parquet(content, compression="zstd", compression_level=3)
-        with storage.new_file(self._file(part)) as file:
-            storage.write(file, content.getvalue())
+        content = parquet.sealed(rows.frame(self._rows(done), kinds))
+        storage.write_unsealed(self._file(part), content)
         record = ExportedPart(
             number=part,
             runs=len(done),
             failed=sum(run.error is not None for run in done),
-            sha256=hashlib.sha256(content.getvalue()).hexdigest(),
+            sha256=hashlib.sha256(content).hexdigest(),
             sweep=self._sign,
         )
         self._store.write_note(f"{_note(self.plan.name)}/{part:05}", asdict(record))

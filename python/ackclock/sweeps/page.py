@@ -93,7 +93,7 @@ def write(
         choices=choices,
         command=command,
     )
-    storage.write_text(target, text)
+    storage.write_sealed(target, text)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from ackclock.draw import plots
+from ackclock.engine import parquet
 from ackclock.metrics import over_runs, within
 from ackclock.names import hint
 from ackclock.runs import progress, rows
@@ -50,15 +51,23 @@ def refuse_damaged(results: Path | str) -> None:
     """Raise ValueError when a file is not Parquet, is missing, or has changed since its sweep wrote it."""
     path = Path(results)
     files = [path] if path.is_file() else sorted(path.glob("**/part-*.parquet"))
-    homes = {file.parent for file in files} | ({path} if path.is_dir() else set())
+    if path.is_file() and (problem := parquet.problem_of(path)):
+        if not problem.endswith(parquet.UNSEALED):
+            raise ValueError(f"{path.parent}/{problem}; run the sweep again")
+        progress.say(f"{path.parent}/{problem}")
+    homes = {path} if path.is_dir() else set()
+    homes |= {file.parent for file in files if file != path}
     for home in sorted(homes):
         try:
-            problem = next(iter(exports.problems_of(home.resolve())), None)
+            problems = exports.problems_of(home.resolve())
         except BusyError:
             progress.say(f"{home}: its sweep is in progress, so its parts cannot be checked")
             continue
-        if problem is not None:
-            raise ValueError(f"{problem}; run the sweep again")
+        for problem in problems:
+            if not problem.endswith(parquet.UNSEALED):
+                raise ValueError(f"{problem}; run the sweep again")
+            # Another program may have written it.
+            progress.say(problem)
     for file in files:
         try:
             pl.read_parquet_schema(file)
