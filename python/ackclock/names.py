@@ -13,6 +13,11 @@ MOST_LISTED = 12
 """Most names that a message lists when none is similar."""
 
 
+def printable(text: str) -> str:
+    """Return a text without characters that a terminal would obey, such as escape sequences."""
+    return "".join(char if char.isprintable() else f"\\u{{{ord(char):x}}}" for char in text)
+
+
 def hint(wrong: str, known: Iterable[str], listed: str = "") -> str:
     """Return the question that suggests up to three names most like a wrong one.
 

@@ -7,7 +7,7 @@ The engine describes it, too (``ackclock._native.summary_schema``); tests compar
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, cast
 
 from ackclock import _native
 
@@ -170,6 +170,17 @@ class Summary(TypedDict):
     packets_simulated: int
     warnings: list[str]
     notes: list[str]
+
+
+def checked(record: Any) -> Summary:
+    """Return what was read as a summary; raise ValueError if it cannot be one."""
+    flows, links = (record.get(name) if isinstance(record, dict) else None for name in ("flows", "links"))
+    for entries in (flows, links):
+        if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+            raise ValueError("summary.json lacks flows or links")
+    if not all(isinstance(flow.get("name"), str) for flow in flows or ()) or "digest" not in record:
+        raise ValueError("summary.json lacks names or the digest")
+    return cast("Summary", record)
 
 
 def flow_row(flow: FlowSummary) -> dict[str, object]:

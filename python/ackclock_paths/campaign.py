@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ackclock.decision.intervals import over_runs, within
-from ackclock.engine import integrity
+from ackclock.engine import elsewhere, integrity
 from ackclock.metrics import bandwidth_stolen_rate, throughput_ratio
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ def read(directory: Path, *, leave_out: bool = False) -> Campaign:
 
     log = directory / "log.jsonl"
     try:
-        is_old, plan = _plan((directory / "campaign.json").read_bytes())
-        content = log.read_bytes()
+        is_old, plan = _plan(elsewhere.read(directory / "campaign.json"))
+        content = elsewhere.read(log)
     except (OSError, ValueError, RecursionError) as error:
         raise ValueError(f"{directory} does not hold a campaign: {error}") from error
     contents = _LogContents()

@@ -218,7 +218,7 @@ def main() -> None:
     except (ackclock.StorageError, ackclock.SimulationError) as error:
         # Notes name the line in a control's code that raised it in another process.
         for note in getattr(error, "__notes__", ()):
-            print(note, file=sys.stderr)
+            _print_lines(note)
         status = _complain(f"ackclock: {error}", 1)
     except ValueError as error:
         # A value that the engine refuses from a user's control has no line in the control's code.
@@ -245,7 +245,7 @@ def main() -> None:
         if not trace:
             raise
         # The program's own frames do not help the author of the control.
-        print(trace, file=sys.stderr)
+        _print_lines(trace)
         status = 1
     if ended is not None:
         status = 128 + ended
@@ -337,9 +337,16 @@ def _unknown(error: click.NoSuchOption | click.exceptions.NoSuchCommand) -> str:
     return f"{error.message.rstrip('.')}: {hint(wrong, (name for name in known if len(name) > 2))}"
 
 
+def _print_lines(text: str) -> None:
+    from ackclock.names import printable
+
+    print(*map(printable, text.splitlines()), sep="\n", file=sys.stderr)
+
+
 def _complain(message: str, status: int) -> int:
-    # A file name may contain control characters, which a terminal would obey.
-    shown = "".join(char if char.isprintable() else f"\\u{{{ord(char):x}}}" for char in message)
+    from ackclock.names import printable
+
+    # A file name may contain control characters.
     with contextlib.suppress(OSError):
-        print(shown, file=sys.stderr)
+        print(printable(message), file=sys.stderr)
     return status

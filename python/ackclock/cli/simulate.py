@@ -166,7 +166,7 @@ def simulate(
                 if is_foreign:
                     from ackclock.runs import Job, repeats
 
-                    keep(0, repeats.beside(Job(scenario, record=record), make))
+                    keep(0, repeats.repeated(Job(scenario, record=record), make))
                 else:
                     keep(0, make())
             done = [0]

@@ -13,7 +13,7 @@ import click
 from ackclock import engine
 from ackclock.cli import options
 from ackclock.engine import controls, today
-from ackclock.names import counted
+from ackclock.names import counted, printable
 
 
 @click.command()
@@ -120,7 +120,7 @@ def sweep(
     if result.failed:
         print(
             f"ackclock: {result.failed} runs failed; see the column error of the results; "
-            f"the first: {result.first_error}",
+            f"the first: {printable(result.first_error)}",
             file=sys.stderr,
         )
         raise click.exceptions.Exit(1)

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from ackclock.engine import Summary
+from ackclock.names import printable
 from ackclock.summary import profiles
 
 if TYPE_CHECKING:
@@ -279,5 +280,5 @@ def print_rows(
     """Print a table whose first `texts` columns are words, folded or not, and the others numbers."""
     table = _table(None, heads, texts, fold=fold)
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(printable, row))
     _print(table)

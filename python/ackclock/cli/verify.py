@@ -11,7 +11,8 @@ from pathlib import Path
 import click
 
 from ackclock.cli import options
-from ackclock.engine import integrity
+from ackclock.engine import elsewhere, integrity
+from ackclock.names import printable
 from ackclock.runs import database, store
 from ackclock.sweeps import exports
 
@@ -87,15 +88,21 @@ def _lone(path: Path) -> Verified:
 
 
 def _is_page(path: Path) -> bool:
-    with path.open("rb") as page:
-        return PAGE in page.read(1000)
+    try:
+        with elsewhere.opened(path) as page:
+            return PAGE in page.read(1000)
+    except OSError:
+        return False
 
 
 def _directory(path: Path) -> tuple[Verified, list[Path]]:
-    listed = integrity.listed(path)
+    try:
+        listed = integrity.listed(path)
+        unread = f"{integrity.CHECKSUMS} {integrity.CHANGED}"
+    except OSError as error:
+        listed, unread = None, f"{integrity.CHECKSUMS} cannot be read: {error.strerror or error}"
     if listed is None:
-        changed = f"{integrity.CHECKSUMS} {integrity.CHANGED}"
-        return Verified(str(path), "directory", 0, (changed,)), []
+        return Verified(str(path), "directory", 0, (unread,)), []
     problems = [problem for name in listed if (problem := integrity.problem_of_file(path, name, listed))]
     # Files that begin with a dot are for programs: kept runs have checksums of their own.
     names = {
@@ -106,15 +113,22 @@ def _directory(path: Path) -> tuple[Verified, list[Path]]:
     lone = {name for name in names if name.endswith(integrity.SEAL) or f"{name}{integrity.SEAL}" in names}
     unlisted = tuple(sorted(names - {integrity.CHECKSUMS} - listed.keys() - lone))
     verified = Verified(str(path), "directory", len(listed), tuple(problems), unlisted)
-    return verified, [path / name for name in listed]
+    return verified, [path / name for name in listed if "\0" not in name]
 
 
 def _records(path: Path) -> Verified:
-    lines = list(integrity.lines(path.read_bytes()))
-    problems = tuple(
-        f"line {line.number} (byte {line.byte}) {integrity.CHANGED}" for line in lines if line.record is None
-    )
-    return Verified(str(path), "records", len(lines), problems)
+    count, problems = 0, list[str]()
+    try:
+        with elsewhere.opened(path) as content:
+            for line in integrity.lines(content):
+                count += 1
+                if line.record is None:
+                    problems.append(f"line {line.number} (byte {line.byte}) {integrity.CHANGED}")
+    except OSError as error:
+        problems.append(f"cannot be read: {error.strerror or error}")
+    if not count and not problems:
+        problems.append("is empty: nothing in it has a checksum")
+    return Verified(str(path), "records", count, tuple(problems))
 
 
 def _sweep(path: Path) -> Verified:
@@ -168,10 +182,10 @@ def verify(directory: Path, as_json: bool) -> None:
     if not as_json:
         for result in checked:
             for problem in result.problems:
-                print(f"{result.path}: {problem}")
+                print(printable(f"{result.path}: {problem}"))
             if result.unlisted:
                 more = f" and {len(result.unlisted) - 1} more" if len(result.unlisted) > 1 else ""
-                print(f"{result.path}: {result.unlisted[0]}{more}: not part of the result")
+                print(printable(f"{result.path}: {result.unlisted[0]}{more}: not part of the result"))
         count = sum(result.count for result in checked)
         state = (
             f"{len(damaged)} of {len(checked)} results have problems"

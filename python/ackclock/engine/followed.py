@@ -66,8 +66,8 @@ def of_class(control: type[object], brought_in: Iterable[str] = ()) -> Basis:
     loaded: dict[str, Path] = {}
     waiting = [(name, False) for name in sorted(set(brought_in))] + [(name, True) for name in sorted(bases)]
     for top in sorted(tops):
-        modules, found = installed.whole(top, _locations(top))
-        folders |= found
+        modules, places = installed.whole(top, _locations(top))
+        folders |= places
         files |= {file.resolve() for _, file in modules}
         waiting += [(name, True) for name, _ in modules if name]
     known: set[str] = set()

@@ -101,16 +101,16 @@ def packages(
     """
     files: dict[str, set[Path]] = {}
     lone: set[Path] = set()
-    found: dict[str, metadata.Distribution] = {}
+    chosen: dict[str, metadata.Distribution] = {}
     for top in sorted({*imported, *loaded}):
         here = imported.get(top) or {loaded[top]}
         distribution = _of_module(top, here)
         if distribution is None:
             lone |= here.union(*(_below(file.parent) for file in here if file.stem == "__init__"))
         elif top in imported or _normal(distribution) not in _needed_here():
-            found[_normal(distribution)] = distribution
+            chosen[_normal(distribution)] = distribution
             files.setdefault(_normal(distribution), set()).update(imported.get(top, ()))
-    known = [_package(one, files.get(name, set())) for name, one in _with_required(found).items()]
+    known = [_package(one, files.get(name, set())) for name, one in _with_required(chosen).items()]
     return tuple(sorted(package for package in known if package.name != PROJECT)), lone
 
 
@@ -124,9 +124,9 @@ def _needed_here() -> frozenset[str]:
     return frozenset(_with_required({PROJECT: own}))
 
 
-def _with_required(found: Mapping[str, metadata.Distribution]) -> dict[str, metadata.Distribution]:
-    every = dict(found)
-    waiting = list(found.values())
+def _with_required(chosen: Mapping[str, metadata.Distribution]) -> dict[str, metadata.Distribution]:
+    every = dict(chosen)
+    waiting = list(chosen.values())
     while waiting:
         for requirement in waiting.pop().requires or ():
             name = _NAME.match(requirement)

@@ -14,14 +14,15 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
-from ackclock.engine import disk
+from ackclock.engine import disk, elsewhere
 from ackclock.errors import StorageError
 
 CHECKSUMS = disk.CHECKSUMS
 SEAL = ".sha256"
 """What follows the name of a lone file in the name of its checksum."""
+LONGEST_SEAL = 4096
 CHANGED = "was changed or damaged"
 # Created once, because sweeps seal a record for every run.
 _encode = json.JSONEncoder(ensure_ascii=False).encode
@@ -55,8 +56,8 @@ def unseal(line: bytes) -> Record | None:
     if line[len(content) :] != b'%s%s"}' % (_MEMBER, _checksum(content)):
         return None
     try:
-        record = json.loads(content + b"}")
-    except (ValueError, RecursionError):
+        record = elsewhere.parsed(content + b"}")
+    except ValueError:
         return None
     return record if isinstance(record, dict) else None
 
@@ -75,15 +76,20 @@ class Line:
     """Without the checksum; None if the line was changed or damaged."""
 
 
-def lines(content: bytes) -> Iterator[Line]:
-    """Yield the lines of a file to which records were appended.
+def lines(content: bytes | BinaryIO) -> Iterator[Line]:
+    """Yield the lines of a file to which records were appended, up to one that is too long for a record.
 
     An incomplete record at the end, from a kill or a write in progress, is left out. A complete record
     without its line feed is not: its line feed was changed.
     """
     byte = 0
     # bytes.splitlines also splits at carriage returns; io splits only at line feeds.
-    for number, line in enumerate(io.BytesIO(content), 1):
+    stream = io.BytesIO(content) if isinstance(content, bytes) else content
+    longest = elsewhere.MOST_LISTED_BYTES
+    for number, line in enumerate(iter(lambda: stream.readline(longest + 1), b""), 1):
+        if len(line) > longest:
+            yield Line(number, byte, line[:_SEAL], None)
+            return
         ended = line.endswith(b"\n")
         start = line.find(_MEMBER)
         if ended or 0 <= start < len(line) - _SEAL:
@@ -125,15 +131,18 @@ def problem_of(directory: Path, within: str = "") -> str | None:
 
 def listed(directory: Path) -> dict[str, str] | None:
     """Return the SHA-256 of each file of a sealed directory; None when the list itself was changed."""
-    content = (directory / CHECKSUMS).read_bytes()
+    content = elsewhere.read(directory / CHECKSUMS, elsewhere.MOST_LISTED_BYTES)
     record = unseal(content[:-1]) if content.endswith(b"\n") else None
-    return None if record is None else dict(record["sha256"])
+    digests = None if record is None else record.get("sha256")
+    if not isinstance(digests, dict) or not all(isinstance(digest, str) for digest in digests.values()):
+        return None
+    return digests
 
 
 def problem_of_file(directory: Path, name: str, every: Mapping[str, str]) -> str | None:
     """Return what is wrong with one file of a sealed directory, or None; `every` is from `listed`."""
     try:
-        same = of_file(directory / name) == every[name]
+        same = of_file(elsewhere.below(directory, name)) == every[name]
     except FileNotFoundError:
         return f"{name} is missing"
     except OSError as error:
@@ -173,7 +182,7 @@ def problem_of_lone(file: Path) -> str | None:
     """Return what is wrong with a file that has a checksum of its own, or None."""
     seal = seal_of(file)
     try:
-        content = seal.read_bytes()
+        content = elsewhere.read(seal, LONGEST_SEAL)
         digests = [line[:64].decode(errors="replace") for line in content.splitlines()[:2]]
         if content != lone_seal(file.name, digests) or not digests:
             return f"{seal.name} {CHANGED}"
@@ -187,5 +196,5 @@ def problem_of_lone(file: Path) -> str | None:
 
 def of_file(file: Path) -> str:
     """Return the SHA-256 of a file as hexadecimal digits."""
-    with file.open("rb") as opened:
+    with elsewhere.opened(file) as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()

@@ -7,6 +7,7 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ackclock.engine import elsewhere
 from ackclock.engine.integrity import CHANGED
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def _digits_at(content: bytes) -> int | None:
 def problem_of(file: Path) -> str | None:
     """Return what is wrong with a Parquet file that has a checksum of its own, or None."""
     try:
-        content = file.read_bytes()
+        content = elsewhere.read(file)
     except OSError as error:
         return f"{file.name} cannot be read: {error.strerror or error}"
     begin = _digits_at(content)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
+import tomllib
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ackclock import summary as summaries
 from ackclock.summary import Summary, as_json, columns, flow_row
 
 if TYPE_CHECKING:
@@ -236,25 +237,35 @@ class Run:
         """
         import polars as pl
 
-        from ackclock.engine import integrity
+        from ackclock.engine import elsewhere, integrity
 
         directory = Path(directory)
         if checked:
             integrity.check(directory)
+        # Right checksums do not say that this program wrote the files.
+        damage = (ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException)
         tables = {}
-        for name in (*TABLES[1:], MEASURED):
-            parquet, csv = (directory / f"{name}.{ending}" for ending in ("parquet", "csv"))
-            if parquet.exists():
-                tables[name] = pl.read_parquet(parquet)
-            elif csv.exists():
-                tables[name] = _read_csv(csv, name)
-        summary = json.loads((directory / "summary.json").read_text(encoding="utf-8"))
-        known = _names()
-        every = (
-            file.relative_to(directory).as_posix() for file in sorted(directory.rglob("*")) if file.is_file()
-        )
-        files = {name: (directory / name).read_bytes() for name in every if name not in known}
-        return cls(summary, (directory / "scenario.toml").read_text(encoding="utf-8"), tables, files)
+        try:
+            for name in (*TABLES[1:], MEASURED):
+                parquet, csv = (directory / f"{name}.{ending}" for ending in ("parquet", "csv"))
+                if parquet.exists():
+                    tables[name] = pl.read_parquet(elsewhere.read(parquet))
+                elif csv.exists():
+                    tables[name] = _read_csv(elsewhere.read(csv), name)
+            summary = summaries.checked(elsewhere.parsed(elsewhere.read(directory / "summary.json")))
+            known = _names()
+            every = (
+                file.relative_to(directory).as_posix()
+                for file in sorted(directory.rglob("*"))
+                if file.is_file()
+            )
+            files = {name: elsewhere.read(directory / name) for name in every if name not in known}
+            scenario = elsewhere.read(directory / "scenario.toml").decode()
+            tomllib.loads(scenario)
+        except (*damage, RecursionError) as error:
+            problem = " ".join(f"{error}".split()) or type(error).__name__
+            raise integrity.DamagedError(f"{directory} holds no result of this program: {problem}") from error
+        return cls(summary, scenario, tables, files)
 
     def write(self, directory: Path, *, csv: bool = False, tables: bool = True) -> None:
         """Write the files of the run into `directory`, which is created if necessary.
@@ -322,7 +333,7 @@ class Run:
             self.write_page(temporary)
 
 
-def _read_csv(file: Path, name: str) -> pl.DataFrame:
+def _read_csv(file: bytes, name: str) -> pl.DataFrame:
     """Read a table with the column types of Parquet, even where a column is empty."""
     import polars as pl
 

@@ -25,6 +25,20 @@ TABLE = (
     "PRIMARY KEY (kind, name))"
 )
 """Rows are appended and only the index is written in random order, because names are digests."""
+SCHEMA = [("index", "sqlite_autoindex_rows_1", None), ("table", "rows", TABLE)]
+"""All that a database holds, by its names in reverse order."""
+DAMAGE = (
+    sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_NOTADB,
+    sqlite3.SQLITE_ERROR,
+    sqlite3.SQLITE_INTERRUPT,
+    sqlite3.SQLITE_TOOBIG,
+)
+"""Results of SQLite for a database that another program has changed."""
+LONGEST_BYTES = 1 << 28
+"""Longest row."""
+STEPS, EVERY_STEPS = 10_000_000, 10_000
+"""Steps of SQLite's machine that every database may take, and after how many they are counted."""
 EVERY = "SELECT kind, name, content, digest FROM rows"
 
 
@@ -56,7 +70,7 @@ def is_busy(error: sqlite3.Error) -> bool:
 
 def is_damage(error: sqlite3.Error) -> bool:
     """Return whether an error means that the database is damaged, and not only busy."""
-    return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
+    return _code(error) in DAMAGE
 
 
 def is_whole(kind: object, name: object, content: object, digest: object) -> bool:
@@ -108,12 +122,48 @@ def _readable_in(file: Path, order: str) -> Iterator[tuple[tuple[str, str], byte
                 yield (kind, name), content
 
 
+def guard(connection: sqlite3.Connection, size_bytes: int) -> None:
+    """Refuse what this project did not write into a database, and bound what reading it takes.
+
+    Raises `UnusableError` if there is anything but the table of rows.
+    """
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_BYTES)
+    # Pages that lead back to themselves would be read for ever; a row takes some ten steps and forty bytes.
+    left = STEPS + size_bytes
+
+    def look() -> bool:
+        nonlocal left
+        left -= EVERY_STEPS
+        return left < 0
+
+    connection.set_progress_handler(look, EVERY_STEPS)
+    connection.execute("PRAGMA trusted_schema = OFF")
+    connection.execute("PRAGMA cell_size_check = ON")
+    tables = connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY name DESC").fetchmany(3)
+    if tables not in ([], SCHEMA):
+        raise UnusableError("it has other tables than those of a store")
+
+
+def unbounded(connection: sqlite3.Connection) -> None:
+    """End the bound on the steps, for the own work after a database was read."""
+    connection.set_progress_handler(None, 0)
+
+
 def read_only(file: Path) -> sqlite3.Connection:
-    """Open a database to read, even one that cannot be written."""
+    """Open a database to read, even one that cannot be written; raise sqlite3.Error for another file."""
+    # It is not opened for this: closing a file releases all locks that this process has on it.
+    if not file.is_file():
+        raise UnusableError("it is not a regular file")
     # An unfinished transaction of a killed process is rolled back when a writable file is opened; a file that
     # cannot be written needs no lock.
     mode = "mode=rw" if os.access(file.parent, os.W_OK) else "mode=ro&immutable=1"
-    return sqlite3.connect(f"{file.resolve().as_uri()}?{mode}", uri=True, timeout=0)
+    connection = sqlite3.connect(f"{file.resolve().as_uri()}?{mode}", uri=True, timeout=0)
+    try:
+        guard(connection, file.stat().st_size)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def problems_of(file: Path) -> tuple[int, list[str]]:

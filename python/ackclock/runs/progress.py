@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from ackclock.names import printable
+
 if TYPE_CHECKING:
     import rich.progress
 
@@ -57,7 +59,7 @@ def _open(total: float) -> rich.progress.Progress:
 def say(line: str) -> None:
     """Write a line to standard error that must not go unnoticed, with or without a bar."""
     with contextlib.suppress(OSError):
-        print(f"ackclock: {line}", file=sys.stderr)
+        print(f"ackclock: {printable(line)}", file=sys.stderr)
 
 
 class _Shown:

@@ -45,7 +45,7 @@ class Repeats:
             self.known |= {*answer.foreign}
 
 
-def beside(job: Job, make: Callable[[], engine.Run]) -> engine.Run:
+def repeated(job: Job, make: Callable[[], engine.Run]) -> engine.Run:
     """Return the run of a job that `make` makes here, while a fresh process makes it, too.
 
     Raises `SimulationError` if the digests differ.

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import engine
-from ackclock.engine import integrity, storage
+from ackclock.engine import elsewhere, integrity, storage
 from ackclock.engine.integrity import CHANGED
 from ackclock.runs import database, progress
 from ackclock.runs.jobs import Answer
@@ -173,8 +173,8 @@ class Store:
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         connection.execute("BEGIN EXCLUSIVE")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        tables = connection.execute("SELECT name FROM sqlite_master").fetchall()
-        if not tables:
+        database.guard(connection, self.file.stat().st_size)
+        if not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
             connection.execute(database.TABLE)
             connection.execute(f"PRAGMA application_id = {database.APPLICATION}")
             connection.execute(f"PRAGMA user_version = {database.VERSION}")
@@ -192,6 +192,7 @@ class Store:
         ]
         for kind, name in changed:
             progress.say(f"{self.file}: {database.shown(kind, name)} {CHANGED}; {database.again(kind)}")
+        database.unbounded(self._connection)
         # An index that does not match the table would miss rows.
         if changed or self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0] != "ok":
             raise database.UnusableError
@@ -245,7 +246,7 @@ class Store:
     def _take(self, kind: str, name: str) -> Any:
         rows = self._execute("SELECT content, digest FROM rows WHERE kind = ? AND name = ?", (kind, name))
         content, digest = rows[0] if rows else (b"", b"")
-        return json.loads(content) if database.is_whole(kind, name, content, digest) else None
+        return _parsed(content) if database.is_whole(kind, name, content, digest) else None
 
     def get(self, key: str, *, remember: bool = True) -> Answer | None:
         """Return an answer.
@@ -267,6 +268,9 @@ class Store:
             if known is None:
                 record = self._take(database.ANSWER, key)
                 if record is None:
+                    return None
+                if not isinstance(record, dict) or not {"packets", "error"} <= record.keys():
+                    # Its digest is right, so that another program has written it.
                     return None
                 known = Answer(record.get("value"), record["packets"], record["error"])
                 if remember:
@@ -315,7 +319,7 @@ class Store:
             (database.NOTE, prefix, f"{prefix}\U0010ffff"),
         )
         return {
-            name: json.loads(content)
+            name: _parsed(content)
             for name, content, digest in rows
             if database.is_whole(database.NOTE, name, content, digest)
         }
@@ -324,6 +328,14 @@ class Store:
         """Forget all notes whose names begin with a prefix."""
         bounds = (database.NOTE, prefix, f"{prefix}\U0010ffff")
         self._execute("DELETE FROM rows WHERE kind = ? AND name >= ? AND name < ?", bounds)
+
+
+def _parsed(content: bytes) -> Any:
+    """Return what a row says; None for one that another program has written."""
+    try:
+        return elsewhere.parsed(content)
+    except ValueError:
+        return None
 
 
 class BusyError(storage.StorageError):

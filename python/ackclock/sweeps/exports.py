@@ -14,7 +14,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ackclock import engine
 from ackclock.engine import controls, integrity, parquet, storage
@@ -71,7 +71,17 @@ def _note(name: str) -> str:
 
 def noted(store: Store, name: str) -> list[ExportedPart]:
     """Return the written parts of an experiment in the order of their numbers; the store must be open."""
-    return [ExportedPart(**record) for record in store.notes(f"{_note(name)}/").values()]
+    parts = (_part(record) for record in store.notes(f"{_note(name)}/").values())
+    return [part for part in parts if part is not None]
+
+
+def _part(record: Any) -> ExportedPart | None:
+    """Return the note of a part; None for one that another program has written."""
+    kinds = {"number": int, "runs": int, "failed": int, "sha256": str, "sweep": str}
+    if not isinstance(record, dict) or record.keys() != kinds.keys():
+        return None
+    is_whole = all(isinstance(record[name], kind) for name, kind in kinds.items())
+    return ExportedPart(**record) if is_whole else None
 
 
 def problem_of(dataset: Path, part: ExportedPart) -> str | None:
