@@ -86,12 +86,19 @@ def test_save_writes_the_same_as_the_command_line(tmp_path, scenario, ackclock):
         assert file.read_bytes() == (tmp_path / "api" / file.name).read_bytes()
 
 
-def test_save_does_not_replace_unless_forced(tmp_path):
-    run = ackclock.simulate(SCENARIO)
-    run.save(tmp_path / "out")
-    with pytest.raises(ackclock.StorageError, match="--force"):
-        run.save(tmp_path / "out")
-    run.save(tmp_path / "out", force=True)
+def test_save_sets_another_run_aside_unless_forced(tmp_path, capsys):
+    first, second = (ackclock.simulate(SCENARIO, run=run) for run in (0, 1))
+    first.save(tmp_path / "out")
+    first.save(tmp_path / "out")
+    assert not (tmp_path / "out.1").exists()
+    second.save(tmp_path / "out")
+    aside = f"ackclock: {tmp_path / 'out'} held another result, which is now {tmp_path / 'out.1'}\n"
+    assert capsys.readouterr().err == aside
+    digests = [ackclock.Run.read(tmp_path / name).digest for name in ("out.1", "out")]
+    assert digests == [first.digest, second.digest]
+    first.save(tmp_path / "out", force=True)
+    assert ackclock.Run.read(tmp_path / "out").digest == first.digest
+    assert not (tmp_path / "out.2").exists()
 
 
 @pytest.mark.parametrize("csv", [False, True])

@@ -227,16 +227,6 @@ def test_several_runs_are_one_output(ackclock_here, scenario, tmp_path):
     assert sorted(path.name for path in out.iterdir()) == FILES
 
 
-def test_result_is_replaced_only_by_force(ackclock_here, scenario, tmp_path):
-    assert ackclock_here("simulate", scenario, "--quiet", "-o", "out").returncode == 0
-    before = (tmp_path / "out" / "summary.json").read_text()
-    refusal = one_line(ackclock_here("simulate", scenario, "--seed", 8, "-o", "out"), 1)
-    assert refusal == "ackclock: out holds a result; --force replaces it"
-    assert (tmp_path / "out" / "summary.json").read_text() == before
-    assert ackclock_here("simulate", scenario, "--seed", 8, "-o", "out", "--force").returncode == 0
-    assert (tmp_path / "out" / "summary.json").read_text() != before
-
-
 @pytest.mark.parametrize("stray", ["notes.txt", "run-0000"])
 def test_force_spares_what_is_not_a_result(ackclock_here, scenario, tmp_path, stray):
     assert ackclock_here("simulate", scenario, "--quiet", "-o", "out").returncode == 0

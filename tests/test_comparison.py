@@ -222,7 +222,7 @@ def test_rates_as_people_write_them(text: str, value: float) -> None:
     ("arguments", "message"),
     [
         (["reno", "--rate", "fast"], "not a rate: 'fast'; write e.g. 100mbit"),
-        (["reno", "--rtt", "80"], "not a time from 1 us to 100 s: '80'; write e.g. 80ms"),
+        (["reno", "--rtt", "80"], "not a time from 1 us to 100 s: '80'; write 80ms if that is meant"),
         (["reno", "--loss", "150%"], "not a loss rate: '150%'"),
         (["reno", "--loss", "0.5"], "write 50% if that is meant, or 0.5%"),
         (["reno", "--buffer", "2furlongs"], "not a buffer: '2furlongs'; write e.g. 250, 2bdp"),

@@ -36,7 +36,7 @@ def test_the_command_line_writes_qlog(tmp_path: Path) -> None:
     records = [json.loads(part) for part in log.read_text().split("\x1e") if part.strip()]
     assert any(record.get("name", "").endswith("packet_sent") for record in records)
     again = subprocess.run(command, check=False, capture_output=True, text=True)
-    assert again.returncode == 1
-    assert "--force" in again.stderr
+    # The same log takes the place of itself.
+    assert (again.returncode, again.stderr) == (0, "")
     refused = subprocess.run([*command, "--runs", "2"], check=False, capture_output=True)
     assert refused.returncode == 2

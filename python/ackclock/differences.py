@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from ackclock.engine import RULES, ScenarioError, difference, integrity
+from ackclock.engine import RULES, ScenarioError, difference, elsewhere, integrity
 from ackclock.engine.difference import Difference, Result
 from ackclock.runs import rows
 
@@ -94,14 +93,20 @@ def _kept(given: Result) -> _KeptResult | None:
         return _KeptResult("predict", {}, _by_names(_read(path)))
     for marker, read in _READERS.items():
         if any(path.glob(marker)):
-            return read(path)
+            try:
+                return read(path)
+            except (KeyError, TypeError, AttributeError, pl.exceptions.PolarsError) as error:
+                raise ScenarioError(f"{path}: is not a result that this version can read: {error}") from error
     return None
 
 
 def _read(file: Path) -> pl.DataFrame:
     try:
-        return pl.read_csv(file) if file.suffix == ".csv" else pl.read_parquet(file, glob=False)
-    except (OSError, pl.exceptions.PolarsError) as error:
+        content = elsewhere.read(file)
+        return pl.read_csv(content) if file.suffix == ".csv" else pl.read_parquet(content)
+    except OSError as error:
+        raise ScenarioError(f"{file}: cannot be read: {error.strerror or error}") from error
+    except pl.exceptions.PolarsError as error:
         raise ScenarioError(f"{file}: is not a table: {str(error).splitlines()[0]}") from error
 
 
@@ -128,7 +133,13 @@ def _by_names(table: pl.DataFrame) -> SubjectNumbers:
 def _record(folder: Path, name: str) -> dict[str, Any]:
     """Read a file of JSON in a folder whose files have not changed since it was written."""
     integrity.check(folder)
-    record: dict[str, Any] = json.loads((folder / name).read_text("utf-8"))
+    try:
+        record = elsewhere.parsed(elsewhere.read(folder / name))
+    except (OSError, ValueError) as error:
+        problem = getattr(error, "strerror", None) or error
+        raise ScenarioError(f"{folder / name}: cannot be read: {problem}") from error
+    if not isinstance(record, dict):
+        raise ScenarioError(f"{folder / name}: is not the record of a result")
     return record
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ackclock import engine
-from ackclock.engine import controls, integrity
+from ackclock.engine import controls, integrity, storage
 from ackclock.runs import progress
 from ackclock_evaluate.cell import Criterion
 from ackclock_evaluate.results import Request
@@ -150,8 +150,6 @@ def set_aside(request: Request, folder: Path) -> Path | None:
         same = record["control"].get("directory", "") == directory(request)
         if mine == theirs and against and covered and same:
             return None
-    number = 1
-    while (free := folder.with_name(f"{folder.name}.{number}")).exists():
-        number += 1
+    free = storage.free_name(folder)
     # Relative links stay valid, because both folders are in the same directory.
     return folder.resolve().rename(free)

@@ -33,6 +33,10 @@ def _ends(estimate: Estimate) -> list[float | None]:
     return [finite(number) for number in (estimate.value, estimate.low, estimate.high)]
 
 
+def _command(folder: Path) -> object:
+    return json.loads((folder / MARKER).read_bytes())["command"]
+
+
 def write(
     searched: Sequence[Searched],
     files: Sequence[tuple[Path, Adversary]],
@@ -44,8 +48,8 @@ def write(
 ) -> dict[str, Any]:
     """Write the folder of a search, completely or not at all, and return the content of ``search.json``.
 
-    An earlier search for the same objective is replaced; a folder with other content raises a
-    StorageError. With `pictures` the charts of the page are also drawn as PDF and PNG.
+    An earlier result of the same command is replaced, and another one set aside; a folder with other
+    content raises a StorageError. With `pictures` the charts of the page are also drawn as PDF and PNG.
     """
     objective = searched[0].objective
     record = {
@@ -81,7 +85,7 @@ def write(
     }
     charts = {file.stem: figure(adversary) for file, adversary in files}
     is_result = functools.partial(storage.holds_only, names=NAMES, marker=MARKER)
-    with storage.new_directory(folder, force=True, is_result=is_result) as directory:
+    with storage.new_directory(folder, force=False, is_result=is_result, inputs=_command) as directory:
         storage.write(directory / MARKER, (json.dumps(record, indent=1) + "\n").encode())
         if pictures:
             # Matplotlib takes longer to import than the page takes to write.

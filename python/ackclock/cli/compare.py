@@ -89,6 +89,11 @@ if TYPE_CHECKING:
 @options.output("Directory of the page.", "results/comparison")
 @options.places()
 @options.pictures
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Replace a comparison of other controls or paths in DIR, which is otherwise set aside as DIR.1.",
+)
 @options.dry_run
 @options.as_json
 def compare(
@@ -102,6 +107,7 @@ def compare(
     output: Path,
     places: options.Places,
     pictures: bool,
+    force: bool,
     dry_run: bool,
     as_json: bool,
     **given: Unpack[LinkOptions],
@@ -154,9 +160,9 @@ def compare(
         return
     is_grid, command = len(cells) > 1, options.command()
     if is_grid:
-        grid_page.write_grid(compared, output, command, pictures=pictures)
+        grid_page.write_grid(compared, output, command, pictures=pictures, force=force)
     else:
-        page.write(compared.any, output, command, pictures=pictures)
+        page.write(compared.any, output, command, pictures=pictures, force=force)
     if as_json:
         table = compared.table if is_grid else compared.any.table
         print(json.dumps(table.fill_nan(None).to_dicts()))

@@ -49,7 +49,11 @@ def _read(file: Path, settings: Sequence[str]) -> engine.Scenario:
     "-o", "--output", type=options.PATH, metavar="DIR", help="Write a page, tables and a summary to DIR."
 )
 @click.option("--csv", is_flag=True, help="Write the tables as CSV instead of Parquet.")
-@click.option("--force", is_flag=True, help="Replace an earlier result in DIR.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Replace any earlier result in DIR; that of another run is otherwise set aside as DIR.1.",
+)
 @options.runs(1)
 @click.option(
     "--duration", metavar="TIME", help="Length of a run, e.g. 120s; by default that of the scenario."

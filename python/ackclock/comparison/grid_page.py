@@ -21,14 +21,16 @@ def title(grid: Grid) -> str:
     return f"Which {which} for {listed(grid.controls)}? {where(grid.any)}"
 
 
-def write_grid(grid: Grid, output: Path, command: str, *, pictures: bool = False) -> None:
+def write_grid(
+    grid: Grid, output: Path, command: str, *, pictures: bool = False, force: bool = False
+) -> None:
     """Write the page with its numbers and scenarios, as `page.write` does for a comparison."""
     with storage.explained(output):
         scenarios: dict[tuple[str, str], list[tuple[str, Scenario]]] = {}
         for (queue, buffer), comparison in grid.cells.items():
             for key, scenario in comparison.scenarios.items():
                 scenarios.setdefault(key, []).append((f"{queue} {buffer}", scenario))
-        links, needed = write_scenarios(output, scenarios)
+        links, needed = write_scenarios(output, scenarios, force=force)
         maps = {question.key: heat_map(grid, question) for question in QUESTIONS}
         write_pictures(output, {f"heat-{key}": drawn for key, drawn in maps.items()} if pictures else {})
         settings = [comparison.setting for comparison in grid.cells.values()]

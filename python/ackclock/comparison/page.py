@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -25,6 +26,8 @@ from ackclock.engine import Scenario, carried, controls, integrity, lab, storage
 CHARTS = ("goodput-delay", "answers", "alone")
 """Names of the charts on the page."""
 PICTURES = frozenset(f"{name}.{ending}" for name in CHARTS for ending in ("pdf", "png"))
+OF_ONE = ("answers.csv", "answers.parquet", integrity.CHECKSUMS, "index.html", lab.NAME, "scenarios")
+"""Entries of a directory that belong to one comparison; others are kept runs."""
 MAPS = frozenset(f"heat-{question.key}.{ending}" for question in QUESTIONS for ending in ("pdf", "png"))
 
 
@@ -63,15 +66,18 @@ def _standings(comparison: Comparison, question: Question) -> Callable[[str], tu
     return lambda name: (ranking.standings.get(name, ""), ranking.cell(name))
 
 
-def write(comparison: Comparison, output: Path, command: str, *, pictures: bool = False) -> None:
+def write(
+    comparison: Comparison, output: Path, command: str, *, pictures: bool = False, force: bool = False
+) -> None:
     """Write the page with its numbers and scenarios, each file atomically.
 
     `command` is the command that makes the page again. With `pictures` its charts are also drawn as PDF
-    and PNG; without, earlier ones are removed, because they may show other numbers.
+    and PNG; without, earlier ones are removed, because they may show other numbers. An earlier comparison
+    of other scenarios is set aside, or removed with `force`.
     """
     with storage.explained(output):
         scenarios = {key: [("", scenario)] for key, scenario in comparison.scenarios.items()}
-        links, needed = write_scenarios(output, scenarios)
+        links, needed = write_scenarios(output, scenarios, force=force)
         shown = charts(comparison)
         write_pictures(output, shown if pictures else {})
         text = html(
@@ -110,29 +116,37 @@ Links = dict[str, list[tuple[str, str, str]]]
 
 
 def write_scenarios(
-    output: Path, scenarios: Mapping[tuple[str, str], Sequence[tuple[str, Scenario]]]
+    output: Path, scenarios: Mapping[tuple[str, str], Sequence[tuple[str, Scenario]]], *, force: bool = False
 ) -> tuple[Links, list[str]]:
     """Write scenarios with the files that they need, and the laboratory if there is one.
 
     Return where they are, and the names of the needed files. Those of a name and control may be several,
-    each with the name of its path.
+    each with the name of its path. An earlier comparison of other scenarios is set aside, or removed with
+    `force`.
     """
-    folder = output / "scenarios"
-    folder.mkdir(parents=True, exist_ok=True)
     links: Links = {}
+    contents: dict[str, bytes] = {}
     needed: set[str] = set()
     laboratory = lab.page()
-    if laboratory is not None:
-        storage.write_text(output / lab.NAME, laboratory)
     for (name, control), several in scenarios.items():
         for cell, scenario in several:
             file = re.sub(r"[^A-Za-z0-9-.]+", "-", f"{cell} {name} {control}".strip()) + ".json"
             whole = carried.of(scenario)
-            storage.write_text(folder / file, json.dumps(whole.scenario.written(), indent=1) + "\n")
-            storage.write_files(folder, whole.files)
+            contents[file] = (json.dumps(whole.scenario.written(), indent=1) + "\n").encode()
+            contents |= whole.files
             needed.update(whole.files)
             address = "" if laboratory is None else lab.NAME + lab.fragment(scenario)
             links.setdefault(control, []).append((f"{name} {cell}".strip(), file, address))
+    folder = output / "scenarios"
+    earlier = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
+    if earlier and {name: file.read_bytes() for name, file in earlier.items()} != contents:
+        if force:
+            shutil.rmtree(folder)
+        else:
+            storage.set_aside(output, sorted({*OF_ONE, *PICTURES, *MAPS}))
+    storage.write_files(folder, contents)
+    if laboratory is not None:
+        storage.write_text(output / lab.NAME, laboratory)
     return links, sorted(f"scenarios/{name}" for name in needed)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping
@@ -321,12 +322,13 @@ class Run:
         csv : bool
             Write CSV instead of Parquet.
         force : bool
-            Replace a previous result.
+            Replace any previous result. Without it only that of the same run is replaced, and another one
+            is set aside as ``NAME.1`` and so on.
 
         Raises
         ------
         StorageError
-            If the directory may not be replaced or cannot be written.
+            If the directory holds other files or cannot be written.
         """
         with new_result(Path(directory), force=force) as temporary:
             self.write(temporary, csv=csv)
@@ -384,7 +386,7 @@ def new_result(directory: Path, *, force: bool) -> AbstractContextManager[Path]:
     directory : Path
         Directory for one or several runs.
     force : bool
-        Replace a previous result.
+        Replace any previous result, instead of setting that of other runs aside.
 
     Returns
     -------
@@ -394,8 +396,22 @@ def new_result(directory: Path, *, force: bool) -> AbstractContextManager[Path]:
     Raises
     ------
     StorageError
-        If the directory may not be replaced or cannot be written.
+        If the directory holds other files or cannot be written.
     """
     from ackclock.engine import storage
 
-    return storage.new_directory(directory, force=force, is_result=holds_result)
+    return storage.new_directory(directory, force=force, is_result=holds_result, inputs=_inputs)
+
+
+def _inputs(directory: Path) -> object:
+    """Return what runs were made from: their scenarios with all files, and their numbers."""
+    from ackclock.engine import storage
+
+    contents = storage.contents_of(directory)
+    outputs = {".parquet", ".csv", ".json", ".html"}
+    read = {name: json.loads(text) for name, text in contents.items() if name.name == "summary.json"}
+    if any(summary.get("digest") is None for summary in read.values()):
+        # Recorded elsewhere: no scenario makes it again.
+        return contents
+    texts = {name: text for name, text in contents.items() if name.suffix not in outputs}
+    return texts, {name: summary.get("run") for name, summary in read.items()}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import shutil
 import stat
+import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,8 +42,8 @@ def explained(path: Path) -> Iterator[None]:
         raise StorageError(f"cannot write {path}: {error.strerror or error}; nothing was written") from error
 
 
-def refuse_unless_free(target: Path, *, force: bool, is_result: Callable[[Path], bool]) -> None:
-    """Raise `StorageError` if `target` exists, is not an empty directory, and may not be replaced."""
+def refuse_unless_free(target: Path, *, is_result: Callable[[Path], bool]) -> None:
+    """Raise `StorageError` if `target` exists and is neither an empty directory nor a result."""
     with explained(target):
         if not target.exists() and not target.is_symlink():
             return
@@ -53,42 +55,92 @@ def refuse_unless_free(target: Path, *, force: bool, is_result: Callable[[Path],
             raise StorageError(
                 f"{target} holds files that this command did not write; choose another directory"
             )
-    if not force:
-        raise StorageError(f"{target} holds a result; --force replaces it")
+
+
+def free_name(target: Path) -> Path:
+    """Return the first of ``NAME.1``, ``NAME.2`` and so on that does not exist."""
+    return next(
+        name
+        for number in itertools.count(1)
+        if not (name := target.with_name(f"{target.name}.{number}")).exists()
+    )
+
+
+def say_aside(target: Path, aside: Path) -> None:
+    """Say on standard error where an earlier result is now."""
+    with suppress(OSError):
+        shown = target.with_name(aside.name)
+        print(f"ackclock: {target} held another result, which is now {shown}", file=sys.stderr)
+
+
+def set_aside(directory: Path, names: Iterable[str]) -> None:
+    """Move some entries of a directory, an earlier result, into ``NAME.1`` or so on, and say so."""
+    there = [directory / name for name in names if (directory / name).exists()]
+    if there:
+        aside = free_name(directory.resolve())
+        aside.mkdir()
+        for entry in there:
+            entry.rename(aside / entry.name)
+        say_aside(directory, aside)
+
+
+def contents_of(directory: Path) -> dict[Path, bytes]:
+    """Return the contents of all files of a directory, by their relative names."""
+    return {file.relative_to(directory): file.read_bytes() for file in directory.rglob("*") if file.is_file()}
 
 
 @contextmanager
 def new_directory(
-    target: Path, *, force: bool, is_result: Callable[[Path], bool], synced: bool = True
+    target: Path,
+    *,
+    force: bool,
+    is_result: Callable[[Path], bool],
+    inputs: Callable[[Path], object] = contents_of,
+    synced: bool = True,
 ) -> Iterator[Path]:
-    """Yield an empty directory next to `target` that replaces it at the end, or is removed on failure.
+    """Yield an empty directory next to `target` that takes its place at the end, or is removed on failure.
 
-    It gets the checksums of its files. With `synced` False a power cut may take what was written in the
-    last half minute, which the checksums tell.
+    An earlier result with the same `inputs`, which say what a result was made from, is replaced, and with
+    `force` any; otherwise it is set aside as ``NAME.1`` and so on, and a line says so. It gets the checksums
+    of its files. With `synced` False a power cut may take what was written in the last half minute, which
+    the checksums tell.
     """
     # A link is followed, so that its target is replaced and not the link.
     goal = target.resolve()
     with explained(target):
         drafts.tidy(goal)
-    refuse_unless_free(target, force=force, is_result=is_result)
+    refuse_unless_free(target, is_result=is_result)
     with explained(target), drafts.draft(goal, is_directory=True) as temporary:
         previous = temporary.with_suffix(".previous")
         try:
             yield temporary
-            refuse_unless_free(target, force=force, is_result=is_result)
+            refuse_unless_free(target, is_result=is_result)
             integrity.seal_directory(temporary)
             for path in (*temporary.rglob("*"), temporary) if synced else ():
                 sync(path)
+            is_there = goal.exists() and any(goal.iterdir())
+            is_other = is_there and not force and not _same(goal, temporary, inputs)
+            aside = free_name(goal) if is_other else None
             if goal.exists():
-                goal.rename(previous)
+                goal.rename(aside or previous)
             temporary.rename(goal)
             if synced:
                 sync(goal.parent)
+            if aside is not None:
+                say_aside(target, aside)
         finally:
             if previous.exists() and not goal.exists():
                 previous.rename(goal)
             shutil.rmtree(temporary, ignore_errors=True)
             shutil.rmtree(previous, ignore_errors=True)
+
+
+def _same(earlier: Path, later: Path, inputs: Callable[[Path], object]) -> bool:
+    """Return whether two results were made from the same; no for one that cannot be read any more."""
+    try:
+        return inputs(earlier) == inputs(later)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 @contextmanager

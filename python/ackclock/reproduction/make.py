@@ -118,7 +118,7 @@ def reproduce(
     others = {index: other for index, other in elsewhere if other is not None}
     for index, (paper, artefact) in enumerate(chosen):
         folder = output / paper.name / artefact.name
-        storage.refuse_unless_free(folder, force=True, is_result=_is_artefact)
+        storage.refuse_unless_free(folder, is_result=_is_artefact)
         known = _unchanged(folder, _fingerprint(paper, every[index], others.get(index)))
         if known is not None:
             records[index] = known

@@ -79,7 +79,9 @@ for _verb, _about, _named in (
     help="Time at the start, e.g. 5s, that the metrics leave out.",
 )
 @click.option("--csv", is_flag=True, help="Write the tables as CSV instead of Parquet.")
-@click.option("--force", is_flag=True, help="Replace an earlier result in DIR.")
+@click.option(
+    "--force", is_flag=True, help="Replace any earlier result in DIR, which is otherwise set aside as DIR.1."
+)
 @options.as_json
 def trace(
     output: Path,

@@ -51,7 +51,11 @@ for _verb, _about in (
 @click.option(
     "--control", metavar="NAME", help="Show the speed-up of this control; by default that of the best one."
 )
-@click.option("--force", is_flag=True, help="Replace an earlier report in DIR.")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Replace any earlier report in DIR; another one is otherwise set aside as DIR.1.",
+)
 @click.option("--leave-out", is_flag=True, help="Leave out lines that were changed on disk.")
 @options.as_json
 def report(
