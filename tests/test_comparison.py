@@ -169,7 +169,7 @@ def test_a_comparison_takes_every_duration_that_a_scenario_takes(
 
 
 def test_a_duration_that_no_scenario_takes_is_refused_with_its_bound() -> None:
-    for text in ("181 days", "5000 h", "0s", "-1s", "soon", "10"):
+    for text in ("181 days", "5000 h", "0s", "-1s", "soon"):
         with pytest.raises(ValueError, match="at most 180 days"):
             quantities.duration_s(text)
 

@@ -344,7 +344,8 @@ def test_nothing_of_python_or_installed_is_a_file_of_a_control(
     controls.load("plain:Plain")
     sentence = controls.follows(["plain:Plain"])
     numpy, polars = metadata.version("numpy"), metadata.version("polars")
-    assert sentence.startswith(f"The numbers depend on plain.py, numpy {numpy}, polars {polars}")
+    assert sentence.startswith("The numbers depend on plain.py, ")
+    assert {f"numpy {numpy}", f"polars {polars}"} <= set(sentence.removesuffix(".").split(", "))
 
 
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")

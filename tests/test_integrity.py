@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 
 import ackclock_papers
-from ackclock import StorageError, comparison, engine, sweep, sweeps
-from ackclock.engine import build, difference, disk, integrity, storage
+from ackclock import StorageError, comparison, differences, engine, sweep, sweeps
+from ackclock.engine import build, disk, integrity, storage
 from ackclock.reproduction import tried
 from ackclock.runs import Case, Job, Store, each, recorded
 from ackclock.sweeps import exports, picture
@@ -404,10 +404,10 @@ def _made(kind: str, folder: Path, run: Callable[..., Finished]) -> Path:
 
 def _used(kind: str, place: Path) -> None:
     """Read a result as those do who use it."""
-    if kind == "simulate":
-        difference.diff(place, place)
+    if kind in ("simulate", "compare"):
+        differences.diff(place, place)
     elif kind == "runs":
-        difference.diff(place, place)
+        differences.diff(place, place)
         engine.Run.read(max(place.glob("run-*")))
     elif kind == "inferred":
         tried.setting_of(place)
@@ -455,7 +455,7 @@ def test_a_changed_result_of_any_verb_is_told_in_one_line(
     kind: str, tmp_path: Path, ackclock_here: Callable[..., Finished]
 ) -> None:
     place = _made(kind, tmp_path, ackclock_here)
-    every_change_is_told(place, ackclock_here, None if kind == "compare" else lambda: _used(kind, place))
+    every_change_is_told(place, ackclock_here, lambda: _used(kind, place))
 
 
 def test_verify_knows_records_sweeps_and_what_is_nobodys(
@@ -490,7 +490,7 @@ def test_verify_knows_records_sweeps_and_what_is_nobodys(
     verified = ackclock_here("verify", "copy")
     assert (verified.returncode, "has no checksum" in verified.stdout) == (1, True)
     records = json.loads(ackclock_here("verify", "copy", "--json").stdout)
-    assert [record["kind"] for record in records] == ["sweep"]
+    assert [record["kind"] for record in records] == ["sweep", "directory"]
     (tmp_path / "empty").mkdir()
     verified = ackclock_here("verify", "empty")
     assert (verified.returncode, "holds no result" in verified.stderr) == (2, True)

@@ -40,7 +40,15 @@ COMMANDS = {
         *("compare", "--scenario", "own.toml", "--duration", "2s", "--runs", "2", "reno", "packed_mine:Mine"),
         *("-o", "result"),
     ],
+    "a sweep": ["sweep", "plan.toml", "-o", "result", "--threads"],
 }
+SWEEP = """\
+scenario = "own.toml"
+[parameters]
+senders = { set = "tcp.profile", to = ["ns2", "linux"] }
+[runs]
+count = 2
+"""
 
 
 @pytest.fixture
@@ -48,6 +56,7 @@ def own(tmp_path: Path) -> Path:
     (tmp_path / "own.toml").write_text(SCENARIO)
     (tmp_path / "given.trace").write_text("4\n9\n15\n20\n")
     (tmp_path / "packed_mine.py").write_text(OWN)
+    (tmp_path / "plan.toml").write_text(SWEEP)
     # The tests of a process write the module anew.
     sys.modules.pop("packed_mine", None)
     controls._registered.pop("packed_mine:Mine", None)

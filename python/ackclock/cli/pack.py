@@ -14,6 +14,7 @@ from ackclock import engine
 from ackclock.cli import options, verify
 from ackclock.engine import integrity, storage
 from ackclock.runs.store import CACHE
+from ackclock.sweeps.exports import EXPERIMENT, PLAN
 
 SCRIPT = "run.sh"
 SAME = """
@@ -81,6 +82,7 @@ def _files(directory: Path) -> list[str]:
             continue
         if result.problems:
             raise engine.ScenarioError(f"{path}: {result.problems[0]}")
+        names.update(file.relative_to(directory).as_posix() for file in path.glob("part-*.parquet"))
         if result.kind == "directory":
             own = (*(integrity.listed(path) or ()), integrity.CHECKSUMS)
             names.update((path / name).relative_to(directory).as_posix() for name in own)
@@ -111,6 +113,12 @@ def _reruns(directory: Path, names: list[str]) -> Iterator[str]:
             # Several runs of a scenario lie next to each other.
             group = path.parent.parent if path.parent.name.startswith("run-") else path.parent
             runs.setdefault(group.as_posix(), []).append((path.parent.as_posix(), summary["digest"]))
+        elif path.parent.name == PLAN and path.suffix == ".toml":
+            home = path.parent.parent
+            # Its own controls are found from the folder of the plan.
+            yield f"(cd {shlex.quote(path.parent.as_posix())} && ackclock sweep {path.name} -o ../again)"
+            both = shlex.join([home.as_posix(), (home / "again" / f"{EXPERIMENT}{path.stem}").as_posix()])
+            yield f'ackclock diff {both} | grep "nothing: the same"'
         elif path.parent.name == "scenarios" and path.suffix == ".json":
             folder, file = shlex.quote(path.parent.as_posix()), shlex.quote(path.name)
             yield f"(cd {folder} && ackclock simulate {file} --quiet)"

@@ -17,16 +17,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import engine
-from ackclock.engine import controls, integrity, parquet, storage
+from ackclock.engine import carried, controls, integrity, parquet, storage
 from ackclock.runs import progress, rows
 from ackclock.runs.store import CACHE, Store
-from ackclock.sweeps.plan import Plan, Point
+from ackclock.sweeps.plan import SCENARIO, Plan, Point
 
 if TYPE_CHECKING:
     import polars as pl
 
 RUNS_PER_PART = 1000
 """Approximate number of runs in one file."""
+PLAN = "plan"
+"""Directory of the sweep file, its scenario and the files that they need."""
 EXPERIMENT = "experiment="
 """Prefix of the directory of an experiment: the dataset is partitioned by it."""
 
@@ -158,7 +160,18 @@ class Exports:
             self._store.write_note(_note(self.plan.name), self._sign)
             self._store.commit()
             self.dataset.mkdir(parents=True, exist_ok=True)
+            self._write_plan()
             self._check(parts)
+
+    def _write_plan(self) -> None:
+        """Write all that the sweep needs to be made again elsewhere, in a folder of its own."""
+        whole = carried.of(self.plan.scenario, self.plan.controls)
+        with storage.new_directory(self.dataset / PLAN, force=True, is_result=lambda _: True) as folder:
+            text = json.dumps(whole.scenario.written(), indent=1) + "\n"
+            storage.write(folder / SCENARIO, text.encode())
+            storage.write_files(folder, whole.files)
+            if self.plan.text:
+                storage.write(folder / f"{self.plan.name}.toml", self.plan.text.encode())
 
     def _is_mine(self, parts: Sequence[ExportedPart]) -> bool:
         sign = self._store.note(_note(self.plan.name))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +18,8 @@ from ackclock.names import hint
 from ackclock.runs import rows
 
 ParameterValue = float | int | bool | str
+SCENARIO = "scenario.json"
+"""Name of the scenario in the folder of a sweep's results."""
 MOST_RUNS = 1_000_000
 """A sweep with more runs is treated as a typing error."""
 
@@ -123,6 +127,8 @@ class Plan:
         Number of runs of each point.
     controls : tuple of str
         Congestion controls of all points, each once.
+    text : str
+        The sweep file, whose scenario is ``scenario.json`` next to it; empty for a plan from elsewhere.
     """
 
     name: str
@@ -131,6 +137,7 @@ class Plan:
     points: tuple[Point, ...] = field(repr=False)
     replication: Replication = Replication()
     controls: tuple[str, ...] = ()
+    text: str = field(default="", repr=False, compare=False)
 
     @property
     def least_runs(self) -> int:
@@ -263,7 +270,13 @@ def read(file: Path | str) -> Plan:
     plan = Plan(name, scenario, parameters, points, _replication(reader, top.get("runs", {})))
     if plan.most_runs > MOST_RUNS:
         raise reader.refuse("", f"asks for {plan.most_runs} runs; at most {MOST_RUNS} are allowed")
-    return replace(plan, controls=tuple(_controls(reader, plan)))
+    return replace(plan, controls=tuple(_controls(reader, plan)), text=_moved(text, tree))
+
+
+def _moved(text: str, tree: Mapping[str, Any]) -> str:
+    """Return a sweep file that names ``scenario.json`` as its scenario; empty where that cannot be told."""
+    moved = re.sub(r"^\s*scenario\s*=.*$", f'scenario = "{SCENARIO}"', text, count=1, flags=re.MULTILINE)
+    return moved if tomllib.loads(moved) == {**tree, "scenario": SCENARIO} else ""
 
 
 def _parameters(reader: _Reader, top: Mapping[str, object], scenario: engine.Scenario) -> Iterator[Parameter]:
