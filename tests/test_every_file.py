@@ -5,14 +5,18 @@ A new verb fails here until it has a call in `CALLS`, or a reason in `NO_FILES`.
 
 import os
 import random
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ackclock.cli import verify
 from ackclock.cli.main import VERBS
 from ackclock.engine import lab
+from ackclock.reproduction import judge
+from ackclock.runs import Store
 from conftest import BOTTLENECK, Finished
 
 PATH = f"""
@@ -123,3 +127,36 @@ def test_whatever_is_changed_is_reported(
         file.write_bytes(whole)
     print(f"{name}: {count} changes of {len(files)} files, {len(silent)} silent")
     assert silent == []
+
+
+KEEPS = ("compare", "sweep", "reproduce", "evaluate", "search")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "name", [name for name in KEEPS if not (os.environ.get("ACKCLOCK_CORE") and name in SATELLITES)]
+)
+def test_a_store_that_is_removed_under_a_verb_is_reported(
+    name: str, tmp_path: Path, ackclock_here: Callable[..., Finished], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "path.toml").write_text(PATH)
+    (tmp_path / "s.toml").write_text(SWEEP)
+    monkeypatch.setattr(judge, "FEWEST_PACKETS", 0)
+    add, has_gone = Store.add, False
+
+    def then_remove(store: Store, *given: Any, **named: Any) -> None:
+        nonlocal has_gone
+        add(store, *given, **named)
+        if not has_gone:
+            store.commit()
+            has_gone = True
+            shutil.rmtree(store.directory)
+
+    with monkeypatch.context() as changed:
+        changed.setattr(Store, "add", then_remove)
+        done = ackclock_here(*(word for word in CALLS[name][0] if word != "--live"))
+    assert has_gone
+    assert (done.returncode, "was removed or replaced" in done.stderr.splitlines()[-1]) == (1, True)
+    # The same command gets there; a sweep must know that its parts without notes may be replaced.
+    more = ("--force",) if name == "sweep" else ()
+    assert ackclock_here(*CALLS[name][0], *more).returncode == 0

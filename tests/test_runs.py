@@ -2,9 +2,11 @@
 
 import contextlib
 import functools
+import shutil
 import sqlite3
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -468,3 +470,45 @@ def test_a_count_that_nobody_sees_says_a_line_now_and_then(capsys, monkeypatch):
         now[0] += later_s
         line(f"{now[0]}")
     assert capsys.readouterr().err == "129\n"
+
+
+def _removed(place: Path) -> None:
+    shutil.rmtree(place)
+
+
+def _renamed(place: Path) -> None:
+    place.rename(place.with_name("renamed"))
+
+
+def _replaced(place: Path) -> None:
+    place.rename(place.with_name("renamed"))
+    place.mkdir()
+    with Store(place).opened() as other:
+        other.write_note("of", "another")
+
+
+def _replaced_file(place: Path) -> None:
+    (place / "runs.sqlite").unlink()
+    (place / "runs.sqlite").write_bytes(b"")
+
+
+LOSSES = (_removed, _renamed, _replaced, _replaced_file)
+
+
+@pytest.mark.parametrize("lose", LOSSES)
+@pytest.mark.parametrize("adds", [True, False])
+def test_a_store_that_is_gone_is_reported_at_the_next_commit(
+    adds: bool, lose: Callable[[Path], None], tmp_path: Path
+) -> None:
+    place = tmp_path / "cache"
+    with pytest.raises(StorageError, match="was removed or replaced") as lost, Store(place).opened() as store:
+        store.add("first", Answer(1))
+        store.commit()
+        lose(place)
+        if adds:
+            store.add("second", Answer(2))
+    assert "\n" not in str(lost.value)
+    if lose is _replaced:
+        # The other one has lost nothing.
+        with Store(place).opened() as other:
+            assert (other.note("of"), other.get("first")) == ("another", None)

@@ -53,6 +53,7 @@ class Store:
         self._lock = threading.RLock()
         self._recent: dict[str, Answer] = {}
         self._committed_s = time.monotonic()
+        self._inode: tuple[int, int] | None = None
 
     @contextmanager
     def opened(self) -> Iterator[Store]:
@@ -76,14 +77,17 @@ class Store:
             # Of a process that is killed the database is left without one.
             with storage.explained(self.file):
                 integrity.seal_of(self.file).unlink(missing_ok=True)
+            self._inode = self._named()
             try:
                 yield self
             finally:
                 self.commit()
                 self._close()
                 self._seal()
+                self._stay()
         finally:
             self._close()
+            self._inode = None
 
     def _close(self) -> None:
         if self._connection is not None:
@@ -226,11 +230,35 @@ class Store:
             return self._connection.execute(statement, tuple(values)).fetchall()
 
     def commit(self) -> None:
-        """Return once everything that was added survives the end of this process."""
+        """Return once everything that was added survives the end of this process.
+
+        Raises `StorageError` if the database was removed or replaced: what it holds is gone.
+        """
         with self._lock, self._explained():
+            self._stay()
             if self._connection is not None and self._connection.in_transaction:
                 self._connection.execute("COMMIT")
+                self._stay()
             self._committed_s = time.monotonic()
+
+    def _named(self) -> tuple[int, int] | None:
+        """Return the number of the file that has the name of the database, if there is one."""
+        try:
+            status = self.file.stat()
+        except OSError:
+            return None
+        return status.st_dev, status.st_ino
+
+    def _stay(self) -> None:
+        """Raise `StorageError` if the name of the database belongs to another file than when it was opened.
+
+        The lock of the database belongs to the file and not to its name.
+        """
+        if self._inode is not None and self._named() != self._inode:
+            raise storage.StorageError(
+                f"{self.file} was removed or replaced while this command was using it, and what it had kept "
+                "is not there any more; run the same command again"
+            )
 
     def settle(self) -> None:
         """Commit unless that was done a moment ago."""
