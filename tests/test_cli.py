@@ -3,6 +3,7 @@
 import json
 import os
 import resource
+import shlex
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import pytest
 
 from ackclock import engine
 from ackclock.cli.main import VERBS, app
+from ackclock.engine import integrity
 from ackclock.runs import alone
 from conftest import COMMAND, SCENARIO, wait_until
 
@@ -583,3 +585,37 @@ def test_a_signal_ends_it_in_one_line_and_leaves_nothing(
     assert errors.splitlines()[-1] == f"ackclock: ended by {number.name}"
     assert "Traceback" not in errors
     assert not list(tmp_path.glob(".out*"))
+
+
+@pytest.mark.parametrize("closed", ["1", "2", "0", "0 1 2"])
+@pytest.mark.parametrize("words", ["simulate two.toml -o out", "check two.toml", "controllers", "verify ."])
+def test_a_closed_standard_stream_is_an_empty_one(words: str, closed: str, scenario: Path) -> None:
+    # As some supervisors start programs; the first file that is opened must not get its number.
+    command = shlex.join([*COMMAND, *words.split()])
+    redirected = " ".join(f"{number}>&-" for number in closed.split())
+    done = subprocess.run(
+        ["sh", "-c", f"{command} {redirected}"],
+        cwd=scenario.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == (2 if "verify" in words else 0), done.stderr
+    assert "Traceback" not in done.stderr
+    if "simulate" in words:
+        assert integrity.problem_of(scenario.parent / "out") is None
+
+
+def test_a_disk_that_is_full_of_packets_is_named_once(scenario: Path) -> None:
+    # A file of at most 2000 bytes stands for the disk.
+    done = subprocess.run(
+        [*COMMAND, "simulate", "two.toml", "--quiet", "--pcap", "packets.pcap"],
+        cwd=scenario.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)),
+    )
+    assert done.returncode == 1
+    assert done.stderr == "ackclock: cannot write packets.pcap: File too large; nothing was written\n"
+    assert sorted(file.name for file in scenario.parent.iterdir()) == ["two.toml"]

@@ -12,7 +12,8 @@ import pytest
 
 from ackclock import ScenarioError, SimulationError, engine, sweep
 from ackclock.engine import controls
-from ackclock.runs import Case, each
+from ackclock.runs import Answer, Case, each
+from ackclock.sweeps import drive as sweep_drive
 from conftest import BOTTLENECK, COMMAND, Finished, wait_until
 
 PATH = f"""
@@ -301,3 +302,46 @@ def test_ctrl_c_in_a_control_of_ones_own_is_an_interrupt(place: Path) -> None:
     process.send_signal(2)
     _, said = process.communicate(timeout=60)
     assert "KeyboardInterrupt" in said.splitlines()[-1]
+
+
+FORGED = """
+import os, ackclock
+ANSWER = b'{"value": "x", "files": false, "packets": 1, "error": "", "trace": "", "passing": false}\\n'
+class Bad(ackclock.Control):
+    def on_ack(self, ack):
+        for number in range(3, 30):
+            try:
+                os.write(number, ANSWER)
+            except OSError:
+                pass
+"""
+
+
+@pytest.mark.usefixtures("place")
+def test_an_answer_that_a_control_writes_itself_is_the_failure_of_its_run(
+    ackclock: Callable[..., Finished],
+) -> None:
+    Path("bad.py").write_text(FORGED)
+    done = ackclock("sweep", "sweep.toml", "--jobs", "1")
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "its process sent an invalid answer" in done.stderr
+    table = pl.read_parquet("results/experiment=sweep/part-00000.parquet")
+    assert table.filter(pl.col("error").is_null())["control"].unique().sort().to_list() == ["cubic", "reno"]
+
+
+def test_rows_that_no_measure_returns_are_the_failure_of_their_run() -> None:
+    # Whoever knows the token of a process can send them.
+    for value in ("x", {"a": 1}, ["x"], [{"unknown": 1}], 7):
+        done = sweep_drive._done(0, 0, Answer(value, 1))
+        assert (done.rows, done.error) == ([], "its process sent an invalid answer")
+
+
+@pytest.mark.usefixtures("place")
+def test_what_a_control_says_cannot_command_the_terminal(ackclock: Callable[..., Finished]) -> None:
+    Path("bad.py").write_text(BAD.format("raise ValueError('\\x1b[2J\\u202e')"))
+    for words in (("sweep", "sweep.toml"), ("simulate", "own.toml"), ("simulate", "own.toml", "--runs", "2")):
+        done = ackclock(*words)
+        assert done.returncode == 1
+        assert "\\u{1b}[2J\\u{202e}" in done.stderr
+        assert all(line.isprintable() for line in done.stderr.splitlines()), done.stderr

@@ -191,3 +191,15 @@ def test_the_release_stops_before_it_builds_anything_without_a_version() -> None
     )
     assert done.returncode == 2
     assert "make release VERSION=" in done.stderr
+
+
+def test_what_ci_runs_cannot_be_moved_under_its_name() -> None:
+    """Actions have their commit and images their digest; a schedule looks up advisories."""
+    texts = {file.name: file.read_text() for file in (ROOT / ".github" / "workflows").iterdir()}
+    for name, text in texts.items():
+        for words in re.findall(r"\buses:\s*(\S+)", text):
+            assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", words), (name, words)
+        for words in re.findall(r"\bimage:\s*(\S+)", text):
+            assert re.fullmatch(r"[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}", words), (name, words)
+    scheduled = [text for text in texts.values() if "schedule:" in text and "ADVISORIES=1" in text]
+    assert len(scheduled) == 1

@@ -8,9 +8,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
 use nix::sched::{CloneFlags, setns};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use tun_rs::{DeviceBuilder, SyncDevice};
 
 use crate::claim::Claim;
+use crate::tools::tool;
 
 /// Number of paths this process has created.
 static NUMBER: AtomicU32 = AtomicU32::new(0);
@@ -48,13 +51,19 @@ pub struct Hosts {
     _claim: Option<Claim>,
 }
 
+/// Says why a program of iproute2 did not start.
+pub fn failed(error: &io::Error) -> String {
+    let advice = if error.kind() == ErrorKind::NotFound { "; install the package iproute2" } else { "" };
+    format!("ip: {error}{advice}")
+}
+
 /// Runs a command of iproute2.
 fn ip(arguments: &str) -> Result<String, String> {
-    let output = Command::new("ip")
+    let output = Command::new(tool("ip"))
         .args(arguments.split_whitespace())
         .stdin(Stdio::null())
         .output()
-        .map_err(|error| format!("ip: {error}; install the package iproute2"))?;
+        .map_err(|error| failed(&error))?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
@@ -72,11 +81,14 @@ fn began(process: u32) -> Option<u64> {
 fn remove(namespace: &str) {
     // Processes inside would keep it alive.
     for process in ip(&format!("netns pids {namespace}")).unwrap_or_default().split_whitespace() {
-        let _ = Command::new("kill").args(["-KILL", process]).stderr(Stdio::null()).status();
+        if let Ok(number) = process.parse() {
+            let _ = kill(Pid::from_raw(number), Signal::SIGKILL);
+        }
     }
     // Connections that say goodbye into a path that is gone would hold their controls for minutes. A kernel that
     // cannot end them lets them wait.
-    let _ = ip(&format!("netns exec {namespace} ss --kill --tcp --numeric state connected"));
+    let ss = tool("ss");
+    let _ = ip(&format!("netns exec {namespace} {} --kill --tcp --numeric state connected", ss.display()));
     let _ = ip(&format!("netns del {namespace}"));
 }
 

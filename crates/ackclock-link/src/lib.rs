@@ -12,4 +12,5 @@ pub mod hosts;
 pub mod ports;
 pub mod pump;
 pub mod report;
+pub mod tools;
 pub mod user;

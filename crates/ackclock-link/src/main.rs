@@ -13,10 +13,11 @@ use std::time::Duration;
 use ackclock_cc::registry::BuiltIn;
 use ackclock_link::buffer;
 use ackclock_link::emulator::Emulator;
-use ackclock_link::hosts::{Host, Hosts};
+use ackclock_link::hosts::{Host, Hosts, failed};
 use ackclock_link::ports;
 use ackclock_link::pump::{Pump, TOLERANCE};
-use ackclock_link::report::{Report, write_whole};
+use ackclock_link::report::{Report, probe, write_whole};
+use ackclock_link::tools::tool;
 use ackclock_link::user;
 use ackclock_scenario::files::read_text;
 use ackclock_scenario::{Scenario, read_toml};
@@ -237,11 +238,12 @@ fn tied(parent: &OsStr, command: &[OsString]) -> Result<u8, Failure> {
 /// Starts a command on a host.
 fn start(host: &Host, command: &[&str], quiet: bool) -> Result<Child, String> {
     let mut start = Command::new("/proc/self/exe");
-    start.args([TIED, &std::process::id().to_string(), "ip", "netns", "exec", &host.namespace]).args(command);
+    start.args([TIED, &std::process::id().to_string()]).arg(tool("ip"));
+    start.args(["netns", "exec", &host.namespace]).args(command);
     if quiet {
         start.stdin(Stdio::null()).stdout(Stdio::null());
     }
-    start.spawn().map_err(|error| format!("ip: {error}"))
+    start.spawn().map_err(|error| failed(&error))
 }
 
 /// A process that is ended when this is dropped.
@@ -262,15 +264,18 @@ impl Drop for Process {
 }
 
 fn serve(host: &Host, command: &str) -> Result<Process, String> {
-    let mut server = Process(start(host, &["sh", "-c", &format!("exec {command}")], true)?);
+    let mut server =
+        Process(start(host, &[&tool("sh").to_string_lossy(), "-c", &format!("exec {command}")], true)?);
     for _ in 0..SERVER_LOOKS {
         if let Ok(Some(status)) = server.0.try_wait() {
             return Err(format!("the server command has exited: {status}"));
         }
-        let ports = Command::new("ip")
-            .args(["netns", "exec", &host.namespace, "ss", "-Htuln"])
+        let ports = Command::new(tool("ip"))
+            .args(["netns", "exec", &host.namespace])
+            .arg(tool("ss"))
+            .arg("-Htuln")
             .output()
-            .map_err(|error| format!("ip: {error}"))?;
+            .map_err(|error| failed(&error))?;
         if !ports.stdout.is_empty() {
             return Ok(server);
         }
@@ -314,6 +319,10 @@ fn hold(arguments: &Arguments, hosts: &Hosts, is_user: bool, ended: &AtomicBool)
 
 fn run(arguments: &Arguments) -> Result<u8, Failure> {
     let emulator = arguments.emulator()?;
+    if let Some(file) = &arguments.output {
+        // Before hours of work, as the user who runs this.
+        probe(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    }
     // Before any thread, of which only its own would change its user.
     let is_user = user::enter()?;
     let ended = Arc::new(AtomicBool::new(false));

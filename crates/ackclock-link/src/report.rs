@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process;
 
 use serde::Serialize;
@@ -123,12 +123,7 @@ impl Report {
 /// # Errors
 /// The error of the system, or that something other than a file has this name.
 pub fn write_whole(file: &Path, text: &str) -> io::Result<()> {
-    let is_file = file.symlink_metadata().map_or(true, |there| there.is_file());
-    let Some(name) = file.file_name().filter(|_| is_file) else {
-        return Err(io::Error::other("exists and is not a file; choose another name"));
-    };
-    let short: String = name.to_string_lossy().chars().take(MOST_LETTERS).collect();
-    let draft = file.with_file_name(format!(".{short}.{}.partial", process::id()));
+    let draft = draft_of(file)?;
     let written = (|| {
         // A new file: where there is a link of this name, this fails.
         let mut new = fs::OpenOptions::new().write(true).create_new(true).open(&draft)?;
@@ -142,13 +137,31 @@ pub fn write_whole(file: &Path, text: &str) -> io::Result<()> {
     written
 }
 
+/// Finds out whether `write_whole` could write a file, before the work whose report it is.
+///
+/// # Errors
+/// Those of `write_whole`.
+pub fn probe(file: &Path) -> io::Result<()> {
+    let draft = draft_of(file)?;
+    fs::OpenOptions::new().write(true).create_new(true).open(&draft)?;
+    fs::remove_file(&draft)
+}
+
+/// Returns the name of the draft of a file; an error if something else has the name of the file.
+fn draft_of(file: &Path) -> io::Result<PathBuf> {
+    let is_file = file.symlink_metadata().map_or(true, |there| there.is_file());
+    let Some(name) = file.file_name().filter(|_| is_file) else {
+        return Err(io::Error::other("exists and is not a file; choose another name"));
+    };
+    let short: String = name.to_string_lossy().chars().take(MOST_LETTERS).collect();
+    Ok(file.with_file_name(format!(".{short}.{}.partial", process::id())))
+}
+
 /// Of the name of a file in that of its draft.
 const MOST_LETTERS: usize = 50;
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
     use super::*;
 
     /// One packet of a thousand that is half a second late makes a mean of 500 us above a 99th percentile of 48 us.
@@ -198,6 +211,12 @@ mod tests {
         write_whole(&file, "second").unwrap();
         assert_eq!(fs::read_to_string(&file).unwrap(), "second");
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "no draft is left");
+        for refused in [&folder, Path::new("/dev/null"), &folder.join("none").join("report.json")] {
+            assert!(probe(refused).is_err(), "refused before the work");
+        }
+        probe(&file).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "second", "looked at and not changed");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
         assert!(write_whole(&folder, "text").is_err(), "a directory");
         assert!(write_whole(Path::new("/dev/null"), "text").is_err(), "a device");
         assert!(write_whole(&folder.join("none").join("report.json"), "text").is_err());

@@ -198,6 +198,7 @@ def main() -> None:
     """Run the command line; exit with 0 when done, 1 failed, 2 bad input, 128 + signal when ended."""
     status = 0
     ended: int | None = None
+    _open_streams()
     if instruction := os.environ.get(COMPLETE):
         from ackclock.cli import completion
 
@@ -222,9 +223,8 @@ def main() -> None:
         status = _complain(f"ackclock: {error}", 1)
     except ValueError as error:
         # A value that the engine refuses from a user's control has no line in the control's code.
-        if not _is_of_engine(error):
-            raise
-        status = _complain(f"ackclock: {error}", 1)
+        is_engines = _is_of_engine(error)
+        status = _complain(f"ackclock: {error}", 1) if is_engines else _print_trace(error)
     except MemoryError:
         status = _complain("ackclock: out of memory; shorten the run or sample less often", 1)
     except _EndedError as error:
@@ -239,14 +239,7 @@ def main() -> None:
         sys.stdout = None
         status = _complain(f"ackclock: cannot write: {error.strerror or error}", 1)
     except Exception as error:
-        from ackclock.engine import controls
-
-        trace = controls.trace(error)
-        if not trace:
-            raise
-        # The program's own frames do not help the author of the control.
-        _print_lines(trace)
-        status = 1
+        status = _print_trace(error)
     if ended is not None:
         status = 128 + ended
         word = "interrupted" if ended == signal.SIGINT else f"ended by {signal.Signals(ended).name}"
@@ -275,6 +268,19 @@ def _outlive_readers() -> None:
     if isinstance(stream, io.TextIOWrapper) and not stream.isatty():
         binary = io.BufferedWriter(_Unread(stream.fileno(), "w", closefd=False))
         sys.stdout = io.TextIOWrapper(binary, stream.encoding, stream.errors)
+
+
+def _open_streams() -> None:
+    """Give every standard stream that is closed a file that takes everything, as some supervisors expect."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            # It gets the lowest free number, so that no file of a result does.
+            os.open(os.devnull, os.O_RDWR)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
 def _is_of_engine(error: BaseException) -> bool:
@@ -335,6 +341,18 @@ def _unknown(error: click.NoSuchOption | click.exceptions.NoSuchCommand) -> str:
         if context is not None and isinstance(context.command, click.Group):
             known = context.command.list_commands(context)
     return f"{error.message.rstrip('.')}: {hint(wrong, (name for name in known if len(name) > 2))}"
+
+
+def _print_trace(error: Exception) -> int:
+    """Print the traceback of a control; an error of the program itself is raised again."""
+    from ackclock.engine import controls
+
+    trace = controls.trace(error)
+    if not trace:
+        raise error
+    # The program's own frames do not help the author of the control.
+    _print_lines(trace)
+    return 1
 
 
 def _print_lines(text: str) -> None:

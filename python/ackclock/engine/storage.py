@@ -39,7 +39,9 @@ def explained(path: Path) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror or error}; nothing was written") from error
+        # The engine's own message names its draft.
+        reason = error.strerror or f"{error}".rpartition(": ")[2].partition(" (os error")[0]
+        raise StorageError(f"cannot write {path}: {reason}; nothing was written") from error
 
 
 def refuse_unless_free(target: Path, *, is_result: Callable[[Path], bool]) -> None:

@@ -186,7 +186,13 @@ class _Sweep:
 
 
 def _done(point: int, run: int, answer: Answer) -> Done:
-    return Done(point, run, answer.value or [], answer.error or None)
+    value = answer.value or []
+    # A control can write into the descriptors of its process.
+    if not isinstance(value, list) or not all(
+        isinstance(row, dict) and row.keys() <= rows.COLUMNS.keys() for row in value
+    ):
+        return Done(point, run, [], "its process sent an invalid answer")
+    return Done(point, run, value, answer.error or None)
 
 
 def _has_all(at_work: _Repeated, runs: int) -> bool:
