@@ -136,7 +136,7 @@ def test_a_hostile_folder_is_reported_in_printable_lines(
     HOSTILE[kind](tmp_path / "out")
     done = ackclock_here("verify", "out")
     if kind == "a large part":
-        # A folder that is no dataset.
+        # Nothing identifies the folder as a dataset.
         assert (done.returncode, "holds no result" in done.stderr) == (2, True)
     else:
         assert done.returncode == 1, (done.stdout, done.stderr)

@@ -271,7 +271,7 @@ def _outlive_readers() -> None:
 
 
 def _open_streams() -> None:
-    """Give every standard stream that is closed a file that takes everything, as some supervisors expect."""
+    """Open an empty file for each standard stream that is closed, as by some supervisors."""
     for number in range(3):
         try:
             os.fstat(number)

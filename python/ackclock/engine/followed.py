@@ -55,15 +55,16 @@ def of_class(control: type[object], brought_in: Iterable[str] = ()) -> Basis:
     """Return what a class depends on; nothing for a class without a file.
 
     These are the modules of the class and its bases with all of their top-level packages, wherever these
-    lie; the modules in `brought_in`, which its import loaded; and every module that any of these imports
-    from outside the standard library. Of other installed packages the version and the record count.
+    lie; the modules in `brought_in`, which its import loaded and which are not installed; and every module
+    that any of these imports from outside the standard library. Of other installed packages the version and
+    the record count.
     """
     bases = {base.__module__ for base in control.__mro__}
     tops = {name.partition(".")[0] for name in bases if _is_anothers(name)}
     files: set[Path] = set()
     folders: set[Path] = set()
     imported: dict[str, set[Path]] = {}
-    loaded: dict[str, Path] = {}
+    mentioned: set[str] = set()
     waiting = [(name, False) for name in sorted(set(brought_in))] + [(name, True) for name in sorted(bases)]
     for top in sorted(tops):
         modules, places = installed.whole(top, _locations(top))
@@ -83,10 +84,12 @@ def of_class(control: type[object], brought_in: Iterable[str] = ()) -> Basis:
         elif _is_anothers(name) and (top in tops or not installed.is_installed(location)):
             files.add(location.resolve())
             waiting += [(module, True) for module in _imported(name, location)]
+            mentioned |= _mentioned(name, location)
         elif _is_anothers(name) and is_imported:
             imported.setdefault(top, set()).add(location)
-        elif _is_anothers(name):
-            loaded[top] = location
+    # What else is loaded depends on what this process has loaded before; the texts of a source do not.
+    located = {name: location_of(name) for name in sorted(mentioned) if _is_anothers(name)}
+    loaded = {name: place for name, place in located.items() if place and installed.is_installed(place)}
     packages, lone = installed.packages(imported, loaded)
     files |= {file.resolve() for file in lone}
     return Basis(tuple(sorted(files)), tuple(sorted(folders)), packages)
@@ -182,6 +185,16 @@ def _imported(name: str, file: Path) -> Iterator[str]:
     for module, attribute in _imports_of(name, source, is_package=bool(_locations(name))):
         # A name imported from a package may be one of its modules.
         yield from with_packages(module if attribute is None else f"{module}.{attribute}")
+
+
+def _mentioned(name: str, file: Path) -> set[str]:
+    """Return the packages that a module's source may import by a text, as for ``importlib.import_module``."""
+    try:
+        nodes = ast.walk(ast.parse(installed.source_of(name, file) or b""))
+    except (SyntaxError, ValueError):
+        return set()
+    texts = (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+    return {text.partition(".")[0] for text in texts if text.replace(".", "").isidentifier()}
 
 
 def with_packages(name: str) -> Iterator[str]:

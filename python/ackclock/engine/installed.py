@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import importlib.machinery
 import os
@@ -31,7 +30,7 @@ class Package:
     name: str
     version: str
     digest: str
-    """Of name, version, the installer's record of all files, and the imported files."""
+    """It is that of name, version, the installer's record of all files, and the imported files."""
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
@@ -95,9 +94,8 @@ def packages(
 ) -> tuple[tuple[Package, ...], set[Path]]:
     """Return the distributions of top-level packages, and the files of packages without a record.
 
-    `imported` has the files that sources import from each package. `loaded` has a file of each package that
-    was only loaded with them; what this project needs itself may have been loaded before, so it is left out.
-    What the distributions require follows.
+    `imported` has the files that sources import from each package, and `loaded` a file of each package that
+    they name in texts. What the distributions require follows.
     """
     files: dict[str, set[Path]] = {}
     lone: set[Path] = set()
@@ -107,21 +105,11 @@ def packages(
         distribution = _of_module(top, here)
         if distribution is None:
             lone |= here.union(*(_below(file.parent) for file in here if file.stem == "__init__"))
-        elif top in imported or _normal(distribution) not in _needed_here():
+        else:
             chosen[_normal(distribution)] = distribution
             files.setdefault(_normal(distribution), set()).update(imported.get(top, ()))
-    known = [_package(one, files.get(name, set())) for name, one in _with_required(chosen).items()]
+    known = [_package(item, files.get(name, set())) for name, item in _with_required(chosen).items()]
     return tuple(sorted(package for package in known if package.name != PROJECT)), lone
-
-
-@functools.cache
-def _needed_here() -> frozenset[str]:
-    """Return the names of the distributions that this project requires."""
-    try:
-        own = metadata.distribution(PROJECT)
-    except metadata.PackageNotFoundError:
-        return frozenset()
-    return frozenset(_with_required({PROJECT: own}))
 
 
 def _with_required(chosen: Mapping[str, metadata.Distribution]) -> dict[str, metadata.Distribution]:

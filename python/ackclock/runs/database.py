@@ -36,7 +36,7 @@ DAMAGE = (
 )
 """Results of SQLite for a database that another program has changed."""
 LONGEST_BYTES = 1 << 28
-"""Longest row."""
+"""The longest row has so many bytes."""
 STEPS, EVERY_STEPS = 10_000_000, 10_000
 """Steps of SQLite's machine that every database may take, and after how many they are counted."""
 EVERY = "SELECT kind, name, content, digest FROM rows"
