@@ -254,13 +254,12 @@ class Run:
                 elif csv.exists():
                     tables[name] = _read_csv(elsewhere.read(csv), name)
             summary = summaries.checked(elsewhere.parsed(elsewhere.read(directory / "summary.json")))
-            known = _names()
-            every = (
-                file.relative_to(directory).as_posix()
+            every = {
+                file.relative_to(directory).as_posix(): file
                 for file in sorted(directory.rglob("*"))
                 if file.is_file()
-            )
-            files = {name: elsewhere.read(directory / name) for name in every if name not in known}
+            }
+            files = {name: elsewhere.read(every[name]) for name in every if name not in _names()}
             scenario = elsewhere.read(directory / "scenario.toml").decode()
             tomllib.loads(scenario)
         except (*damage, RecursionError) as error:
