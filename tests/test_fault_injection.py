@@ -89,7 +89,7 @@ def drive(faults: Path, home: Path, first: int, count: int) -> dict[str, int]:
 
 
 def test_seeds_of_faults_lose_nothing_and_nothing_changed_is_believed(faults: Path, memory: Path) -> None:
-    drive(faults, memory, FIRST, int(os.environ.get("ACKCLOCK_SEEDS", "60")))
+    drive(faults, memory, FIRST, int(os.environ.get("ACKCLOCK_SEEDS", "30")))
 
 
 @pytest.mark.long
