@@ -88,7 +88,7 @@ def of_class(control: type[object], brought_in: Iterable[str] = ()) -> Basis:
         elif _is_anothers(name) and is_imported:
             imported.setdefault(top, set()).add(location)
     # What else is loaded depends on what this process has loaded before; the texts of a source do not.
-    located = {name: location_of(name) for name in sorted(mentioned) if _is_anothers(name)}
+    located = {name: location_of(name) for name in sorted(mentioned - tops) if _is_anothers(name)}
     loaded = {name: place for name, place in located.items() if place and installed.is_installed(place)}
     packages, lone = installed.packages(imported, loaded)
     files |= {file.resolve() for file in lone}
