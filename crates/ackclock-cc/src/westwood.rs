@@ -3,7 +3,7 @@
 //! It grows as Reno. Per loss event ssthresh becomes the estimated bandwidth times RTTmin, and the window no
 //! more than that; at a timeout too (at least 2). The bandwidth is one sample per round trip of everything
 //! delivered, recovery included, over its time, filtered with gain 0.1. `westwood-linux` has two filters of
-//! gain 1/8 in series and samples of at least 50 ms.
+//! gain 1/8 in series and samples of at least 50 ms, and after a timeout the next RTT is RTTmin.
 
 use ackclock_units::{Span, Time};
 
@@ -19,6 +19,8 @@ crate::parameters! {
 pub trait Filter: Clone + core::fmt::Debug + Default + Send + Sync + 'static {
     /// Shortest time that a sample covers.
     const LEAST: Span;
+    /// The first RTT after a timeout becomes RTTmin.
+    const RENEWS_RTT_MIN: bool = false;
 
     /// Takes in a sample, packets per second; returns the estimate.
     fn next(&mut self, sample: f64) -> f64;
@@ -44,6 +46,7 @@ pub struct Linux(Option<(f64, f64)>);
 
 impl Filter for Linux {
     const LEAST: Span = Span::from_millis(50);
+    const RENEWS_RTT_MIN: bool = true;
 
     fn next(&mut self, sample: f64) -> f64 {
         let (first, second) = self.0.map_or((sample, sample), |(first, second)| {
@@ -63,6 +66,7 @@ pub struct Westwood<F: Filter> {
     /// The estimate, packets per second; 0 before the first sample.
     bandwidth: f64,
     rtt_min: Span,
+    renews: bool,
     round: u64,
     /// Packets delivered since the sample began.
     delivered: u64,
@@ -72,7 +76,7 @@ pub struct Westwood<F: Filter> {
 impl<F: Filter> Westwood<F> {
     fn measure(&mut self, now: Time, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
-            self.rtt_min = self.rtt_min.min(rtt);
+            self.rtt_min = if core::mem::take(&mut self.renews) { rtt } else { self.rtt_min.min(rtt) };
         }
         let Some(began) = self.began else {
             (self.began, self.round) = (Some(now), ack.round);
@@ -105,6 +109,7 @@ impl<F: Filter> Controller for Westwood<F> {
             filter: F::default(),
             bandwidth: 0.0,
             rtt_min: Span::MAX,
+            renews: false,
             round: 0,
             delivered: 0,
             began: None,
@@ -119,7 +124,10 @@ impl<F: Filter> Controller for Westwood<F> {
                 self.base.add(growth / self.base.window());
             }
             Signal::Loss { .. } => self.base.cut_to(self.pipe().min(self.base.window())),
-            Signal::Timeout { first } => self.base.timeout(first, self.pipe()),
+            Signal::Timeout { first } => {
+                self.base.timeout(first, self.pipe());
+                self.renews = F::RENEWS_RTT_MIN;
+            }
             _ => self.base.react(signal, 0.5),
         }
     }

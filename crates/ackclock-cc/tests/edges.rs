@@ -11,6 +11,9 @@ use ackclock_cc::dctcp::{Dctcp, DctcpParams};
 use ackclock_cc::hstcp::{ClosedForm, Hstcp, HstcpParams, HstcpTableParams, Rule, Table};
 use ackclock_cc::illinois::{F1, Illinois, IllinoisLinuxParams, IllinoisParams, Linux, Paper};
 use ackclock_cc::scalable::{Scalable, ScalableParams};
+use ackclock_cc::westwood::{
+    Filter, Linux as WestwoodOfLinux, Paper as WestwoodOfPaper, Westwood, WestwoodParams,
+};
 use ackclock_cc::{Ack, Controller, Signal, Start};
 use ackclock_units::{Packets, Span, Time};
 
@@ -308,6 +311,29 @@ fn bic_as_printed_shrinks_after_probing() {
         assert_eq!(internal(&bic, "probing"), 0.0);
         near(tell(&mut bic, credit(17.0, 0)), next, 1e-12);
     }
+}
+
+/// A hundred packets per 100 ms are 1000 per second. After a timeout the path has 200 ms: in Linux, which takes the next RTT for
+/// the smallest, that is 200 packets, by the paper still 100.
+#[test]
+fn westwood_linux_measures_its_smallest_rtt_anew_after_a_timeout() {
+    fn kept<F: Filter>() -> f64 {
+        let mut westwood = Westwood::<F>::new(WestwoodParams {}, at(500.0));
+        let ack = |westwood: &mut Westwood<F>, ms: u64, rtt: u64, round| {
+            let rtt = Some(Span::from_millis(rtt));
+            let ack = Ack { rtt, round, credit: 1e-9, delivered: Packets(100), ..Ack::of_one_packet() };
+            westwood.on(Time::ZERO + Span::from_millis(ms), Signal::Ack(ack));
+        };
+        (0..50).for_each(|round| ack(&mut westwood, 100 * round, 100, round));
+        westwood.on(Time::ZERO + Span::from_seconds(5), TIMEOUT);
+        near(westwood.decision().ssthresh.0, 100.0, 1e-6);
+        // The same rate of 1000 packets per second.
+        (50..99).for_each(|round| ack(&mut westwood, 100 * round, 200, round));
+        westwood.on(Time::ZERO + Span::from_seconds(10), TIMEOUT);
+        westwood.decision().ssthresh.0
+    }
+    near(kept::<WestwoodOfLinux>(), 200.0, 1e-3);
+    near(kept::<WestwoodOfPaper>(), 100.0, 1e-3);
 }
 
 /// 4, 30 and 60 packets beyond the maximum of 2000: floor(2004 * 3/4), 2030 * 3/30, and from 48 on floor(2060/16).
