@@ -168,7 +168,8 @@ impl Controller for BicLinux {
                         self.counted_at = w;
                         self.count = self.params.count(self.counted_at, self.last_max);
                     }
-                    self.base.add(growth / self.params.corrected(self.counted_at, self.count, self.ack_ratio));
+                    self.base
+                        .add(growth / self.params.corrected(self.counted_at, self.count, self.ack_ratio));
                 }
             }
             Signal::Loss { .. } => {
