@@ -19,6 +19,7 @@ mod linux;
 mod long_paths;
 mod marking;
 mod ns2;
+mod ns2_finite;
 mod ns2_kinds;
 mod ns2_lossy;
 mod ns2_several;

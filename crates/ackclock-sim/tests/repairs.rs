@@ -82,7 +82,9 @@ fn run(style: &str, repair: Repair) -> Ran {
     let rate = if repair == Repair::FalseFastRetransmit { "1.6 Mbit/s" } else { "100 Gbit/s" };
     // Hardly a change, so that packets may overtake others.
     let noise = match repair {
-        Repair::FalseFastRetransmit => "delay_noise = { kind = \"uniform\", range = \"1 ns\", reorder = true }, ",
+        Repair::FalseFastRetransmit => {
+            "delay_noise = { kind = \"uniform\", range = \"1 ns\", reorder = true }, "
+        }
         _ => "",
     };
     let text = format!(
