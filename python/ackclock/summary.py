@@ -72,6 +72,7 @@ class Settings(TypedDict):
     min_rto_bounds: str
     max_rto: str
     initial_rto: str
+    handshake: bool
     clock: str
     rtt_sampling: str
     delayed_ack: int
@@ -84,6 +85,7 @@ class Settings(TypedDict):
     pacing_gain: float
     slow_start_gain: float
     min_window: int
+    slow_start_after_idle: bool
     hystart: bool
     ecn: bool
     ace_bits: int

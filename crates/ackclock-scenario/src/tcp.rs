@@ -152,6 +152,8 @@ settings! {
         tcp_only;
     max_rto: Span = Form::PositiveTime, "64 s" linux "120 s", "largest retransmission timeout", tcp_only;
     initial_rto: Span = Form::PositiveTime, "1 s", "retransmission timeout before the first RTT sample", tcp_only;
+    handshake: bool = Form::Flag, "false",
+        "a SYN and its answer go before the data: a round trip, which completion times contain, and an RTT sample", tcp_only;
     clock: Span = Form::Time, "1 ms", "granularity of the retransmission timer", tcp_only;
     rtt_sampling: RttSampling = Form::Word(RttSampling::WORDS), "every_ack",
         "round trips that the retransmission timer measures; one_per_window: of one packet at a time (Karn), in ticks of clock",
@@ -171,6 +173,9 @@ settings! {
     slow_start_gain: f64 = Form::Number(LEAST_GAIN, MOST_GAIN), "2", "gain of pacing in slow start", tcp_only;
     min_window: Packets = Form::Whole(1, MOST_PACKETS), "1",
         "packets that may be in flight however small the window is (QUIC: 2)", tcp_only;
+    slow_start_after_idle: bool = Form::Flag, "true",
+        "the window falls to the initial one after an idle time longer than the timeout (RFC 5681); Linux: tcp_slow_start_after_idle",
+        tcp_only;
     hystart: HyStart = Form::FlagOrWord(HyStart::WORDS), "false" linux "linux",
         "what ends the first slow start early: true: HyStart++ (RFC 9406); linux: HyStart as Linux has it, in CUBIC alone";
     ecn: bool = Form::Flag, "false", "packets can be marked, and a mark counts as a loss event (RFC 3168)";

@@ -9,6 +9,7 @@ use crate::memory::collected;
 use crate::packet::{EndId, Heading, Packet, Slab};
 use crate::payload::Payload;
 use crate::schedule::{FIRST_SHARED, Schedule};
+use crate::tcp::SYN;
 
 /// One step of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +60,11 @@ pub struct Network {
     pub digest: Digest,
     /// Changes of links so far.
     pub changes: u64,
+}
+
+/// Whether a lost packet counts as one of the sender, 0, or, as one without data does, of the receiver, 1.
+fn counted_as(lost: &Packet) -> usize {
+    usize::from(!lost.sent_by().is_sender() || lost.sequence == SYN)
 }
 
 /// Components are numbered: the far ends of all links, then the ends of all flows, whether they have begun or not, then the
@@ -172,7 +178,7 @@ impl Network {
             let slot = self.flow_slots.of(lost.flow()) as usize;
             let end = usize::from(!lost.sent_by().is_sender());
             self.under_way[slot][end] -= 1;
-            self.dropped[slot][end] += u64::from(!is_counted);
+            self.dropped[slot][counted_as(&lost)] += u64::from(!is_counted);
             self.all_dropped += 1;
             self.note(now, id, Occurrence::Lost, &lost);
         }
@@ -184,7 +190,7 @@ impl Network {
         for link in &mut self.links {
             for lost in link.uncounted(now) {
                 let slot = self.flow_slots.of(lost.flow()) as usize;
-                self.dropped[slot][usize::from(!lost.sent_by().is_sender())] += 1;
+                self.dropped[slot][counted_as(lost)] += 1;
             }
         }
     }

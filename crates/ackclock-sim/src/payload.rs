@@ -9,6 +9,8 @@ pub enum Payload {
     Sack(SackBlocks),
     /// On an acknowledgement of TCP that acknowledges a part of a packet.
     Part,
+    /// On the answer to a SYN.
+    Syn,
     /// On data of a rate-based control.
     Header(Header),
     /// On an acknowledgement of a rate-based control.

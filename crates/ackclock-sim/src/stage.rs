@@ -11,6 +11,7 @@ use crate::network::{Network, Occurrence};
 use crate::packet::{EndId, Kind, Packet};
 use crate::payload::Payload;
 use crate::schedule::Schedule;
+use crate::tcp::SYN;
 
 /// The parts of the network that an endpoint reaches while it acts.
 pub struct Stage {
@@ -91,7 +92,9 @@ impl PacketCapture {
     fn write(&mut self, time: Time, packet: Packet, network: &Network) {
         let flow = packet.flow();
         let packet_bytes = self.packet_bytes[flow as usize];
-        if packet_bytes == 0 || time >= self.end {
+        let is_syn =
+            packet.sequence == SYN || matches!(network.payloads.get(packet.handle()), Some(Payload::Syn));
+        if packet_bytes == 0 || time >= self.end || is_syn {
             return;
         }
         let blocks = match network.payloads.get(packet.handle()) {

@@ -4,6 +4,7 @@ mod application;
 mod control;
 mod deadline;
 mod delivery_rate;
+mod handshake;
 mod marks;
 mod measuring;
 mod pacing;
@@ -23,6 +24,7 @@ mod timer;
 mod variance;
 
 pub use application::{Application, Group};
+pub use handshake::{Handshake, SYN};
 pub use receiver::{ReceiverSettings, TcpReceiver};
 pub use requests::Client;
 pub use send_delay::TIE_BREAK;

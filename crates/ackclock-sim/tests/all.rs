@@ -12,6 +12,7 @@ mod dualpi2;
 mod environment;
 mod events;
 mod goodput;
+mod handshake;
 mod holders;
 mod illinois;
 mod ledbat;

@@ -145,8 +145,8 @@ described! {
         /// Counters over the measured time.
         #[serde(flatten)]
         pub counters: Counters,
-        /// From start to the delivery of the last packet of a finite transfer, seconds. There is no handshake: a real connection
-        /// needs a round trip more.
+        /// From start to the delivery of the last packet of a finite transfer, seconds; with that of its handshake,
+        /// if it has one.
         pub completion_s: Option<f64>,
         /// Requests or pages that were completed in the measured time.
         pub requests_completed: Option<u64>,

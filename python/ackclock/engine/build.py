@@ -205,6 +205,7 @@ def flow(
     min_rto_bounds: str | None = None,
     max_rto: str | None = None,
     initial_rto: str | None = None,
+    handshake: bool | None = None,
     clock: str | None = None,
     rtt_sampling: str | None = None,
     delayed_ack: int | None = None,
@@ -217,6 +218,7 @@ def flow(
     pacing_gain: float | None = None,
     slow_start_gain: float | None = None,
     min_window: int | None = None,
+    slow_start_after_idle: bool | None = None,
     hystart: str | bool | None = None,
     ecn: bool | None = None,
     ace_bits: int | None = None,
@@ -248,10 +250,12 @@ def flow(
         10}``.
     profile, packet, ack, initial_window, initial_ssthresh, receive_window, recovery, min_rto, min_rto_bounds
         Keys of its sender and receiver, as in ``[tcp]``.
-    max_rto, initial_rto, clock, rtt_sampling, delayed_ack, delayed_ack_timer, limited_transmit
+    max_rto, initial_rto, handshake, clock, rtt_sampling, delayed_ack, delayed_ack_timer, limited_transmit
         More keys of ``[tcp]``.
     max_burst, overhead, growth, pacing, pacing_gain, slow_start_gain, min_window, hystart, ecn
         More keys of ``[tcp]``.
+    slow_start_after_idle
+        Another key of ``[tcp]``.
     ace_bits
         Bits of an ACK's count of ECN marks, as in ``[tcp]``.
     **more

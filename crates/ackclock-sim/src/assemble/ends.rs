@@ -22,8 +22,8 @@ use crate::rate::{self, Intake, RateSettings};
 use crate::request_log::RequestLog;
 use crate::tcp::recovery::{DuplicateAcks, Linux26, Rack, Sack};
 use crate::tcp::{
-    Application, Client, Group, PacketSettings, ReceiverSettings, Settings, TIE_BREAK, TcpReceiver,
-    TcpSender, Timer,
+    Application, Client, Group, Handshake, PacketSettings, ReceiverSettings, Settings, TIE_BREAK,
+    TcpReceiver, TcpSender, Timer,
 };
 
 /// Makes the ends of flows that use something other than the simulator's TCP.
@@ -255,6 +255,7 @@ fn make_sender(
         receive_window: tcp.receive_window.map_or(u32::MAX, |packets| narrow(packets.0)),
         max_burst: tcp.max_burst.map_or(u32::MAX, |packets| narrow(packets.0)),
         growth_per_packet: tcp.growth == Growth::PerPacket,
+        restarts: tcp.slow_start_after_idle,
         counts_bytes: linux_2_6.counts_bytes,
         ecn: codepoint(control.wants().ecn, tcp.ecn),
         rtt_noise: flow.rtt_noise,
@@ -265,6 +266,10 @@ fn make_sender(
         overhead: if tcp.recovery == Recovery::Linux26 { tcp.overhead.max(TIE_BREAK) } else { tcp.overhead },
         ace_bits: tcp.ace_bits,
         min_window: tcp.min_window.0,
+        handshake: tcp.handshake.then(|| {
+            let initial = tcp.initial_rto.clamp(tcp.min_rto, tcp.max_rto);
+            Handshake::new(tcp.ack.0 as u16, initial, tcp.max_rto)
+        }),
         start: placement.start,
         stop: placement.stop,
     };

@@ -6,6 +6,7 @@ use ackclock_scenario::Lies;
 use ackclock_units::{Span, Time};
 
 use super::SequenceSet;
+use super::handshake::SYN;
 use crate::context::Context;
 use crate::endpoint::{Endpoint, ReceiverView, ReceivingEnd};
 use crate::packet::{EcnField, Handle, Kind, Packet, Slab};
@@ -59,6 +60,8 @@ pub struct TcpReceiver {
     newest_again: bool,
     /// The newest packet was marked.
     newest_marked: bool,
+    /// When the SYN was sent that is to be answered.
+    syn: Option<Time>,
     settings: ReceiverSettings,
 }
 
@@ -115,6 +118,7 @@ impl TcpReceiver {
             has_duplicate: false,
             newest_again: false,
             newest_marked: false,
+            syn: None,
             settings,
         }
     }
@@ -239,6 +243,10 @@ impl Endpoint for TcpReceiver {
 
     #[inline]
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
+        if packet.sequence == SYN {
+            (self.syn, self.answers) = (Some(packet.sent), true);
+            return;
+        }
         let at_once = self.take_in(packet.sequence, packet.is_retransmission());
         if self.next >= self.boundary {
             self.complete(context.now);
@@ -266,6 +274,11 @@ impl Endpoint for TcpReceiver {
             return None;
         }
         let ReceiverSettings { flow, route, ack_bytes, sack, .. } = self.settings;
+        if let Some(sent) = self.syn.take() {
+            self.answers = self.held_back > 0;
+            let answer = Packet::new(Kind::Ack, flow, route, 0, sent, ack_bytes);
+            return Some(answer.with_handle(context.payloads.insert(Payload::Syn)));
+        }
         if self.settings.lies.split > 1
             && let Some(handle) = self.part(context.payloads)
         {

@@ -122,6 +122,9 @@ pub trait Recovery: std::fmt::Debug + Send {
     /// Whether packets carry time stamps (RFC 7323), so that a retransmission measures the round trip, too.
     const TIMESTAMPS: bool = false;
 
+    /// SYNs after which a connection still begins with its initial window: one (RFC 5681, section 3.1).
+    const MOST_SYNS: u32 = 1;
+
     /// The acknowledgement that comes next echoes the time stamp of a packet sent at `sent`; `smoothed_rtt` is the
     /// sender's, that acknowledgement's sample included.
     fn on_echo(&mut self, sent: Time, smoothed_rtt: Option<Span>) {

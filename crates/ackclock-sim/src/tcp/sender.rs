@@ -8,6 +8,7 @@ use ackclock_cc::{Ack, Decision, Signal};
 use ackclock_units::{Bytes, PICOSECONDS_PER_SECOND, PacketRate, Packets, Rate, Span, Time};
 
 use super::control::Control;
+use super::handshake::{Handshake, TIMEOUT_AFTER_LOSS};
 use super::measuring::Measuring;
 use super::pacing::Pacer;
 use super::recovery::{Flight, NextPacket, Outcome, Recovery};
@@ -68,14 +69,19 @@ struct ColdState {
     stop: Time,
     /// The next of the two; [`Time::NEVER`] after the last.
     phase_ends: Time,
+    handshake: Option<Handshake>,
+    /// The control paces by a model of the path, which the RTT of the handshake begins.
+    models: bool,
     noise: Stream,
     /// The control as it was at the start, where the application begins new connections.
     fresh: Option<Box<dyn ErasedController>>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 enum Phase {
     NotStarted,
+    /// The handshake is not over.
+    Connecting,
     Sending,
     Stopped,
 }
@@ -95,7 +101,8 @@ impl<R: Recovery> TcpSender<R> {
         if control.wants().losses {
             recovery.newly_lost().want();
         }
-        let Settings { packets, overhead: longest_delay, ace_bits, min_window, start, stop } = settings;
+        let Settings { packets, overhead: longest_delay, ace_bits, min_window, handshake, start, stop } =
+            settings;
         TcpSender {
             recovery,
             flight: Flight::default(),
@@ -120,6 +127,8 @@ impl<R: Recovery> TcpSender<R> {
                 start,
                 stop,
                 phase_ends: start,
+                handshake,
+                models: control.wants().window_is_a_cap,
                 noise,
                 fresh: application.reconnects().then(|| control.duplicate()),
             },
@@ -177,6 +186,7 @@ impl<R: Recovery> TcpSender<R> {
         let blocks = match context.payloads.remove(ack.handle()) {
             Some(&Payload::Sack(blocks)) => Some(blocks),
             Some(Payload::Part) => return self.on_part(context.now),
+            Some(Payload::Syn) => return self.on_connected(ack, context),
             _ => None,
         };
         let advances = ack.sequence > self.flight.oldest;
@@ -223,7 +233,11 @@ impl<R: Recovery> TcpSender<R> {
             report.marked = Packets(self.measuring.marked(ack, outcome.delivered));
         }
         self.tell(context.now, Signal::Ack(report));
-        if outcome.undone || outcome.recovered || outcome.moderated.is_some() || outcome.lost || outcome.repaired
+        if outcome.undone
+            || outcome.recovered
+            || outcome.moderated.is_some()
+            || outcome.lost
+            || outcome.repaired
         {
             self.follow(context, outcome);
         }
@@ -238,6 +252,34 @@ impl<R: Recovery> TcpSender<R> {
         if advances && self.flight.oldest >= self.application.total() {
             self.on_all_acknowledged(context);
         }
+    }
+
+    /// A SYN is answered: data may go.
+    #[cold]
+    fn on_connected(&mut self, ack: &Packet, context: &mut Context<'_>) {
+        let now = context.now;
+        let Some(handshake) = self.cold.handshake.take_if(|_| self.phase == Phase::Connecting) else {
+            return;
+        };
+        self.phase = Phase::Sending;
+        self.last_sent = now;
+        // Without time stamps an answer does not tell which SYN it is for (Karn).
+        let rtt = now.since(ack.sent);
+        if handshake.sent() == 1 || R::TIMESTAMPS {
+            self.timer.on_sent(ack.sent, 0, false);
+            self.timer.on_ack(now, 1, Some(rtt));
+            self.recovery.on_echo(ack.sent, self.timer.smoothed());
+            if self.cold.models {
+                let bare = self.bare_ack(false, false);
+                self.tell(now, Signal::Ack(Ack { rtt: Some(rtt), ..bare }));
+            }
+        } else {
+            self.timer.fall_back(TIMEOUT_AFTER_LOSS);
+        }
+        if handshake.sent() > R::MOST_SYNS {
+            self.signal(context, Signal::Moderated { window: Packets(1) });
+        }
+        self.plan();
     }
 
     /// A part of a packet was acknowledged: all that a sender which counts acknowledgements sees is one more of them.
@@ -284,16 +326,22 @@ impl<R: Recovery> TcpSender<R> {
         let now = context.now;
         if self.phase == Phase::NotStarted && now >= self.cold.start {
             self.phase = Phase::Sending;
+            if let Some(handshake) = &mut self.cold.handshake {
+                self.phase = Phase::Connecting;
+                handshake.begin(now);
+                // No window is open yet.
+                self.meter.hold(now, Holder::Window);
+            }
             self.cold.phase_ends = self.cold.stop;
             self.write(context, "start", self.control.window());
-        } else if self.phase == Phase::Sending && now >= self.cold.stop {
+        } else if matches!(self.phase, Phase::Connecting | Phase::Sending) && now >= self.cold.stop {
             self.phase = Phase::Stopped;
             self.write(context, "stop", self.control.window());
         }
         if self.phase == Phase::Stopped {
             self.cold.phase_ends = Time::NEVER;
         }
-        if self.application.on_timer(now, self.phase == Phase::Sending)
+        if self.application.on_timer(now, matches!(self.phase, Phase::Connecting | Phase::Sending))
             && let Some(fresh) = &self.cold.fresh
         {
             self.control.begin_again(now, &**fresh, &mut self.meter);
@@ -304,6 +352,21 @@ impl<R: Recovery> TcpSender<R> {
     /// Finds out when the flow or its application does something next.
     fn plan(&mut self) {
         self.plans = self.cold.phase_ends.min(self.application.wakeup());
+        if self.phase == Phase::Connecting
+            && let Some(handshake) = &self.cold.handshake
+        {
+            self.plans = self.plans.min(handshake.wakeup());
+        }
+    }
+
+    /// The SYN that goes out now, if one does.
+    #[cold]
+    fn connect(&mut self, now: Time) -> Option<Packet> {
+        let PacketSettings { flow, route, .. } = self.settings;
+        let handshake = self.cold.handshake.as_mut().filter(|_| self.phase == Phase::Connecting)?;
+        let syn = handshake.next_packet(now, flow, route);
+        self.plan();
+        syn
     }
 
     /// Signals newly lost packets to the control.
@@ -484,7 +547,11 @@ impl<R: Recovery> TcpSender<R> {
 
     fn send(&mut self, context: &mut Context<'_>, sequence: u64, again: bool) -> Packet {
         let now = context.now;
-        if !again && self.flight.outstanding() == 0 && now.since(self.last_sent) > self.timer.timeout() {
+        if !again
+            && self.flight.outstanding() == 0
+            && self.settings.restarts
+            && now.since(self.last_sent) > self.timer.timeout()
+        {
             self.tell(now, Signal::Idle);
         }
         if self.measuring.has_optional() && self.measuring.follows_packets() {
@@ -550,7 +617,10 @@ impl<R: Recovery> Endpoint for TcpSender<R> {
 
     fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet> {
         let now = context.now;
-        if self.phase == Phase::NotStarted || self.burst >= self.settings.max_burst {
+        if self.phase < Phase::Sending {
+            return self.connect(now);
+        }
+        if self.burst >= self.settings.max_burst {
             return None;
         }
         let Some((sequence, again)) = self.candidate(now) else {

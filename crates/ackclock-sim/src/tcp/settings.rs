@@ -2,6 +2,7 @@
 
 use ackclock_units::{Span, Time};
 
+use super::handshake::Handshake;
 use crate::packet::EcnField;
 
 /// Settings of a sender that do not change during a run.
@@ -15,6 +16,8 @@ pub struct Settings {
     pub ace_bits: u64,
     /// Packets that may be in flight however small the window is.
     pub min_window: u64,
+    /// The handshake before its data, if there is one.
+    pub handshake: Option<Handshake>,
     /// When the flow starts.
     pub start: Time,
     /// When it stops sending.
@@ -36,6 +39,8 @@ pub struct PacketSettings {
     pub max_burst: u32,
     /// Growth per packet delivered instead of per acknowledgement.
     pub growth_per_packet: bool,
+    /// The window falls to the initial one after an idle time longer than the timeout.
+    pub restarts: bool,
     /// Congestion avoidance counts bytes: it grows even where the recovery style asks for a full window.
     pub counts_bytes: bool,
     /// The codepoint of data that was not sent before.

@@ -142,6 +142,11 @@ impl Timer {
         self.smoothed + self.clock.max(self.variation.saturating_mul(4))
     }
 
+    /// The timeout until the next sample is `timeout`, within the bounds.
+    pub fn fall_back(&mut self, timeout: Span) {
+        self.plain_timeout = timeout.clamp(self.minimum, self.maximum);
+    }
+
     /// The smoothed round-trip time.
     #[must_use]
     pub fn smoothed(&self) -> Option<Span> {

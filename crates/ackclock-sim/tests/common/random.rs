@@ -201,7 +201,7 @@ pub fn tcp() -> impl Strategy<Value = Tcp> {
     // Some slow starts would fill any memory otherwise.
     let window = prop_oneof![(1_u64..60), Just(100_000)].prop_map(|packets| Some(Packets(packets)));
     let burst = prop::option::of((1_u64..5).prop_map(Packets));
-    let flags = any::<[bool; 5]>();
+    let flags = any::<[bool; 7]>();
     let pacing = (0.5..3.0_f64, 0.5..3.0_f64, 1_u64..4);
     let ace_bits = prop::sample::select(vec![3_u64, 5, 11]);
     (
@@ -238,6 +238,8 @@ pub fn tcp() -> impl Strategy<Value = Tcp> {
                         MinRtoBounds::Variance
                     },
                     ecn: flags[3],
+                    handshake: flags[5],
+                    slow_start_after_idle: flags[6],
                     ace_bits,
                     rtt_sampling: if flags[4] { RttSampling::OnePerWindow } else { RttSampling::EveryAck },
                     ..super::scenarios::tcp()

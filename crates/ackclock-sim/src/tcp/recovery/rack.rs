@@ -224,6 +224,8 @@ impl Rack {
 
 impl Recovery for Rack {
     const TIMESTAMPS: bool = true;
+    // As in Linux (tcp_init_transfer), whose initial timeout is a second.
+    const MOST_SYNS: u32 = 2;
 
     fn on_echo(&mut self, sent: Time, smoothed_rtt: Option<Span>) {
         (self.echo, self.smoothed_rtt) = (sent, smoothed_rtt);
