@@ -52,7 +52,7 @@ fn a_handshake_is_an_rtt_sample() {
 }
 
 /// A lost SYN is sent again after a second, the next after two more. Then data begins with one packet: 1, 2, 4, 3. Linux still
-/// begins with its ten after one lost SYN. What is lost of SYNs is no data.
+/// begins with its ten after one lost SYN. SYNs do not count as data that was lost.
 #[test]
 fn a_lost_syn_costs_the_initial_timeout_and_the_window() {
     assert_eq!(completion_ms(WITH, &[0]), 1000.0 + 100.0 + 350.0);
@@ -73,7 +73,7 @@ fn after_a_lost_syn_the_timeout_is_three_seconds() {
     // Then ssthresh is 2: 1, 2, 2, 3, 2 packets.
     assert_eq!(completion_ms(WITH, &[0, 2]), 1000.0 + 100.0 + 3000.0 + 450.0);
     // Linux measures the second SYN by its time stamp; after two its window is one packet, whose probe goes out after two round
-    // trips and 200 ms more for a delayed acknowledgement, where the timer is no later: at 300 ms.
+    // trips and 200 ms more for a delayed acknowledgement, unless the timer comes first: at 300 ms.
     let flow = transfer(LINUX, &[0, 1, 3]);
     assert!((flow.completion_s.unwrap() - 3.1 - 0.3) < 0.6, "{flow:?}");
 }

@@ -160,7 +160,7 @@ pub fn check(scenario: &Scenario) -> Result<(), String> {
             let arrived = packets(flow.goodput_mbps, seconds(Span::ZERO, duration), settings);
             let Counters { sent_packets, dropped_packets, duplicate_packets, .. } = flow.whole_run;
             let total = arrived + i128::from(dropped_packets + duplicate_packets + whole.under_way[id]);
-            // A SYN, or one that was sent again, is under way, too, and is no packet of the flow.
+            // A SYN, or one that was sent again, is under way, too, and does not count as sent.
             let syns = total - i128::from(sent_packets);
             ensure!(
                 syns == 0 || settings.tcp.handshake && (1..=2).contains(&syns),
