@@ -10,6 +10,7 @@ import pytest
 
 import ackclock
 from ackclock.cli.main import app
+from ackclock.engine import catalogue
 
 ROOT = Path(__file__).resolve().parents[1]
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
@@ -24,7 +25,7 @@ FILES = [
 ]
 EXAMPLES = {"figure_9.py", "mine.toml"}
 """Names that stand for any name, next to those with a part in capitals; a reader makes such a file."""
-PATHS = ackclock.schema()["properties"]["path"]["enum"]
+PATHS = catalogue.words("path")
 ROWS = {
     cells[0]: " ".join(cells[1:])
     for line in CONTRIBUTING.splitlines()

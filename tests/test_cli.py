@@ -79,6 +79,7 @@ FLOW_KEYS = [
 ]
 LINK_KEYS = [
     "id",
+    "queue_limit",
     "utilisation",
     "queue_drops",
     "marks",

@@ -304,7 +304,7 @@ def test_refused_quantities(text, kind, problem):
 def test_sizes_of_queues():
     assert _native.limit("100 packets") == (100, "packets")
     assert _native.limit("125 kB") == (125_000, "B")
-    with pytest.raises(ValueError, match="expected packets or bytes such as"):
+    with pytest.raises(ValueError, match="expected packets, bytes, a time"):
         _native.limit("5 ms")
 
 

@@ -38,6 +38,7 @@ impl Form {
             }
             Form::Text => "a text".to_owned(),
             Form::File => "the name of a file".to_owned(),
+            Form::Schedule => "a list of [time, size]".to_owned(),
             Form::Column => "the number of a column, or its name".to_owned(),
             Form::Flag => "true or false".to_owned(),
             Form::Moment => "a time, or { uniform = [from, to] }".to_owned(),

@@ -13,7 +13,7 @@ use crate::read::{Read, Table};
 use crate::tcp::Tcp;
 use crate::topology::Topology;
 use crate::tree::Node;
-use crate::{buffers, complete, event, fill, flow, paths, traffic};
+use crate::{applications, buffers, complete, event, fill, flow, paths, traffic};
 
 /// Most samples of a run: a mistyped unit must not fill the memory.
 const MOST_SAMPLES: u64 = 10_000_000;
@@ -115,7 +115,9 @@ pub fn scenario(source: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(S
         topology = Topology::read(&Table::open(&tree, "", file, &FILE)?)?;
     }
     let table = Table::open(&tree, "", file, &FILE)?;
-    let (events, written) = event::events(&source, &table, &run, &topology, &flows)?;
+    let of_applications = applications::changes(&table.tables("event")?, &run, &mut flows, &firsts)?;
+    let (events, mut written) = event::events(&source, &table, &run, &topology, &flows)?;
+    written.extend(of_applications);
     flows.shrink_to_fit();
     let scenario = Scenario { run, links: topology.links.clone(), flows: flows.into(), arrivals, events };
     complete::scenario(&mut tree, &scenario, &topology, &firsts, written, catalogue);

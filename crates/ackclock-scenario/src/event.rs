@@ -2,11 +2,13 @@
 
 mod parts;
 mod repeat;
+mod request;
 
 use std::collections::BTreeMap;
 
 use ackclock_units::Span;
 
+use crate::applications;
 use crate::keys::FILE;
 use crate::link::Square;
 use crate::model::{Event, Flow, Run, When};
@@ -15,7 +17,8 @@ use crate::topology::Topology;
 use crate::tree::{Content, Node};
 use crate::value::did_you_mean;
 use parts::Parts;
-use repeat::{EventRequest, Repeats, Track};
+use repeat::{Repeats, Track};
+use request::EventRequest;
 
 /// Most changes of a run, those of square waves included.
 const MOST_EVENTS: u64 = 1_000_000;
@@ -36,7 +39,9 @@ pub fn events(
     let mut events = waves(table, run, topology)?;
     let mut written = Vec::new();
     let mut parts = Parts::new(source, table.file(), topology);
-    let tables = table.tables("event")?;
+    // Those of applications are read elsewhere.
+    let tables: Vec<_> =
+        table.tables("event")?.into_iter().filter(|event| !applications::is_of_flow(event)).collect();
     let names = topology.numbers();
     let request = tables
         .iter()
@@ -53,7 +58,7 @@ pub fn events(
         let before = parts.state(part);
         let begun = events.len();
         if repeats.is_empty() {
-            parts.advance(part, event, request, &request.values[0])?;
+            parts.advance(part, event, request, request.values[0])?;
             let after = parts.state(part);
             events.extend(parts.changes(part, &before, &after).map(|(link, change)| Event {
                 when,

@@ -102,6 +102,7 @@ pub fn flow(table: &Table<'_>, defaults: &FlowDefaults<'_>) -> Read<Flow> {
         stop,
         bytes,
         limit: table.get("limit")?,
+        changes: Vec::new().into(),
         delay_noise: noise_of(table, "delay_noise")?,
         reverse_noise: noise_of(table, "reverse_noise")?,
         lies: match table.table("receiver")? {

@@ -63,6 +63,8 @@ pub enum Form {
     Text,
     /// The name of a file, relative to the scenario's own.
     File,
+    /// Requests: a list of times and sizes.
+    Schedule,
     /// A column of a file: its number, from 1 on, or its name.
     Column,
     /// True or false.

@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod allowed;
+mod applications;
 mod buffers;
 mod canonical;
 mod check;

@@ -158,6 +158,16 @@ impl<'a> Table<'a> {
         self.node(name).is_some()
     }
 
+    /// All keys that have a value, as they were written.
+    pub const fn entries(&self) -> &'a [(String, Node)] {
+        self.entries
+    }
+
+    /// Where it was written.
+    pub const fn origin(&self) -> &'a Origin {
+        self.origin
+    }
+
     /// The names of the keys that have a value.
     pub fn present(&self) -> impl Iterator<Item = &'a str> {
         self.entries.iter().map(|(key, _)| key.as_str())

@@ -67,6 +67,10 @@ fn of_form(form: Form) -> Value {
         | Form::Sample
         | Form::File
         | Form::Text => text(),
+        Form::Schedule => {
+            let pair = json!({ "type": "array", "items": text(), "minItems": 2, "maxItems": 2 });
+            json!({ "type": "array", "items": pair, "minItems": 1 })
+        }
         Form::Column => json!({ "anyOf": [{ "type": "integer", "minimum": 1 }, text()] }),
         Form::Sizes => {
             let share = json!({ "anyOf": [text(), { "type": "number", "minimum": 0, "maximum": 1 }] });

@@ -2,12 +2,17 @@
 
 use ackclock_units::{Bytes, Rate, Span};
 
-use crate::keys::MOST_REQUESTS;
+use crate::keys::{Form, LARGEST_REQUEST, MOST_REQUESTS};
+use crate::link::read_file;
 use crate::model::{
-    Arrivals, Cycle, Datagrams, Emultcp, Flow, Media, Moment, Pause, Pulse, Requests, Sizes, Traffic, Web,
+    Arrivals, Cycle, Datagrams, Emultcp, Flow, Media, Moment, Pause, Pulse, Requests, Shared, Sizes, Spacing,
+    Traffic, Web,
 };
 use crate::read::{Read, Table};
+use crate::series;
 use crate::tcp::HEADERS;
+use crate::tree::{Content, Node};
+use crate::value::Value;
 
 /// Reads what the flow in `table`, which lives for `duration` at most, sends.
 pub fn traffic(table: &Table<'_>, source: Option<&'static str>, duration: Span) -> Read<Traffic> {
@@ -31,13 +36,26 @@ pub fn traffic(table: &Table<'_>, source: Option<&'static str>, duration: Span) 
 }
 
 fn requests(table: &Table<'_>, duration: Span) -> Read<Requests> {
+    if let Some((key, list)) = listed(table)? {
+        if let Some(other) = ["size", "every", "think", "requests"].into_iter().find(|other| table.has(other))
+        {
+            return Err(table.refuse(other, format!("does not apply with {key}: leave it out")));
+        }
+        let count = Some(list.len() as u64);
+        return Ok(Requests {
+            sizes: Sizes(Vec::new()),
+            pause: Pause::Listed(list),
+            spacing: Spacing::Fixed,
+            count,
+        });
+    }
     let pause = match (table.get("every")?, table.get("think")?) {
         (Some(every), None) => Pause::Every(every),
         (None, Some(think)) => Pause::Think(think),
         (Some(_), Some(_)) => return Err(table.refuse("think", "give either every or think, not both")),
         (None, None) => return Err(table.refuse("every", "is required, or think instead")),
     };
-    if let Pause::Every(every) = pause
+    if let Pause::Every(every) = &pause
         && duration.0 / every.0 > MOST_REQUESTS
     {
         let problem =
@@ -50,6 +68,52 @@ fn requests(table: &Table<'_>, duration: Span) -> Read<Requests> {
         spacing: table.need("spacing")?,
         count: table.get("requests")?,
     })
+}
+
+/// The requests of a list or of a file, and the key that has them.
+fn listed(table: &Table<'_>) -> Read<Option<(&'static str, Shared<Vec<(Span, Bytes)>>)>> {
+    let file: Option<String> = table.get("file")?;
+    let schedule: Option<Schedule> = table.get("schedule")?;
+    let (key, list) = match (file, schedule) {
+        (None, None) => return Ok(None),
+        (Some(_), Some(_)) => return Err(table.refuse("file", "give either schedule or file, not both")),
+        (None, Some(Schedule(list))) => ("schedule", Shared::from(list)),
+        (Some(file), None) => {
+            let read = || -> Read<Shared<Vec<(Span, Bytes)>>> {
+                let text = read_file(table, "file", &file)?;
+                let list = series::requests(&text)
+                    .map_err(|problem| table.refuse("file", format!("{file}:{problem}")))?;
+                Ok(list.into())
+            };
+            ("file", (*crate::files::meaning(format!("requests {file}"), read)?).clone())
+        }
+    };
+    if list.is_empty() || list.len() as u64 > MOST_REQUESTS {
+        let problem = format!("must have 1 to {MOST_REQUESTS} requests, has {}", list.len());
+        return Err(table.refuse(key, problem));
+    }
+    if !list.is_sorted_by_key(|(time, _)| *time) {
+        return Err(table.refuse(key, "the time of a request must not be before that of the one above"));
+    }
+    Ok(Some((key, list)))
+}
+
+/// Requests as a list of times and sizes.
+struct Schedule(Vec<(Span, Bytes)>);
+
+impl Value for Schedule {
+    fn read(content: &Content, _: Form) -> Result<Self, String> {
+        let problem = || "expected a list such as [[\"0 s\", \"10 kB\"], [\"1 s\", \"5 MB\"]]".to_owned();
+        let Content::Array(entries) = content else { return Err(problem()) };
+        let pair = |entry: &Node| match &entry.content {
+            Content::Array(pair) if pair.len() == 2 => {
+                let time = Span::read(&pair[0].content, Form::Time)?;
+                Ok((time, Bytes::read(&pair[1].content, Form::Size(LARGEST_REQUEST))?))
+            }
+            _ => Err(problem()),
+        };
+        entries.iter().map(pair).collect::<Result<_, _>>().map(Schedule)
+    }
 }
 
 fn datagrams(table: &Table<'_>, poisson: bool, cycle: Option<Cycle>) -> Read<Traffic> {

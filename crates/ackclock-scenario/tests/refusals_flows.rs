@@ -211,3 +211,56 @@ fn noise_and_receivers() {
     let needs = "flow.0.receiver: needs a window-based control, whose sender it can lie to: leave it out";
     ends("flow.0={ source = \"cbr\", rate = \"1 Mbit/s\", receiver = { split = 2 } }", needs);
 }
+
+#[test]
+fn changes_of_applications() {
+    let event = |flow: &str, keys: &str, problem: &str| {
+        let settings = [format!("flow=[{flow}]"), format!("event=[{{ {keys} }}]")];
+        let refused = read_toml(VALID, "a.toml", &settings, &BuiltIn).unwrap_err().to_string();
+        assert!(refused.contains(problem), "{keys}: {refused}");
+    };
+    let limited = "{ controller = 'reno', name = 'a', limit = '1 Mbit/s' }";
+    let rate = "to = '2 Mbit/s'";
+    event(limited, &format!("at = '1 s', set = 'flow.b.limit', {rate}"), "event.0.set: unknown flow \"b\"");
+    event(
+        limited,
+        &format!("at = '1 s', set = 'flow.a', {rate}"),
+        "event.0.set: expected a key of an application",
+    );
+    event(
+        limited,
+        "at = '1 s', set = 'flow.a.rtt', to = '1 s'",
+        "event.0.to: of an application only limit, every",
+    );
+    event(limited, "at = '1 s', set = 'flow.a.limit', to = 5", "event.0.to: the unit is missing");
+    event(limited, &format!("set = 'flow.a.limit', {rate}"), "event.0.at: is required");
+    event(
+        limited,
+        &format!("at = '99 s', set = 'flow.a.limit', {rate}"),
+        "event.0.at: must lie before the end",
+    );
+    let at_round = format!("at = {{ flow = 'a', rtt = 3 }}, set = 'flow.a.limit', {rate}");
+    event(limited, &at_round, "event.0.at: an application changes at a time, not after round trips");
+    event(
+        "{ controller = 'reno', name = 'a' }",
+        &format!("at = '1 s', set = 'flow.a.limit', {rate}"),
+        "\"a\" has no limit",
+    );
+    event(
+        limited,
+        "at = '1 s', set = 'flow.a.size', to = '1 kB'",
+        "event.0.set: \"a\" has no size that could change",
+    );
+    let requests =
+        |keys: &str, problem: &str| ends(&format!("flow=[{{ source = 'requests', {keys} }}]"), problem);
+    requests("schedule = []", "flow.0.schedule: must have 1 to 10000000 requests, has 0");
+    requests(
+        "schedule = [['1 s', '1 kB'], ['0 s', '1 kB']]",
+        "the time of a request must not be before that of the one above",
+    );
+    requests(
+        "schedule = [['1 s', '1 kB']], size = '1 kB'",
+        "flow.0.size: does not apply with schedule: leave it out",
+    );
+    requests("every = '1 s'", "flow.0.size: is required");
+}

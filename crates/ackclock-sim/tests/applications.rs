@@ -280,3 +280,61 @@ fn frames_with_losses_are_late() {
     let (summary, _) = run(MEDIA, &["dumbbell.loss={ kind = \"bernoulli\", rate = \"2 %\" }"]);
     near(summary.flows[0].late.unwrap(), 0.161, 5.0 * 0.018);
 }
+
+/// 0.8 Mbit/s are 100 packets of 1000 bytes per second: 1000 in 10 s, the first at 0 s; then 200 per second, of which the
+/// first comes 5 ms after the change, the last at 20 s: 2000; then all that is left, which fills the path.
+#[test]
+fn a_limit_changes() {
+    let event = |at: u64, to: &str| format!("{{ at = '{at} s', set = 'flow.0.limit', to = '{to}' }}");
+    let flow = "[[flow]]\ncontroller = \"reno\"\nlimit = \"0.8 Mbit/s\"\ninitial_window = 100\n";
+    let sent = |events: &str, end: &str| {
+        let settings = [&*format!("event=[{events}]"), &*format!("run.duration={end}")];
+        run(&format!("{PATH}{flow}"), &settings).0.flows[0].counters.sent_packets
+    };
+    let twice = event(10, "1.6 Mbit/s");
+    assert_eq!(sent(&twice, "9.999 s"), 1000);
+    assert_eq!(sent(&twice, "20.001 s"), 1000 + 2000);
+    // A change before the start is that of the start.
+    let late = format!("{PATH}{}", flow.replace("controller", "start = \"10 s\"\ncontroller"));
+    let settings = [&*format!("event=[{}]", event(1, "1.6 Mbit/s")), "run.duration=15.001 s"];
+    assert_eq!(run(&late, &settings).0.flows[0].counters.sent_packets, 1000);
+    // Without a limit it is bulk data: more than 100 Mbit/s for half of a second would be 6250 packets, and it needs time
+    // to grow; it sends far more than the 50 packets of the limit.
+    let free = format!("{twice}, {}", event(20, "unlimited"));
+    assert!(sent(&free, "20.5 s") > 3000 + 500);
+}
+
+/// Every second until 5 s; from 5.5 s on every 250 ms, the first at 5.75 s, so that 17 more begin before 10 s. From 8 s on, with
+/// the request of 8 s, they have three packets and not one: 8 of them. 15 + 24 packets.
+#[test]
+fn requests_change() {
+    let flow = "[[flow]]\nsource = \"requests\"\nsize = \"1 kB\"\nevery = \"1 s\"\n";
+    let events = "event=[{ at = '5.5 s', set = 'flow.0.every', to = '250 ms' }, { at = '8 s', set = 'flow.0.size', to = '3 kB' }]";
+    let (summary, tables) = run(&format!("{PATH}{flow}"), &[events, "run.duration=10 s"]);
+    let starts: Vec<_> = requests(&tables).into_iter().map(|(_, start, ..)| start).collect();
+    assert_eq!(starts.len(), 23);
+    assert_eq!(starts[..8], [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 5.75, 6.0]);
+    assert_eq!(summary.flows[0].counters.sent_packets, 15 + 24);
+}
+
+/// One by one: at 1 s after the start of the flow 1 packet, at 1.5 s two, at 2 s 1000, in a list or a file.
+#[test]
+fn requests_have_a_schedule() {
+    let flow = "[[flow]]\nsource = \"requests\"\nstart = \"1 s\"\n";
+    let listed =
+        format!("{PATH}{flow}schedule = [[\"1 s\", \"1 kB\"], [\"1.5 s\", \"2 kB\"], [\"2 s\", \"1 MB\"]]\n");
+    let (summary, tables) = run(&listed, &[]);
+    let begun: Vec<_> = requests(&tables).into_iter().map(|(_, start, bytes, _)| (start, bytes)).collect();
+    assert_eq!(begun, [(2.0, 1000), (2.5, 2000), (3.0, 1_000_000)]);
+    assert_eq!(
+        (summary.flows[0].counters.sent_packets, summary.flows[0].requests_completed),
+        (1003, Some(3))
+    );
+    let files = ackclock_scenario::Files::from([(
+        "r".to_owned(),
+        "time,bytes\n1,1000\n1.5,2 kB\n2,1 MB\n".to_owned(),
+    )]);
+    let draft = ackclock_scenario::Draft::from_toml(&format!("{PATH}{flow}file = \"r\"\n"), "a").unwrap();
+    let read = draft.with_files(files).check(&BuiltIn).unwrap();
+    assert_eq!(read.digest(), read_toml(&listed, "a", &[], &BuiltIn).unwrap().digest());
+}

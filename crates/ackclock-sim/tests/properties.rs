@@ -8,7 +8,7 @@ use ackclock_sim::loss::LossModel;
 use ackclock_sim::random::Streams;
 use ackclock_sim::{BuiltIn, Simulation};
 use ackclock_trace::{Column, FlowSummary};
-use ackclock_units::{Bytes, Packets, Rate, Span};
+use ackclock_units::{Bytes, Packets, Rate, Span, Time};
 use proptest::prelude::*;
 
 use crate::common;
@@ -145,11 +145,11 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let mut together = LossModel::new(loss.clone(), 0, 3, Streams { seed, run: 0 });
-        let fates: Vec<_> = turns.iter().map(|flow| (*flow, together.loses(*flow))).collect();
+        let fates: Vec<_> = turns.iter().map(|flow| (*flow, together.loses(Time::ZERO, *flow))).collect();
         for flow in 0..3 {
             let mut alone = LossModel::new(loss.clone(), 0, flow + 1, Streams { seed, run: 0 });
             for (number, (_, fate)) in fates.iter().filter(|(other, _)| *other == flow).enumerate() {
-                prop_assert_eq!(*fate, alone.loses(flow), "packet {} of flow {}", number, flow);
+                prop_assert_eq!(*fate, alone.loses(Time::ZERO, flow), "packet {} of flow {}", number, flow);
             }
         }
     }

@@ -141,8 +141,8 @@ def _random_loss(probability: float) -> build.Table:
 def of_name(path: str, **given: Unpack[PathOptions]) -> PathSetup:
     """Return a named path, such as ``geo``, or that of a file with a measurement, as `of_scenario` does.
 
-    A file has a series of rates or a Mahimahi trace; see `path` in docs/scenario.md. The round trip must be
-    given if the file has no delays.
+    A file has a series of rates, with or without delays and losses, or a Mahimahi trace. The round trip must
+    be given if it has no delays.
     """
     is_file = path.lower() not in engine.catalogue.words("path")
     if is_file and Path(path).is_file() and not any(mark in path for mark in "./\\"):

@@ -61,7 +61,7 @@ SHORTEST_S = 1e-6
 def duration_s(text: str) -> float:
     """Read the length of a run such as ``120s``, ``2 min`` or ``1h``, up to 180 days, in seconds."""
     refusal = f"not a duration: {text!r}; write e.g. 120s, 2min or 1h, at most 180 days"
-    return _read(text, "time_s", SHORTEST_S, LONGEST_S, refusal, {"": "s"})
+    return _read(text, "time_s", SHORTEST_S, LONGEST_S, refusal)
 
 
 def share(text: str) -> float:

@@ -42,7 +42,7 @@ class Fact:
     standing : str
         One of `STANDINGS`.
     how : str
-        Where the value comes from, or why it is not known.
+        Origin of the value, or the reason why it is not known.
     """
 
     key: str

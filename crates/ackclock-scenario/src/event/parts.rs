@@ -6,7 +6,8 @@ use std::rc::Rc;
 use ackclock_units::{Rate, Span};
 
 use super::reopened;
-use super::repeat::{EventRequest, differing};
+use super::repeat::differing;
+use super::request::EventRequest;
 use crate::keys::{DUMBBELL, FILE, Form, LINK, PARKING_LOT, Section};
 use crate::link::{Changing, LONGEST, pair};
 use crate::model::{Change, Link, Loss, Queue};
@@ -125,7 +126,7 @@ impl<'f> Parts<'f> {
         }
         // The whole says what is wrong.
         let mut root = self.written.clone();
-        request.set(event, &mut root, &request.values[0])?;
+        request.set(event, &mut root, request.values[0])?;
         fill::section(&mut root, &FILE);
         reopened(&root, self.file).and_then(|table| Topology::read(&table))?;
         Err(event.refuse("set", CANNOT))

@@ -114,8 +114,16 @@ pub static FLOW: Section = Section {
             .of(&["web"]),
         // Sizes of objects as A. Feldmann et al. measured them (SIGCOMM 1999): Pareto, shape 1.2, mean 12 kB.
         key("object", Form::Size(LARGEST_REQUEST), "12 kB", "mean size of an object").of(&["web"]),
-        key("size", Form::Sizes, REQUIRED, "of a request: always the same, or drawn with these shares")
+        key(
+            "size",
+            Form::Sizes,
+            "(required, or schedule or file)",
+            "of a request: always the same, or drawn with these shares",
+        )
+        .of(REQUESTS),
+        key("schedule", Form::Schedule, NONE, "requests one by one: their times, from the start of the flow, and sizes")
             .of(REQUESTS),
+        key("file", Form::File, NONE, "the same from a table of two columns, seconds and bytes").of(REQUESTS),
         key("every", Form::PositiveTime, NONE, "from the start of one request to that of the next")
             .of(REQUESTS),
         key("spacing", Form::Word(Spacing::WORDS), "fixed", "of every or think: always the same, or its mean")

@@ -169,7 +169,8 @@ pub static EVENT: Section = Section {
             "set",
             Form::Text,
             REQUIRED,
-            "a key of a link: dumbbell.loss.rate, dumbbell.reverse.rate, parking_lot.rate, link.NAME.delay",
+            "a key of a link: dumbbell.loss.rate, dumbbell.reverse.rate, parking_lot.rate, link.NAME.delay; or of an application: \
+             flow.NAME.limit, or every, think and size of requests",
         ),
         key(
             "to",

@@ -40,6 +40,8 @@ pub struct Flow {
     pub bytes: Option<Bytes>,
     /// Rate at which the application of a bulk transfer hands its data over; `None`: all of it is there at once.
     pub limit: Option<Rate>,
+    /// Changes of its application during the run, in order of time.
+    pub changes: Shared<Vec<ApplicationChange>>,
     /// Random changes of the delay of its data, on its access link.
     pub delay_noise: Option<Noise>,
     /// The same of what comes back to its sender.
@@ -165,13 +167,35 @@ pub struct Requests {
     pub count: Option<u64>,
 }
 
+/// A change of an application.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ApplicationChange {
+    /// When.
+    pub at: Span,
+    /// Its new setting.
+    pub to: ApplicationSetting,
+}
+
+/// A setting of an application that may change.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub enum ApplicationSetting {
+    /// Rate at which bulk data is handed over; `None`: all that is left at once.
+    Limit(Option<Rate>),
+    /// When the next request comes.
+    Pause(Pause),
+    /// How large requests are.
+    Size(Sizes),
+}
+
 /// When the next request comes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum Pause {
     /// This long after the start of the one before, whether that is complete or not.
     Every(Span),
     /// This long after all of the one before was acknowledged.
     Think(Span),
+    /// At these times from the start of the flow, in order, with these sizes.
+    Listed(Shared<Vec<(Span, Bytes)>>),
 }
 
 words! {

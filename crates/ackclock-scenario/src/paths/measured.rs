@@ -96,7 +96,7 @@ pub fn columns(text: &str) -> Result<Columns, String> {
     };
     let named: Vec<_> = names.iter().map(|name| words(name)).collect();
     let has = |words: &[String], some: &[&str]| words.iter().any(|word| some.contains(&word.as_str()));
-    // A loss rate is no rate.
+    // The rate of losses is none of bits.
     let kind = |words: &[String]| {
         [LOSSES, ROUND_TRIPS, DELAYS, RATES, TIMES].into_iter().find(|some| has(words, some))
     };

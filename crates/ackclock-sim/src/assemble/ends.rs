@@ -152,6 +152,7 @@ fn application(
         Traffic::Requests(requests) => {
             let log = RequestLog::new(requests.count);
             let client = Client::new((**requests).clone(), packet, stream(), start, log.clone());
+            let client = client.with_changes(flow.changes.clone());
             (Application::requests(client), Some(log))
         }
         Traffic::Emultcp(Emultcp { group, place: index, size }) => {
@@ -159,7 +160,10 @@ fn application(
             (Application::member(group.clone(), *index, start), None)
         }
         Traffic::Bulk | Traffic::Datagrams(_) | Traffic::Media(_) => match flow.limit {
-            Some(rate) => (Application::limited(total, packet as u16, rate, start), None),
+            Some(rate) => {
+                let limited = Application::limited(total, packet as u16, rate, start);
+                (limited.with_changes(&flow.changes), None)
+            }
             None => (Application::bulk(total), None),
         },
     }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ackclock_scenario::Web;
+use ackclock_scenario::{ApplicationChange, Shared, Web};
 use ackclock_units::{Bytes, Rate, Span, Time};
 
 use super::requests::{Client, Trickle};
@@ -47,6 +47,15 @@ impl Application {
     pub fn limited(total: u64, packet_bytes: u16, rate: Rate, start: Time) -> Self {
         let trickle = Trickle::new(Serialiser::new(rate), packet_bytes, total, start);
         Application { total: 0, kind: ApplicationKind::Limited(Box::new(trickle)) }
+    }
+
+    /// The same application before its start, with changes of the rate of its data.
+    #[must_use]
+    pub fn with_changes(mut self, changes: &Shared<Vec<ApplicationChange>>) -> Self {
+        if let ApplicationKind::Limited(trickle) = &mut self.kind {
+            trickle.set_changes(changes);
+        }
+        self
     }
 
     /// A web session in packets of `packet_bytes` bytes, from `start` on, whose pages are written into `log`.
@@ -94,8 +103,8 @@ impl Application {
     pub fn wakeup(&self) -> Time {
         match &self.kind {
             ApplicationKind::Bulk => Time::NEVER,
-            ApplicationKind::Limited(trickle) => trickle.next,
-            ApplicationKind::Requests(client) => client.next,
+            ApplicationKind::Limited(trickle) => trickle.wakeup(),
+            ApplicationKind::Requests(client) => client.wakeup(),
             ApplicationKind::Web(session) => session.next,
             ApplicationKind::Member(member) => member.next,
         }
@@ -116,11 +125,11 @@ impl Application {
         match &mut self.kind {
             ApplicationKind::Bulk => false,
             ApplicationKind::Limited(trickle) if !sending => {
-                trickle.next = Time::NEVER;
+                trickle.stop();
                 false
             }
             ApplicationKind::Requests(client) if !sending => {
-                client.next = Time::NEVER;
+                client.stop();
                 false
             }
             ApplicationKind::Limited(trickle) => {
@@ -128,9 +137,7 @@ impl Application {
                 false
             }
             ApplicationKind::Requests(client) => {
-                while client.next <= now {
-                    self.total += client.begin(now, self.total);
-                }
+                self.total = client.advance(now, self.total);
                 false
             }
             ApplicationKind::Web(session) => {

@@ -255,6 +255,15 @@ fn requests() -> impl Strategy<Value = Requests> {
         let time = Span::from_millis(ms);
         if think { Pause::Think(time) } else { Pause::Every(time) }
     });
+    let listed = prop::collection::vec((0_u64..500, 1_u64..50_000), 1..20).prop_map(|gaps| {
+        let mut time = Span::ZERO;
+        let next = |(gap, bytes)| {
+            time = time + Span::from_millis(gap);
+            (time, Bytes(bytes))
+        };
+        Pause::Listed(gaps.into_iter().map(next).collect::<Vec<_>>().into())
+    });
+    let pause = prop_oneof![4 => pause, 1 => listed];
     let spacing = prop::sample::select(vec![Spacing::Fixed, Spacing::Exponential]);
     (sizes, pause, spacing, prop::option::of(1_u64..20)).prop_map(|(sizes, pause, spacing, count)| Requests {
         sizes,
@@ -325,12 +334,14 @@ fn flow() -> impl Strategy<Value = Flow> {
         (1_u64..300_000).prop_map(|bytes| (None, Some(Bytes(bytes)))),
     ];
     let rate = || prop::option::of((200_000_u64..100_000_000).prop_map(Rate));
-    let rates = ((rate(), rate()), (noise(), noise(), lies()));
+    // Of a limit, or of requests.
+    let changes = prop::collection::vec((0_u64..3_000, 1_u64..1_000), 0..5);
+    let rates = ((rate(), rate()), (noise(), noise(), lies(), changes));
     ((controller(), traffic()), (20_u64..200, 0_u64..20), rates, 0_usize..4, start, end, tcp()).prop_map(
         |(
             (controller, traffic),
             (rtt, noise),
-            ((access, limit), (delay_noise, reverse_noise, lies)),
+            ((access, limit), (delay_noise, reverse_noise, lies, mut changes)),
             route,
             start,
             (stop, bytes),
@@ -340,9 +351,33 @@ fn flow() -> impl Strategy<Value = Flow> {
             let bulk = traffic == Traffic::Bulk;
             // Only bulk transfers may be rate-based.
             let controller = if by_rate && !bulk { "reno" } else { controller.as_str() };
+            let limit = limit.filter(|_| bulk && !by_rate);
+            changes.sort_unstable();
+            let changes: Vec<_> = changes
+                .into_iter()
+                .filter_map(|(at, value)| {
+                    let to = match &traffic {
+                        Traffic::Bulk if limit.is_some() => {
+                            ApplicationSetting::Limit(Some(Rate(value * 100_000)))
+                        }
+                        Traffic::Requests(requests) => match requests.pause {
+                            Pause::Every(_) => {
+                                ApplicationSetting::Pause(Pause::Every(Span::from_millis(value)))
+                            }
+                            Pause::Think(_) => {
+                                ApplicationSetting::Pause(Pause::Think(Span::from_millis(value)))
+                            }
+                            Pause::Listed(_) => return None,
+                        },
+                        _ => return None,
+                    };
+                    Some(ApplicationChange { at: Span::from_millis(at), to })
+                })
+                .collect();
             Flow {
+                changes: changes.into(),
                 bytes: bytes.filter(|_| bulk || matches!(traffic, Traffic::Datagrams(_))),
-                limit: limit.filter(|_| bulk && !by_rate),
+                limit,
                 traffic,
                 access,
                 delay_noise,

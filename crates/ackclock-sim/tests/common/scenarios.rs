@@ -52,6 +52,7 @@ pub fn flow(controller: &str, rtt: Span) -> Flow {
         stop: None,
         bytes: None,
         limit: None,
+        changes: Vec::new().into(),
         delay_noise: None,
         reverse_noise: None,
         lies: Lies::NONE,
