@@ -34,6 +34,9 @@ pub fn changes(events: &[Table<'_>], run: &Run, flows: &mut [Flow], firsts: &[Fi
         let (Some(name), Some(key)) = (parts.next(), parts.next()) else {
             return Err(event.refuse("set", "expected a key of an application, such as flow.NAME.limit"));
         };
+        if !["limit", "every", "think", "size"].contains(&key) {
+            return Err(event.refuse("set", "of an application only limit, every, think and size can change"));
+        }
         // By number, all flows of a table are meant, as with --set.
         let targets = match (names.get(name), name.parse::<usize>()) {
             (Some(index), _) => *index..index + 1,
@@ -147,6 +150,6 @@ fn setting(key: &str, content: &Content) -> Result<ApplicationSetting, String> {
         }
         "think" => ApplicationSetting::Pause(Pause::Think(Span::read(content, form)?)),
         "size" => ApplicationSetting::Size(Sizes::read(content, form)?),
-        _ => return Err("of an application only limit, every, think and size can change".to_owned()),
+        _ => return Err("cannot change".to_owned()),
     })
 }

@@ -9,7 +9,7 @@ use ackclock_units::{Bytes, Packets, Rate, Span};
 use crate::files::lines;
 use crate::model::{
     Aggregation, Codel, DropSpacing, DualPi2, Event, Limit, Link, Loss, Noise, NoiseKind, Policer, Queue,
-    RateTrace, Red, Threshold,
+    RateTrace, Red, Shared, Threshold,
 };
 use crate::read::{Read, Table};
 use crate::series::{Quantity, Series};
@@ -344,10 +344,40 @@ pub fn noise_of(table: &Table<'_>, key: &str) -> Read<Option<Noise>> {
             NoiseKind::Wifi(mean)
         }
         "uniform" => NoiseKind::Uniform(noise.need("range")?),
+        "table" => {
+            let file: String = noise.need("file")?;
+            let values = crate::files::meaning(format!("table {file}"), || distribution(&noise, &file))?;
+            NoiseKind::Table(noise.need("sigma")?, (*values).clone())
+        }
         _ => NoiseKind::Gaussian(noise.need("sigma")?),
     };
-    Ok(Some(Noise { kind, reorder: noise.need("reorder")?, hold: noise.get("hold")? }))
+    let (hold, correlation) = (noise.get("hold")?, noise.get("correlation")?.unwrap_or(0.0));
+    if hold.is_some() && correlation > 0.0 {
+        return Err(noise.refuse("correlation", "does not apply with hold: leave one out"));
+    }
+    Ok(Some(Noise { kind, reorder: noise.need("reorder")?, hold, correlation }))
 }
+
+/// The numbers of a distribution table of netem.
+fn distribution(noise: &Table<'_>, file: &str) -> Read<Shared<Vec<i32>>> {
+    let text = read_file(noise, "file", file)?;
+    let mut values: Vec<i32> = Vec::new();
+    for (line, numbers) in lines(&text) {
+        for number in numbers.split_whitespace() {
+            let value = number.parse().ok().filter(|value: &i32| value.unsigned_abs() <= MOST_OF_TABLE);
+            let problem =
+                || format!("{file}:{line}: expected whole numbers from -{MOST_OF_TABLE} to {MOST_OF_TABLE}");
+            values.push(value.ok_or_else(|| noise.refuse("file", problem()))?);
+        }
+    }
+    if values.is_empty() {
+        return Err(noise.refuse("file", format!("{file}: has no number")));
+    }
+    Ok(values.into())
+}
+
+/// Largest number of a table: netem has 16 bits.
+const MOST_OF_TABLE: u32 = 32_767;
 
 /// The losses of a link; over time they begin with their mean.
 fn loss(table: &Table<'_>) -> Read<(Loss, Option<Rc<Series>>)> {

@@ -134,15 +134,15 @@ impl Change {
                 Change::Queue(Queue::Droptail { limit })
             }
             (Change::Noise(Some(a)), Change::Noise(Some(b)))
-                if (a.reorder, a.hold) == (b.reorder, b.hold) =>
+                if (a.reorder, a.hold, a.correlation) == (b.reorder, b.hold, b.correlation) =>
             {
-                let kind = match (a.kind, b.kind) {
-                    (NoiseKind::Uniform(a), NoiseKind::Uniform(b)) => NoiseKind::Uniform(span(a, b)),
-                    (NoiseKind::Gaussian(a), NoiseKind::Gaussian(b)) => NoiseKind::Gaussian(span(a, b)),
-                    (NoiseKind::Wifi(a), NoiseKind::Wifi(b)) => NoiseKind::Wifi(span(a, b)),
+                let kind = match (&a.kind, &b.kind) {
+                    (NoiseKind::Uniform(a), NoiseKind::Uniform(b)) => NoiseKind::Uniform(span(*a, *b)),
+                    (NoiseKind::Gaussian(a), NoiseKind::Gaussian(b)) => NoiseKind::Gaussian(span(*a, *b)),
+                    (NoiseKind::Wifi(a), NoiseKind::Wifi(b)) => NoiseKind::Wifi(span(*a, *b)),
                     _ => return None,
                 };
-                Change::Noise(Some(Noise { kind, ..*a }))
+                Change::Noise(Some(Noise { kind, ..a.clone() }))
             }
             _ => return None,
         })

@@ -230,7 +230,7 @@ fn changes_of_applications() {
     event(
         limited,
         "at = '1 s', set = 'flow.a.rtt', to = '1 s'",
-        "event.0.to: of an application only limit, every",
+        "event.0.set: of an application only limit, every",
     );
     event(limited, "at = '1 s', set = 'flow.a.limit', to = 5", "event.0.to: the unit is missing");
     event(limited, &format!("set = 'flow.a.limit', {rate}"), "event.0.at: is required");

@@ -358,7 +358,7 @@ fn events() {
         ("at = \"5 s\"\nset = \"dumbbell.loss.every\"\nto = 9", "dumbbell.loss.kind: is required"),
         (
             "at = \"5 s\"\nset = \"flow.0.rtt\"\nto = \"1 s\"",
-            "event.0.set: expected a key of a link, such as dumbbell.loss.rate or link.NAME.delay",
+            "event.0.set: of an application only limit, every, think and size can change",
         ),
         ("at = \"5 s\"\nset = \"dumbbell.rates\"\nto = \"1 s\"", "unknown key, did you mean \"rate\"?"),
         (

@@ -1,7 +1,7 @@
 //! Rates, delays and losses over time from files: what they mean, and what is refused.
 
 use ackclock_cc::registry::BuiltIn;
-use ackclock_scenario::{Change, Checked, Draft, Event, Files, Loss, When};
+use ackclock_scenario::{Change, Checked, Draft, Event, Files, Loss, NoiseKind, When};
 use ackclock_units::{Rate, Span};
 
 /// A scenario of 10 s with these keys in its dumbbell, and the file `a.csv`.
@@ -277,4 +277,21 @@ fn states_in_time_or_in_packets() {
         let refusal = loss(keys).unwrap_err();
         assert!(refusal.contains(problem), "{keys}: {refusal}");
     }
+}
+
+#[test]
+fn tables_of_netem() {
+    let noise = |more: &str| {
+        format!("delay_noise = {{ kind = \"table\", file = \"a.csv\", sigma = \"5 ms\"{more} }}")
+    };
+    let table = "# normal\n\n-32768 0\n 8192\n";
+    let refused = check(&noise(""), table).unwrap_err();
+    assert!(refused.ends_with("a.csv:3: expected whole numbers from -32767 to 32767"), "{refused}");
+    let read = check(&noise(", correlation = \"25 %\""), &table.replace("32768", "32767")).unwrap();
+    let noise_of = read.scenario.links[0].noise.clone().unwrap();
+    assert_eq!(noise_of.kind, NoiseKind::Table(Span::from_millis(5), vec![-32_767, 0, 8192].into()));
+    assert_eq!(noise_of.correlation, 0.25);
+    let held = check(&noise(", correlation = 0.5, hold = \"1 s\""), "1\n").unwrap_err();
+    assert!(held.ends_with("delay_noise.correlation: does not apply with hold: leave one out"), "{held}");
+    assert!(check(&noise(""), "# nothing\n").unwrap_err().ends_with("a.csv: has no number"));
 }

@@ -132,8 +132,8 @@ impl Crew<'_> {
             flow,
             &scenario.links,
             [
-                flow.delay_noise.map(|noise| NoiseModel::of_flow(noise, id, false, streams)),
-                flow.reverse_noise.map(|noise| NoiseModel::of_flow(noise, id, true, streams)),
+                flow.delay_noise.clone().map(|noise| NoiseModel::of_flow(noise, id, false, streams)),
+                flow.reverse_noise.clone().map(|noise| NoiseModel::of_flow(noise, id, true, streams)),
             ],
         );
         Placement { id, streams, data_route, ack_route, start, stop, measured }
@@ -159,7 +159,7 @@ pub fn pace_of(link: &scenario::Link) -> Pace {
 #[must_use]
 pub fn make_link(link: &scenario::Link, id: u32, flows: u32, streams: Streams) -> Link {
     let loss = LossModel::new(link.loss.clone(), id, flows, streams);
-    let noise = link.noise.map(|noise| NoiseModel::new(noise, id, flows, streams));
+    let noise = link.noise.clone().map(|noise| NoiseModel::new(noise, id, flows, streams));
     let pace = pace_of(link);
     let queue = Discipline::new(link.queue, link.rate, streams.of(Purpose::Queue, id, 0));
     let wire = Wire::new(link.delay, noise).with_aggregation(link.aggregation);

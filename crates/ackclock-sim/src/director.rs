@@ -103,9 +103,9 @@ impl Director {
             Change::Queue(queue) => LinkChange::Queue(self.queue(*queue, id, index, count)),
             Change::Up(up) => LinkChange::Up(*up),
             Change::Loss(loss) => LinkChange::Loss(loss.clone()),
-            Change::Noise(noise) => {
-                LinkChange::Noise(noise.map(|noise| NoiseModel::new(noise, id, self.flows, self.streams)))
-            }
+            Change::Noise(noise) => LinkChange::Noise(
+                noise.clone().map(|noise| NoiseModel::new(noise, id, self.flows, self.streams)),
+            ),
             Change::InTurn(_) | Change::Between(_) => unreachable!("they are single changes by now"),
         };
         (id, change)

@@ -107,7 +107,12 @@ fn noise_may_meet_one_flow() {
 #[test]
 fn wifi_has_the_moments_that_it_says() {
     let delays = |mean: u64| {
-        let noise = Noise { kind: NoiseKind::Wifi(Span::from_millis(mean)), reorder: true, hold: None };
+        let noise = Noise {
+            kind: NoiseKind::Wifi(Span::from_millis(mean)),
+            reorder: true,
+            hold: None,
+            correlation: 0.0,
+        };
         let mut wire = Wire::new(Span::ZERO, Some(NoiseModel::new(noise, 0, 1, Streams { seed: 1, run: 0 })));
         let mut delays = Vec::new();
         for number in 0..100_000_u64 {

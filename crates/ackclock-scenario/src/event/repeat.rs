@@ -31,7 +31,7 @@ impl Kind {
             Kind::Delay => Change::Delay(link.delay),
             Kind::Queue => Change::Queue(link.queue),
             Kind::Loss => Change::Loss(link.loss.clone()),
-            Kind::Noise => Change::Noise(link.noise),
+            Kind::Noise => Change::Noise(link.noise.clone()),
             Kind::Up => Change::Up(link.up),
         }
     }

@@ -7,7 +7,7 @@ use crate::series::Between;
 const LOSSES: &[&str] = &["none", "periodic", "bernoulli", "gilbert_elliott", "trace", "bursts"];
 const GILBERT: &[&str] = &["gilbert_elliott"];
 /// Distributions of delay noise.
-const NOISES: &[&str] = &["uniform", "gaussian", "wifi"];
+const NOISES: &[&str] = &["uniform", "gaussian", "wifi", "table"];
 
 /// A square wave.
 pub static SQUARE: Section = Section {
@@ -38,7 +38,16 @@ pub static NOISE: Section = Section {
             REQUIRED,
             "standard deviation around zero; a delay that would be negative is zero",
         )
-        .of(&["gaussian"]),
+        .of(&["gaussian", "table"]),
+        key("file", Form::File, REQUIRED, "a table as netem reads it: numbers, 8192 of which are a sigma")
+            .of(&["table"]),
+        key(
+            "correlation",
+            Form::Fraction,
+            "0 %",
+            "share of the draw before it of the flow, as netem has it, which makes extremes rarer",
+        )
+        .of(&["uniform", "table"]),
         key("range", Form::Time, REQUIRED, "from zero to this").of(&["uniform"]),
         key(
             "mean",

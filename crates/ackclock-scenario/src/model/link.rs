@@ -71,7 +71,7 @@ pub struct RateTrace {
 }
 
 /// Random changes of a propagation delay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Noise {
     /// How it is distributed.
     pub kind: NoiseKind,
@@ -80,15 +80,20 @@ pub struct Noise {
     /// How long a change lasts: the same for all packets that are sent in one interval of this length, of which the first
     /// begins at time 0. `None`: each packet has its own.
     pub hold: Option<Span>,
+    /// Share that a draw has of the one before it of the flow, as netem has it; only of uniform noise and tables.
+    pub correlation: f64,
 }
 
 /// How delay noise is distributed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum NoiseKind {
     /// Uniform from zero to this.
     Uniform(Span),
     /// Gaussian with mean zero and this standard deviation; a delay that would be negative is zero.
     Gaussian(Span),
+    /// As a table of netem says: a value, of which each is as likely, times this over 8192; a delay that would be negative is
+    /// zero.
+    Table(Span, Shared<Vec<i32>>),
     /// As C. Huitema models Wi-Fi (draft-huitema-ccwg-c4-test): N1 of 1 ms, N1 ~ Poisson(1), less a uniform part of one
     /// unless N1 is 0; and with probability (mean - 1 ms)/90 ms N2 of 7.5 ms, N2 ~ Poisson(12).
     Wifi(Span),

@@ -355,13 +355,13 @@ fn in_order(what: &str, values: &[Option<f64>]) -> Result<(), String> {
 
 /// Whether noise makes delays shorter than they are set: the kinds that do not are one-sided.
 fn is_shortened(scenario: &Scenario, flow: &Flow) -> bool {
-    let of_links = flow.path.iter().chain(flow.back.iter()).map(|link| scenario.links[*link].noise);
-    let of_events = scenario.events.iter().map(|event| match event.change {
-        Change::Noise(noise) => noise,
+    let of_links = flow.path.iter().chain(flow.back.iter()).map(|link| scenario.links[*link].noise.as_ref());
+    let of_events = scenario.events.iter().map(|event| match &event.change {
+        Change::Noise(noise) => noise.as_ref(),
         _ => None,
     });
-    let all = of_links.chain(of_events).chain([flow.delay_noise, flow.reverse_noise]);
-    all.flatten().any(|noise| matches!(noise.kind, NoiseKind::Gaussian(_)))
+    let all = of_links.chain(of_events).chain([flow.delay_noise.as_ref(), flow.reverse_noise.as_ref()]);
+    all.flatten().any(|noise| matches!(noise.kind, NoiseKind::Gaussian(_) | NoiseKind::Table(..)))
 }
 
 /// The shortest propagation of a flow, there and back.

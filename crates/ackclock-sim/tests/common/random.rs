@@ -58,16 +58,21 @@ pub fn random_loss() -> impl Strategy<Value = Loss> {
 }
 
 fn noise() -> impl Strategy<Value = Option<Noise>> {
-    let kind = (1_u64..50, 0_u8..3).prop_map(|(milliseconds, kind)| {
+    let kind = (1_u64..50, 0_u8..4).prop_map(|(milliseconds, kind)| {
         let size = Span::from_millis(milliseconds);
         match kind {
             0 => NoiseKind::Gaussian(size),
             1 => NoiseKind::Wifi(size),
+            2 => NoiseKind::Table(size, vec![-20_000, -3, 0, 8192, 32_767].into()),
             _ => NoiseKind::Uniform(size),
         }
     });
     let hold = prop::option::of((1_u64..2_000).prop_map(Span::from_millis));
-    let noise = (kind, any::<bool>(), hold).prop_map(|(kind, reorder, hold)| Noise { kind, reorder, hold });
+    let correlation = prop_oneof![2 => Just(0.0), 1 => 0.0..1.0_f64];
+    let noise = (kind, any::<bool>(), hold, correlation).prop_map(|(kind, reorder, hold, correlation)| {
+        let is_netem = matches!(kind, NoiseKind::Uniform(_) | NoiseKind::Table(..)) && hold.is_none();
+        Noise { kind, reorder, hold, correlation: if is_netem { correlation } else { 0.0 } }
+    });
     prop::option::weighted(0.3, noise)
 }
 
