@@ -16,6 +16,18 @@ export const SIZE: Units = {
 /** Shares, in per cent. */
 export const SHARE: Units = { sizes: { "%": 1 } };
 
+/** Other names of units, as the engine knows them; those of rates in any case. */
+const ALSO: Readonly<Record<string, string>> = { "\u00b5s": "us", "\u03bcs": "us", usec: "us", msec: "ms", sec: "s", byte: "B", bytes: "B" };
+const RATE_ALSO = /^([kmgt]?)(?:bit\/s|bit|bps|b\/s)$/i;
+
+/** The name of a unit under which its size is known. */
+function unitOf(name: string, units: Units): string {
+  const rate = units === RATE ? RATE_ALSO.exec(name) : null;
+  if (rate === null) return ALSO[name] ?? name;
+  const prefix = (rate[1] ?? "").toLowerCase();
+  return `${prefix === "k" ? "k" : prefix.toUpperCase()}bit/s`;
+}
+
 /**
  * Reads a quantity.
  *
@@ -24,7 +36,7 @@ export const SHARE: Units = { sizes: { "%": 1 } };
 export function read(text: string, units: Units): number | undefined {
   const found = /^\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*(\S+)?\s*$/i.exec(text);
   if (found === null) return undefined;
-  const size = found[2] === undefined ? (units === SHARE ? 100 : undefined) : units.sizes[found[2]];
+  const size = found[2] === undefined ? (units === SHARE ? 100 : undefined) : units.sizes[unitOf(found[2], units)];
   const number = Number(found[1]);
   return size === undefined || !Number.isFinite(number) ? undefined : number * size;
 }

@@ -49,10 +49,13 @@ function Buffer({ place }: { place: Place }) {
   const trips = flows(scenario.value).map((flow) => read(text(flow, ["rtt"]), TIME) ?? 0);
   const delay = read(text(scenario.value, [...place, "delay"]), TIME) ?? 0;
   const rtt = Math.max(2 * delay, ...trips);
-  const bytes = read(written, SIZE);
-  const packets = bytes === undefined ? Number.parseFloat(written) : bytes / packet;
-  // Packets in one of the unit.
-  const size = { packets: 1, ms: (rate ?? 0) / 8e3 / packet, BDP: ((rate ?? 0) * rtt * 1e-12) / 8 / packet }[unit.value];
+  // Packets in one of each unit.
+  const sizes = { packets: 1, ms: (rate ?? 0) / 8e3 / packet, BDP: ((rate ?? 0) * rtt * 1e-12) / 8 / packet };
+  const size = sizes[unit.value];
+  const [bytes, time] = [read(written, SIZE), read(written, TIME)];
+  const number = Number.parseFloat(written);
+  const packets =
+    bytes !== undefined ? bytes / packet : time !== undefined ? time * 1e-9 * sizes.ms : /bdp\s*$/i.test(written) ? number * sizes.BDP : number;
   const shown = packets / size;
   const put = (number: number): void => {
     if (number > 0 && size > 0) enter([...place, "queue", "limit"], `${Math.max(1, Math.round(number * size))} packets`);

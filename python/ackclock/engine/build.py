@@ -194,6 +194,8 @@ def flow(
     every: str | None = None,
     spacing: str | None = None,
     requests: int | None = None,
+    schedule: Sequence[object] | None = None,
+    file: str | None = None,
     profile: Literal["ns2", "linux"] | None = None,
     packet: str | None = None,
     ack: str | None = None,
@@ -240,7 +242,7 @@ def flow(
         Times, number of flows, parameters of the control, and route.
     source, rate, codepoint, on, off, shape, think, objects, object
         The traffic that it sends, if it is not a bulk transfer.
-    size, every, spacing, requests, limit, arrivals
+    size, every, spacing, requests, schedule, file, limit, arrivals
         Requests over one connection, an application's rate, and short flows that arrive at
         random: ``arrivals={"load": "10 %", "sizes": [["10 kB", "70 %"], ["1 MB", "30 %"]]}``.
     pulse, deadline, frame_rate, key_every, key_ratio
