@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import ackclock
 from ackclock.cli.main import app
 from ackclock.engine import catalogue
 
