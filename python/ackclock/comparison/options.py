@@ -149,6 +149,9 @@ def of_name(path: str, **given: Unpack[PathOptions]) -> PathSetup:
         # With a slash it is a file for the engine, too.
         path = f"./{path}"
     rtt = given.get("rtt")
+    if is_file and not given.get("buffer"):
+        # Of the mean rate in the measured part of a run.
+        given["buffer"] = "1bdp"
     named: build.Table = {"path": path, "flow": [{"controller": "reno"}], "run": {"duration": "60 s"}}
     if is_file and rtt:
         named["dumbbell"] = {"delay": build.milliseconds(time_ms(rtt) / 2)}
