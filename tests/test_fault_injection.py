@@ -120,10 +120,7 @@ def test_a_verb_on_a_failing_disk_gets_there_by_the_same_command(
         place.mkdir(exist_ok=True)
         (place / "path.toml").write_text(PATH)
         (place / "s.toml").write_text(SWEEP)
-        armed = {
-            "ACKCLOCK_FAULTS": f"{number},{kind},{seed},{place}/",
-            "ACKCLOCK_FAULTS_COUNT": str(counted),
-        }
+        armed = {"ACKCLOCK_FAULTS": f"{number},{kind},{seed},{place}/", "ACKCLOCK_FAULTS_COUNT": str(counted)}
         exists = words[0] == "simulate" and (place / "out").exists()
         more = ["--force"] if exists and not number else []
         return subprocess.run(

@@ -224,7 +224,7 @@ fn summarise_link(
     let percentile = |share| delays.and_then(|delays| percentile_ms(delays, share));
     let [p50, p95, p99] = SHARES.map(percentile);
     LinkSummary {
-id: described.name.clone(),
+        id: described.name.clone(),
         queue_limit: described.queue.limit().to_string(),
         utilisation: counters.utilisation_since(&before),
         queue_drops: counters.queue_drops - before.queue_drops,
