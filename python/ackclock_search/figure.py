@@ -41,6 +41,9 @@ def charts(
     queues: list[Series] = []
     for name, subject in reversed(list(distinct.items())):
         lines = curves[subject]
+        if not lines:
+            # Where the objective needs no baseline, none has been run.
+            continue
         # The queue has the colour of the first curve of the control that it is a queue of.
         queues.append(Series(name, len(rates), lines["time"], lines["queue"]))
         for flow, rate in _rates(lines, apart=objective.count > 1).items():
