@@ -38,7 +38,7 @@ def test_a_control_that_does_not_follow_from_its_seed_is_refused(
 
 @pytest.mark.parametrize(
     ("words", "numbers"),
-    [(EVALUATE, "out/evaluate=*/results.parquet"), (SEARCH, "out/search=*/search.json")],
+    [(EVALUATE, "out/evaluation=*/numbers.parquet"), (SEARCH, "out/search=*/search.json")],
     ids=["evaluate", "search"],
 )
 def test_an_installed_control_that_was_upgraded_is_judged_again(
