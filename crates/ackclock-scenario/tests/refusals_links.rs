@@ -153,7 +153,7 @@ fn queues_noise_and_sources() {
         (noise("kind = \"uniform\""), "delay_noise.range: is required"),
         (
             noise("kind = \"uniform\", sigma = \"1 ms\""),
-            "delay_noise.sigma: applies only with kind = \"gaussian\"",
+            "delay_noise.sigma: applies only with kind = \"gaussian\" or \"table\"",
         ),
         (noise("kind = \"gauss\""), "delay_noise.kind: unknown value \"gauss\", did you mean \"gaussian\"?"),
         (
