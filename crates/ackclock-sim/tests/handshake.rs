@@ -15,7 +15,8 @@ fn transfer(keys: &str, lost: &[usize]) -> FlowSummary {
          [[flow]]\nrtt = \"100 ms\"\nbytes = \"10 kB\"\n{controller}{keys}\n"
     );
     let mut scenario = read_toml(&text, "handshake", &[], &BuiltIn).unwrap().scenario;
-    scenario.links[0].loss = Loss::Trace { lost: (0..1000).map(|number| lost.contains(&number)).collect() };
+    scenario.links[0].loss =
+        Loss::Trace { lost: (0..1000).map(|number| lost.contains(&number)).collect::<Vec<_>>().into() };
     common::run(&scenario).flows.remove(0)
 }
 

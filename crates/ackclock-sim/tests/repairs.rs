@@ -94,7 +94,8 @@ fn run(style: &str, repair: Repair) -> Ran {
          [[flow]]\ncontroller = \"reno\"\nrtt = \"100 ms\"\n{keys}\n"
     );
     let mut scenario = read_toml(&text, "repairs", &[], &BuiltIn).unwrap().scenario;
-    scenario.links[0].loss = Loss::Trace { lost: (0..2000).map(|number| lost.contains(&number)).collect() };
+    scenario.links[0].loss =
+        Loss::Trace { lost: (0..2000).map(|number| lost.contains(&number)).collect::<Vec<_>>().into() };
     let (summary, tables) = common::run_with(&scenario, 0, true, u64::MAX);
     let events = &tables.iter().find(|(table, _)| *table == "events").unwrap().1;
     let column = |name: &str| &events.columns.iter().find(|(column, _)| *column == name).unwrap().1;
