@@ -370,12 +370,16 @@ def glossary_page() -> str:
 
 
 def main() -> None:
-    """Make what the arguments name, or everything: papers, glossary, README, adversaries, all studies."""
-    wanted = sys.argv[1:] or ["papers", "glossary", "readme", "adversaries", *STUDIES]
+    """Make what the arguments name, or everything: pages, tables, README, adversaries and studies."""
+    wanted = sys.argv[1:] or ["papers", "glossary", "decisions", "readme", "adversaries", *STUDIES]
     if "papers" in wanted:
         write_papers()
     if "glossary" in wanted:
         (DOCS / "glossary.md").write_text(glossary_page(), encoding="utf-8")
+    if "decisions" in wanted:
+        import decided
+
+        decided.write()
     if "readme" in wanted:
         # In this folder, which is not on the path of a program that imports this one.
         import readme

@@ -6,7 +6,7 @@ import functools
 import json
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,8 @@ class Comparison:
         Every scenario as it was run, by its name and control.
     causes : dict
         Means over runs of what limits a flow alone, by control and by `CAUSES`.
+    packets : float
+        Packets simulated in one run of everything; 0 when they are not known.
     """
 
     setting: PathSetup
@@ -80,6 +82,7 @@ class Comparison:
     curves: dict[str, WindowCurve]
     scenarios: dict[tuple[str, str], Scenario]
     causes: dict[str, dict[str, float]] = field(default_factory=dict)
+    packets: float = 0.0
 
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(self.controls)}: {self.setting.describe()}>"
@@ -211,9 +214,12 @@ def compare_each(
         options = {"at_once": jobs, "cluster": cluster, "limits": limits, "store": store}
         measured = _measured(settings, runs, options)
     compared = []
-    for index, (setting, (numbers, curves, warnings)) in enumerate(zip(settings, measured, strict=True)):
+    for index, (setting, (numbers, packets, curves, warnings)) in enumerate(
+        zip(settings, measured, strict=True)
+    ):
         own = {key[1:]: scenario for key, scenario in wanted.items() if key[0] == index}
-        compared.append(_compared(setting, names, numbers, warnings, curves, own))
+        answers = _compared(setting, names, numbers, warnings, curves, own)
+        compared.append(replace(answers, packets=packets))
     return compared
 
 
@@ -248,8 +254,8 @@ def _compared(
 
 def _measured(
     settings: Sequence[PathSetup], jobs: dict[ScenarioKey, list[Job]], options: dict[str, Any]
-) -> list[tuple[ScenarioNumbers, dict[str, WindowCurve], tuple[str, ...]]]:
-    """Return the numbers, curves and warnings of each path."""
+) -> list[tuple[ScenarioNumbers, float, dict[str, WindowCurve], tuple[str, ...]]]:
+    """Return the numbers, the packets of a run of everything, the curves and the warnings of each path."""
     owners: dict[Job, list[ScenarioKey]] = {}
     for key, of_key in jobs.items():
         for job in of_key:
@@ -257,6 +263,7 @@ def _measured(
     order = {key: index for index, key in enumerate(jobs)}
     functions = [measures(setting) for setting in settings]
     measured: dict[tuple[Job, ScenarioKey], RunNumbers] = {}
+    packets: list[dict[Job, int]] = [{} for _ in settings]
     curves: list[dict[str, WindowCurve]] = [{} for _ in settings]
     warnings: list[dict[tuple[int, int, str], str]] = [{} for _ in settings]
 
@@ -264,6 +271,7 @@ def _measured(
         # Reno against itself is Reno next to Reno: one run answers two questions.
         for key in owners[job]:
             index, name, control = key
+            packets[index][job] = run.summary["packets_simulated"]
             if run.summary["warnings"]:
                 warnings[index][order[key], job.run, control] = run.summary["warnings"][0]
             measured[job, key] = functions[index][name](run)
@@ -286,7 +294,8 @@ def _measured(
     numbers: list[ScenarioNumbers] = [{} for _ in settings]
     for key, of_key in jobs.items():
         numbers[key[0]][key[1:]] = [measured[job, key] for job in of_key]
-    return list(zip(numbers, curves, map(_texts, warnings), strict=True))
+    of_a_run = [sum(own.values()) / setting.runs for own, setting in zip(packets, settings, strict=True)]
+    return list(zip(numbers, of_a_run, curves, map(_texts, warnings), strict=True))
 
 
 def _texts(warnings: dict[tuple[int, int, str], str]) -> tuple[str, ...]:

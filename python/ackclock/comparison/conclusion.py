@@ -10,8 +10,10 @@ from ackclock.comparison.answers import Comparison
 from ackclock.comparison.first import answer, listed
 from ackclock.comparison.path import PathSetup
 from ackclock.comparison.questions import BY_KEY
-from ackclock.comparison.ranking import Ranking, idle_controls, rank
+from ackclock.comparison.ranking import MOST_RUNS, Ranking, idle_controls, more_runs, rank
 from ackclock.comparison.words import rounded
+from ackclock.decision import ALIKE_RUNS, not_excluded
+from ackclock.names import counted
 
 ASKED = {
     "delay": ("the shortest queueing delay alone", "ms"),
@@ -53,6 +55,8 @@ def sentences(comparison: Comparison) -> list[str]:
             lines.append(f"{control} had not recovered after a step {back.warning}.")
     lines.extend(locks(comparison))
     lines.extend(warned(comparison))
+    if len(comparison.controls) > 1:
+        lines.append(cost(comparison))
     lines.append(basis(comparison.setting))
     return [line for line in lines if line]
 
@@ -65,10 +69,32 @@ def basis(setting: PathSetup) -> str:
     )
     if setting.runs < 2:
         return f"{text}: one run has no interval, so nothing is decided; use --runs 5."
+    missed = f"{counted(setting.runs, 'run')} may miss a collapse in up to {100 * not_excluded(setting.runs):.0f} %"
+    if setting.runs < ALIKE_RUNS:
+        missed += f" of all, so such controls are only close: {ALIKE_RUNS} runs show them to be alike"
+    else:
+        missed += " of all"
     return (
         f"{text}. Controls are alike when they differ by less than a tenth (delays also by less than "
         "1 ms, losses by a quarter or 0.1 points, shares by 10 points), and undecided when the runs do "
-        "not tell. The order may be different on another path."
+        f"not tell. {missed}. The order may be different on another path."
+    )
+
+
+def cost(comparison: Comparison) -> str:
+    """Return how many more runs would decide what the sentences leave open, and what they would cost."""
+    more = [
+        number
+        for key in ("goodput", *ASKED)
+        for name, number in rank(comparison, BY_KEY[key]).more_runs.items()
+        if number is not None and number <= MOST_RUNS
+    ]
+    if not more or not comparison.packets:
+        return ""
+    millions = rounded(max(more) * comparison.packets / 1e6, 2)
+    return (
+        f"By the scatter so far about {counted(max(more), 'more run')} of every control, {millions} million "
+        f"packets, would decide what is undecided or close, as far as {MOST_RUNS} more runs can."
     )
 
 
@@ -136,6 +162,12 @@ def _ranked(ranking: Ranking, best: str, unit: str) -> str:
     tail = f"; behind: {numbers(behind)}" if behind else ""
     open_ones = [f"{name} ({ranking.cell(name)})" for name in ranking.at("undecided")]
     tail += f"; {listed(open_ones)}" if open_ones else ""
+    if not ranking.leaders:
+        return (
+            f"The runs do not tell who has {best}: {numbers(list(ranking.standings))}"
+            f"{more_runs(ranking.fewest)}."
+        )
     if not tail:
-        return f"All are alike in {ranking.question.title}: {numbers(ranking.leaders)}."
+        word = "close" if ranking.at("close") else "alike"
+        return f"All are {word} in {ranking.question.title}: {numbers(ranking.leaders)}."
     return f"With {best}: {numbers(ranking.leaders)}{tail}."

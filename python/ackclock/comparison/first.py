@@ -9,6 +9,7 @@ from ackclock.comparison.measures import LIMITS
 from ackclock.comparison.questions import BY_KEY
 from ackclock.comparison.ranking import Ranking, more_runs, rank
 from ackclock.comparison.words import rounded
+from ackclock.names import counted
 
 STARVED = 25.0
 """Share, in per cent, below which a flow next to an equal one is starved: half of a fair share."""
@@ -70,6 +71,10 @@ def _range(ranking: Ranking, names: Sequence[str], unit: str = "") -> str:
 def _goodput(comparison: Comparison, rates: Ranking) -> str:
     leaders = rates.leaders
     limit = comparison.setting.path.rate_mbps
+    if not leaders:
+        between = f"{_range(rates, list(rates.standings))} of {rounded(limit, 4)} Mbit/s"
+        told = f"the runs do not tell which control has the highest goodput alone ({between})"
+        return f"{told}{more_runs(rates.fewest)}"
     numbers = f"{_range(rates, leaders)} of {rounded(limit, 4)} Mbit/s"
     best = max(rates.means[name] for name in leaders)
     reason = limit_of(comparison, leaders[0]) if best < FULL * limit else ""
@@ -79,8 +84,17 @@ def _goodput(comparison: Comparison, rates: Ranking) -> str:
         return f"{leaders[0]} reaches {numbers} alone{because}, with {rounded(delay)} ms of queueing delay"
     numbers += f", because {reason}" if reason else ""
     if len(leaders) == len(rates.standings):
-        return f"{listed(leaders)} have similar goodput alone ({numbers})"
-    return f"{listed(leaders)} {_verb(leaders, 'has', 'have')} the highest goodput alone ({numbers})"
+        return f"{listed(leaders)} have similar goodput alone ({numbers}){but_for(rates)}"
+    having = f"{listed(leaders)} {_verb(leaders, 'has', 'have')} the highest goodput alone ({numbers})"
+    return f"{having}{but_for(rates)}"
+
+
+def but_for(ranking: Ranking) -> str:
+    """Return, for controls that are alike, how often one may collapse without being noticed."""
+    if len(ranking.leaders) < 2:
+        return ""
+    runs = counted(min(ranking.runs.values()), "run")
+    return f", though {runs} may miss a collapse in up to {ranking.missed} of all"
 
 
 def _groups(comparison: Comparison, rates: Ranking) -> list[tuple[str, list[str]]]:
@@ -134,6 +148,8 @@ def held_by(comparison: Comparison, control: str) -> str:
 
 
 def _undecided(ranking: Ranking, unit: str = "") -> list[str]:
+    if not ranking.leaders:
+        return []
     return [
         f"{name} ({rounded(ranking.means[name])}{unit}) is undecided{more_runs(ranking.more_runs[name])}"
         for name in ranking.at("undecided")
@@ -145,7 +161,10 @@ def _queues(comparison: Comparison, leaders: Sequence[str]) -> list[str]:
     delays = rank(comparison, BY_KEY["delay"], leaders)
     shortest, longer = delays.leaders, delays.at("behind")
     if not shortest:
-        return []
+        if not delays.standings:
+            return []
+        between = _range(delays, list(delays.standings), " ms")
+        return [f"the runs do not tell whose queue is shortest ({between}){more_runs(delays.fewest)}"]
     if len(shortest) == len(leaders):
         reason = ", because they fill the buffer" if all(_fills(comparison, name) for name in leaders) else ""
         return [f"their queueing delay is similar ({_range(delays, leaders, ' ms')}{reason})"]

@@ -14,7 +14,7 @@ from ackclock.comparison.conclusion import basis, locks, warned
 from ackclock.comparison.first import answer, limit_of, listed, starved, where
 from ackclock.comparison.path import RANDOM, PathSetup
 from ackclock.comparison.questions import BY_KEY, Question
-from ackclock.comparison.ranking import Ranking, possible, ranked
+from ackclock.comparison.ranking import LEADING, Ranking, possible, ranked
 from ackclock.comparison.words import rounded, words
 from ackclock.draw.card import card
 from ackclock.names import counted
@@ -247,7 +247,7 @@ def _suited(grid: Grid, control: str) -> list[Cell]:
 
 
 def _leading(standings: Mapping[Cell, str]) -> list[Cell]:
-    return [cell for cell, standing in standings.items() if standing in ("best", "alike")]
+    return [cell for cell, standing in standings.items() if standing in LEADING]
 
 
 def _mean(grid: Grid, key: str) -> Callable[[Cell, str], float]:

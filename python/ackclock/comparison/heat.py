@@ -8,6 +8,7 @@ import numpy as np
 
 from ackclock.comparison.grid import Cell, Grid, rank_cells
 from ackclock.comparison.questions import Question
+from ackclock.comparison.ranking import LEADING
 from ackclock.comparison.words import parts
 from ackclock.draw.figure import HeatCell, HeatMap
 
@@ -29,7 +30,7 @@ def heat_map(grid: Grid, question: Question) -> HeatMap:
         for control in grid.controls
         if question.margin is not None
         for cell, standing in rank_cells(grid, question, control).items()
-        if standing in ("best", "alike")
+        if standing in LEADING
     }
     if len(best) == len(values):
         best = set()

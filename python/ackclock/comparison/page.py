@@ -40,7 +40,7 @@ def title(comparison: Comparison) -> str:
 
 
 LIMITED = "limited alone by, share of time"
-SIGNS = {"best": " *", "alike": " *", "undecided": " ?"}
+SIGNS = {"best": " *", "alike": " *", "close": " *", "undecided": " ?"}
 
 
 def rows(comparison: Comparison) -> list[list[str]]:

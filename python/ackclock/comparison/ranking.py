@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ackclock.comparison.answers import Comparison
 from ackclock.comparison.questions import STEP, Question
-from ackclock.decision import compare
+from ackclock.decision import Standing, not_excluded, with_the_best
 
-Standing = Literal["best", "alike", "undecided", "behind"]
-
-
+FIRST_SCREEN = 5
+"""Questions that have a sentence: over all of them somebody is behind by chance in 5 % of the comparisons."""
+LEADING: tuple[Standing, ...] = ("best", "alike", "close")
+"""Standings of the best control and of those that are like it."""
 IDLE = 0.1
 """Share of the best goodput alone below which a control is idle: what it does not send is neither delayed nor
 lost, takes nothing from others, and needs no recovery, so that it would win every question but the first."""
@@ -29,9 +29,11 @@ class Ranking:
     means: Mapping[str, float]
     """The mean of each control."""
     standings: Mapping[str, Standing]
-    """The standing of each control. `behind` is worse than the best by more than the margin."""
+    """The standing of each control, as in `ackclock.decision.Place`."""
     more_runs: Mapping[str, int | None]
-    """About how many more runs would decide, for controls that are undecided."""
+    """About how many more runs would decide, for controls that are undecided or close."""
+    runs: Mapping[str, int] = field(default_factory=dict)
+    """How many runs of each control have a number."""
     idle: tuple[str, ...] = ()
     """Controls that are not ranked, because they carry less than a tenth of the best."""
 
@@ -41,8 +43,8 @@ class Ranking:
 
     @property
     def leaders(self) -> list[str]:
-        """The best control and those that are like it."""
-        return self.at("best", "alike")
+        """The best control and those that are like it; none where the runs do not tell."""
+        return self.at(*LEADING)
 
     def cell(self, control: str) -> str:
         """Return how a control compares with the best, in a few words."""
@@ -50,12 +52,22 @@ class Ranking:
         if standing is None:
             return "not ranked" if control in self.idle else ""
         if standing == "undecided":
-            more = self.more_runs[control]
-            return f"undecided{more_runs(more)}"
+            return f"undecided{more_runs(self.more_runs[control])}"
         if standing == "behind":
-            best = next(name for name, of_it in self.standings.items() if of_it == "best")
-            return self._distance(self.means[control], self.means[best])
-        return standing if self.at("alike", "undecided", "behind") else ""
+            return self._distance(self.means[control], self.means[self.at("best")[0]])
+        if standing == "best":
+            return standing if len(self.standings) > 1 else ""
+        return f"{standing}, unless it collapses in up to {self.missed} of runs"
+
+    @property
+    def fewest(self) -> int | None:
+        """About how many more runs would decide something."""
+        return min((number for number in self.more_runs.values() if number is not None), default=None)
+
+    @property
+    def missed(self) -> str:
+        """The share of runs in which a collapse is not excluded, such as ``45 %``."""
+        return f"{100 * not_excluded(min(self.runs.values())):.0f} %"
 
     def _distance(self, mine: float, best: float) -> str:
         margin = self.question.margin
@@ -101,22 +113,15 @@ def ranked(question: Question, values: Mapping[str, Sequence[float]], recovery_s
         # Recovery is read in steps of this time, and that of either control may be a step off.
         margin = replace(margin, difference=2 * recovery_scale_s)
     means = {name: float(np.nanmean(runs)) for name, runs in values.items() if not np.all(np.isnan(runs))}
-    if not means:
-        return Ranking(question, {}, {}, {})
-    best = (max if margin.higher_is_better else min)(means, key=lambda name: means[name])
-    standings: dict[str, Standing] = {}
-    more: dict[str, int | None] = {}
-    for name in means:
-        if name == best:
-            standings[name] = "best"
-            continue
-        compared = compare(values[name], values[best], margin)
-        # The best has the better mean, so what is shown not to be worse is like it.
-        standings[name] = {"worse": "behind", "undecided": "undecided"}.get(compared.verdict, "alike")  # type: ignore[assignment]
-        if standings[name] == "undecided":
-            needed = compared.runs_needed
-            more[name] = None if needed is None else max(1, needed - len(values[name]))
-    return Ranking(question, means, standings, more)
+    placed = with_the_best({name: values[name] for name in means}, margin, FIRST_SCREEN)
+    standings = {name: place.standing for name, place in placed.items()}
+    more = {
+        name: None if place.runs_needed is None else max(1, place.runs_needed - len(values[name]))
+        for name, place in placed.items()
+        if place.standing in ("undecided", "close")
+    }
+    runs = {name: int(np.sum(~np.isnan(values[name]))) for name in means}
+    return Ranking(question, means, standings, more, runs)
 
 
 MOST_RUNS = 100

@@ -1,3 +1,8 @@
+from .best import ALIKE_RUNS as ALIKE_RUNS
+from .best import Place as Place
+from .best import Standing as Standing
+from .best import not_excluded as not_excluded
+from .best import with_the_best as with_the_best
 from .comparisons import Compared as Compared
 from .comparisons import Limit as Limit
 from .comparisons import Margin as Margin
@@ -16,6 +21,8 @@ from .intervals import over_runs as over_runs
 from .intervals import sign as sign
 from .intervals import unpaired_difference as unpaired_difference
 from .intervals import within as within
+from .modes import Modes as Modes
+from .modes import two_modes as two_modes
 from .ranges import apart as apart
 from .ranges import chance_wrong as chance_wrong
 from .ranges import expected_wrong as expected_wrong
@@ -31,14 +38,22 @@ from .sequential import chance_decided as chance_decided
 from .sequential import is_narrow as is_narrow
 from .sequential import runs_to_decide as runs_to_decide
 from .sequential import wants_more as wants_more
+from .simultaneous import against_one as against_one
+from .simultaneous import all_pairs as all_pairs
 
 __all__ = [
+    "ALIKE_RUNS",
     "Compared",
     "Estimate",
     "Limit",
     "Margin",
+    "Modes",
+    "Place",
+    "Standing",
     "Verdict",
     "acting",
+    "against_one",
+    "all_pairs",
     "apart",
     "bootstrap",
     "chance_decided",
@@ -52,6 +67,7 @@ __all__ = [
     "is_narrow",
     "lies_in",
     "most_permissive",
+    "not_excluded",
     "of_batches",
     "of_criterion",
     "of_ratios",
@@ -63,7 +79,9 @@ __all__ = [
     "sign",
     "standard_error",
     "tail",
+    "two_modes",
     "unpaired_difference",
     "wants_more",
+    "with_the_best",
     "within",
 ]

@@ -148,7 +148,7 @@ def compare(candidate: Sequence[float], baseline: Sequence[float], margin: Margi
     >>> compare([8.0, 8.1, 7.9], [10.0, 10.0, 10.0], goodput).verdict
     'worse'
     """
-    mine, theirs = (_known(values) for values in (candidate, baseline))
+    mine, theirs = (known(values) for values in (candidate, baseline))
     if min(mine.size, theirs.size) < 2:
         return Compared("undecided", 1.0, None, identical=False, effect=_UNKNOWN)
     identical = not any(_spread(values) for values in (mine, theirs))
@@ -171,10 +171,11 @@ def compare(candidate: Sequence[float], baseline: Sequence[float], margin: Margi
 _UNKNOWN = Estimate(np.nan, np.nan, np.nan, 0)
 
 
-def _known(values: Sequence[float]) -> Values:
+def known(values: Sequence[float]) -> Values:
+    """Return the numbers of a sample that are not NaN."""
     numbers: Values = np.asarray(values, float)
-    known: Values = numbers[~np.isnan(numbers)]
-    return known
+    counted: Values = numbers[~np.isnan(numbers)]
+    return counted
 
 
 def _spread(values: Values) -> float:
@@ -183,33 +184,40 @@ def _spread(values: Values) -> float:
     return spread if spread > 1e-9 * max(1e-9, float(np.abs(values).max())) else 0.0
 
 
-def _tests(mine: Values, theirs: Values, margin: Margin) -> list[_Test]:
-    """Return the test on each scale of a margin: ratio and difference."""
-    sign = -1.0 if margin.higher_is_better else 1.0
-    means = float(mine.mean()), float(theirs.mean())
-    spreads = _spread(mine), _spread(theirs)
-    counts = mine.size, theirs.size
-    tests = []
+@dataclass(frozen=True)
+class Scale:
+    """Means above that of the last sample, larger is better, and standard deviations, both in margins."""
+
+    means: Values
+    spreads: Values
+
+
+def scales(samples: Sequence[Values], margin: Margin) -> list[Scale]:
+    """Return what is compared on each scale of a margin: ratio, by the delta method, and difference."""
+    sign = 1.0 if margin.higher_is_better else -1.0
+    means = np.array([float(values.mean()) for values in samples])
+    spreads = np.array([_spread(values) for values in samples])
+    of_margin = []
     if margin.ratio is not None:
-        least = margin.least if margin.difference is None else margin.difference
-        above, below = (max(mean, least) for mean in means)
-        relative = spreads[0] / above, spreads[1] / below
-        tests.append(
-            _Test(sign * float(np.log(above / below)), relative, counts, float(np.log(margin.ratio)))
-        )
+        floors = np.maximum(means, margin.least if margin.difference is None else margin.difference)
+        bound = float(np.log(margin.ratio))
+        of_margin.append(Scale(sign * np.log(floors / floors[-1]) / bound, spreads / floors / bound))
     if margin.difference is not None:
-        tests.append(_Test(sign * (means[0] - means[1]), spreads, counts, margin.difference))
-    return tests
+        of_margin.append(Scale(sign * (means - means[-1]) / margin.difference, spreads / margin.difference))
+    return of_margin
+
+
+def _tests(mine: Values, theirs: Values, margin: Margin) -> list[_Test]:
+    """Return the test on each scale of a margin."""
+    return [_Test(scale, (mine.size, theirs.size)) for scale in scales([mine, theirs], margin)]
 
 
 class _Test:
     """Welch's tests of a difference, in margins, against 1 and -1."""
 
-    def __init__(
-        self, harm: float, spreads: tuple[float, float], counts: tuple[int, int], bound: float
-    ) -> None:
-        self.mean = harm / bound
-        spreads = max(RESOLUTION, spreads[0] / bound), max(RESOLUTION, spreads[1] / bound)
+    def __init__(self, scale: Scale, counts: tuple[int, int]) -> None:
+        self.mean = float(scale.means[1] - scale.means[0])
+        spreads = max(RESOLUTION, float(scale.spreads[0])), max(RESOLUTION, float(scale.spreads[1]))
         self.error, self._degrees = welch(spreads, counts)
         self._spreads, self._counts = spreads, counts
         self.runs = min(counts)

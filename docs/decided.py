@@ -1,0 +1,139 @@
+"""Measure how often `compare` is wrong: `python docs/make.py decisions` writes the tables in validation.md.
+
+Equal controls, of which none is behind; a control that collapses in a fifth of its runs next to a steady one;
+and a control that carries less, which should be found. Runs are drawn here, so the truth is known.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ackclock.comparison.questions import BY_KEY
+from ackclock.comparison.ranking import ranked
+from ackclock.decision import over_runs
+from ackclock.draw import markdown
+
+PAGE = Path(__file__).resolve().parent / "validation.md"
+BEGIN, END = "<!-- decisions: made by docs/make.py decisions -->", "<!-- end of decisions -->"
+CONTROLS = (2, 3, 5, 8, 12)
+RUNS = (3, 5, 10, 20)
+SPREADS = (0.05, 0.1, 0.2, 0.4)
+"""Coefficients of variation of a run."""
+DRAWS = 2000
+COLLAPSE = 0.2
+"""Share of the runs in which a control with two modes is in the lower one."""
+MEAN = 10.0
+
+Draw = Callable[[np.random.Generator, float, tuple[int, ...]], NDArray[np.float64]]
+
+
+def normal(random: np.random.Generator, cov: float, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Draw runs with normal scatter; a goodput is not negative."""
+    return np.maximum(random.normal(MEAN, cov * MEAN, shape), 0.0)
+
+
+def lognormal(random: np.random.Generator, cov: float, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Draw runs whose logarithms are normal, with the same mean and coefficient of variation."""
+    variance = np.log(1 + cov**2)
+    return random.lognormal(np.log(MEAN) - variance / 2, variance**0.5, shape)
+
+
+def two_modes(random: np.random.Generator, cov: float, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Draw runs with two values, the lower in a fifth of them, with the same mean and variation."""
+    # With probability p the lower: the deviations of two values are sd sqrt((1-p)/p) and sd sqrt(p/(1-p)).
+    below, above = ((1 - COLLAPSE) / COLLAPSE) ** 0.5, (COLLAPSE / (1 - COLLAPSE)) ** 0.5
+    lower = random.random(shape) < COLLAPSE
+    drawn: NDArray[np.float64] = MEAN * (1 + cov * np.where(lower, -below, above))
+    return drawn
+
+
+DRAWN: dict[str, Draw] = {"normal": normal, "lognormal": lognormal, "two modes": two_modes}
+
+
+def standings(samples: Sequence[Sequence[float]]) -> list[str]:
+    """Return the standings of controls by the goodput of their runs."""
+    values = {str(index): list(runs) for index, runs in enumerate(samples)}
+    return list(ranked(BY_KEY["goodput"], values, 1.0).standings.values())
+
+
+def false_alarms(name: str, controls: int, runs: int, cov: float, draws: int = DRAWS) -> float:
+    """Return the share of comparisons of equal controls in which somebody is behind."""
+    random = np.random.default_rng([controls, runs, round(100 * cov), *name.encode()])
+    samples = DRAWN[name](random, cov, (draws, controls, runs))
+    return float(np.mean(["behind" in standings(each) for each in samples]))
+
+
+def collapsing(runs: int, draws: int = DRAWS) -> dict[str, float]:
+    """Return how often a control is what, that has 10 but 1 in a fifth of its runs, next to one with 10."""
+    random = np.random.default_rng([runs, 1])
+    collapsed = np.where(random.random((draws, runs)) < COLLAPSE, 1.0, MEAN)
+    counts = Counter(standings([[MEAN] * runs, each])[1] for each in collapsed)
+    return {standing: count / draws for standing, count in counts.items()}
+
+
+def power(controls: int, runs: int, less: float, cov: float, draws: int = DRAWS) -> float:
+    """Return how often a control is behind that carries `less` than the others, by this share."""
+    random = np.random.default_rng([controls, runs, round(100 * less)])
+    samples = normal(random, cov, (draws, controls, runs))
+    samples[:, -1] *= 1 - less
+    return float(np.mean([standings(each)[-1] == "behind" for each in samples]))
+
+
+def coverage(name: str, runs: int, cov: float, draws: int = DRAWS) -> float:
+    """Return the share of intervals over runs that have the true mean."""
+    random = np.random.default_rng([runs, round(100 * cov), *name.encode()])
+    estimates = [over_runs(each) for each in DRAWN[name](random, cov, (draws, runs))]
+    return float(np.mean([each.low <= MEAN <= each.high for each in estimates]))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def tables() -> list[str]:
+    """Return the tables in Markdown."""
+    lines = [f"Somebody is behind among equal controls, in % of {DRAWS} comparisons; the worst of CoV "]
+    lines[0] += f"{', '.join(map(str, SPREADS[:-1]))} and {SPREADS[-1]}:"
+    rows = [
+        [
+            name,
+            str(runs),
+            *(_percent(max(false_alarms(name, k, runs, cov) for cov in SPREADS)) for k in CONTROLS),
+        ]
+        for name in DRAWN
+        for runs in RUNS
+    ]
+    lines += ["", *markdown.table(["scatter", "runs", *(f"{k} controls" for k in CONTROLS)], rows), ""]
+    kinds = ("alike", "close", "undecided", "behind")
+    lines += ["A control that collapses in a fifth of its runs next to a steady one, in %:", ""]
+    rows = []
+    for runs in (3, 5, 10, 14, 20, 30):
+        shares = collapsing(runs)
+        rows.append([str(runs), *(_percent(shares.get(kind, 0.0)) for kind in kinds)])
+    lines += [*markdown.table(["runs", *kinds], rows), ""]
+    lines += ["Found to be behind, in %, at a CoV of 0.1:", ""]
+    rows = [
+        [
+            f"{less:.0%}".replace("%", " % less"),
+            str(k),
+            *(_percent(power(k, runs, less, 0.1)) for runs in RUNS),
+        ]
+        for less in (0.3, 0.5)
+        for k in (2, 5, 12)
+    ]
+    lines += [*markdown.table(["goodput", "controls", *(f"{runs} runs" for runs in RUNS)], rows), ""]
+    lines += ["95 % intervals over runs that have the true mean, in %, at a CoV of 0.4:", ""]
+    rows = [[name, *(_percent(coverage(name, runs, 0.4)) for runs in RUNS)] for name in DRAWN]
+    return lines + markdown.table(["scatter", *(f"{runs} runs" for runs in RUNS)], rows)
+
+
+def write() -> None:
+    """Replace the tables in validation.md."""
+    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN, 1)
+    text = "\n".join([BEGIN, *tables(), END])
+    PAGE.write_text(before + text + rest.split(END, 1)[1], encoding="utf-8")
