@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import ackclock
 from ackclock import comparison, engine, runs, simulate
-from ackclock.comparison import answers, conclusion, options, page, quantities, questions, ranking
+from ackclock.comparison import answers, conclusion, options, page, quantities, questions, ranking, words
 from ackclock.comparison.charts import charts
 from ackclock.engine import build, integrity
 from ackclock.metrics import Estimate
@@ -425,6 +425,23 @@ def test_the_first_sentence_names_ties_and_what_is_behind(goodputs: dict[str, fl
     )
 
 
+def test_what_is_open_says_about_how_many_runs_would_decide_it_and_their_cost() -> None:
+    compared = _compared(a=[9, 10, 10, 9, 10], b=[8.5, 9.5, 10, 8.5, 9.9])
+    assert not [line for line in conclusion.sentences(compared) if "million packets" in line]
+    more = ranking.rank(compared, questions.BY_KEY["goodput"]).fewest
+    assert more is not None
+    (line,) = [
+        line
+        for line in conclusion.sentences(replace(compared, packets=2e6))
+        if line.startswith("By the scatter so far")
+    ]
+    assert more > 1
+    number = int(re.findall(r"about (\d+) more runs of every control", line)[0])
+    assert number >= more
+    # Two million packets for each of them.
+    assert f"{words.rounded(2 * number, 2)} million packets" in line
+
+
 def test_one_run_decides_nothing() -> None:
     compared = _compared(a=[20.0], b=[10.0])
     text = conclusion.sentences(replace(compared, setting=replace(compared.setting, runs=1)))
@@ -453,6 +470,14 @@ def test_a_share_that_is_the_same_in_all_runs_may_be_a_phase_lock(
         values[key] = {"a": [50.0] * len(shares)}
     text = conclusion.locks(comparison.Comparison(setting, ("a",), {}, values, (), {}, {}))
     assert [("share next to Reno" in line, "a 39.1" in line) for line in text] == [(True, True)] * warns
+
+
+def test_a_sample_with_two_modes_has_no_mean_and_no_interval() -> None:
+    compared = _compared(a=[10.0, 10.1, 9.9, 1.0, 10.0], b=[10.0, 9.0, 9.5, 9.2, 9.8])
+    assert compared.words("goodput", "a") == "10 in 4 runs, 1 in 1"
+    # Student's interval of five: 9.5 +- 2.776 * 0.412 / sqrt(5).
+    assert compared.words("goodput", "b") == "9.50 ± 0.51"
+    assert "10 in 4 runs, 1 in 1" in compared.to_latex()
 
 
 def test_intervals_hold_nothing_impossible(compared: comparison.Comparison) -> None:

@@ -270,6 +270,24 @@ def test_intervals_cover_the_truth_as_often_as_they_say():
     assert sum(covering(values, 1) for values in booted) >= 50
 
 
+def test_batches_that_are_correlated_are_named():
+    # Of 1000 series of 20 independent normal batches von Neumann's ratio calls 50 correlated, give or take
+    # 3 * sqrt(1000 * 0.05 * 0.95) = 21. Batches of a series whose correlation is 0.99 at a lag of one (a time
+    # of 100 samples, as long as a batch) cover the truth in three of four cases; most must be named.
+    generator = np.random.default_rng(3)
+    plain = [metrics.of_batches(generator.normal(0, 1, 20)).warning for _ in range(1000)]
+    assert 29 <= sum(map(bool, plain)) <= 71
+    named = 0
+    for _ in range(200):
+        noise = generator.normal(0, 1, 2000)
+        series = np.zeros(2000)
+        series[0] = noise[0] / (1 - 0.99**2) ** 0.5
+        for index in range(1, 2000):
+            series[index] = 0.99 * series[index - 1] + noise[index]
+        named += "correlated" in metrics.over_batches(series).warning
+    assert named >= 100
+
+
 def run(**settings):
     scenario = {
         "run": {"duration": "30 s", "warmup": "10 s"},

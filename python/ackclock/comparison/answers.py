@@ -89,9 +89,24 @@ class Comparison:
 
     def _rows(self) -> list[list[str]]:
         return [
-            [question.title, *(words(self.estimates[question.key][control]) for control in self.controls)]
+            [question.title, *(self.words(question.key, control) for control in self.controls)]
             for question in QUESTIONS
         ]
+
+    def words(self, question: str, control: str) -> str:
+        """Return an answer for people: a mean with its interval, or both modes where the runs have two.
+
+        Parameters
+        ----------
+        question, control : str
+            Key of the question and name of the control.
+
+        Returns
+        -------
+        str
+            Such as ``9.5 ± 0.7`` or ``10 in 4 runs, 1 in 1``.
+        """
+        return words(self.estimates[question][control], self.values[question][control])
 
     def _repr_html_(self) -> str:
         return card("Comparison", [self.setting.describe()], ["", *self.controls], self._rows())

@@ -69,11 +69,10 @@ def basis(setting: PathSetup) -> str:
     )
     if setting.runs < 2:
         return f"{text}: one run has no interval, so nothing is decided; use --runs 5."
-    missed = f"{counted(setting.runs, 'run')} may miss a collapse in up to {100 * not_excluded(setting.runs):.0f} %"
+    share = f"{100 * not_excluded(setting.runs):.0f} %"
+    missed = f"{counted(setting.runs, 'run')} may miss a collapse in up to {share} of all"
     if setting.runs < ALIKE_RUNS:
-        missed += f" of all, so such controls are only close: {ALIKE_RUNS} runs show them to be alike"
-    else:
-        missed += " of all"
+        missed += f", so such controls are only close: {ALIKE_RUNS} runs show them to be alike"
     return (
         f"{text}. Controls are alike when they differ by less than a tenth (delays also by less than "
         "1 ms, losses by a quarter or 0.1 points, shares by 10 points), and undecided when the runs do "

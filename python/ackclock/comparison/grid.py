@@ -15,7 +15,7 @@ from ackclock.comparison.first import answer, limit_of, listed, starved, where
 from ackclock.comparison.path import RANDOM, PathSetup
 from ackclock.comparison.questions import BY_KEY, Question
 from ackclock.comparison.ranking import LEADING, Ranking, possible, ranked
-from ackclock.comparison.words import rounded, words
+from ackclock.comparison.words import rounded
 from ackclock.draw.card import card
 from ackclock.names import counted
 from ackclock.runs import Limits
@@ -105,11 +105,7 @@ def compare_grid(
 def rows(grid: Grid, question: Question) -> tuple[list[str], list[list[str]]]:
     """Return the heads and rows of a question's table: a row per control and queue, a column per buffer."""
     table = [
-        [
-            control,
-            queue,
-            *(words(grid.cells[queue, buffer].estimates[question.key][control]) for buffer in grid.buffers),
-        ]
+        [control, queue, *(grid.cells[queue, buffer].words(question.key, control) for buffer in grid.buffers)]
         for control in grid.controls
         for queue in grid.queues
     ]

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from ackclock.comparison.answers import Comparison
 from ackclock.comparison.grid import Cell, Grid, rank_cells
 from ackclock.comparison.questions import Question
 from ackclock.comparison.ranking import LEADING
@@ -44,11 +45,15 @@ def heat_map(grid: Grid, question: Question) -> HeatMap:
             row = []
             for buffer in grid.buffers:
                 key = control, (queue, buffer)
-                text, detail = parts(grid.cells[queue, buffer].estimates[question.key][control])
+                text, detail = _parts(grid.cells[queue, buffer], question, control)
                 row.append(HeatCell(text, detail, shades.get(key), key in best))
             cells.append(row)
     about = question.about if question.margin else f"{question.about}; a stronger colour means a larger value"
     return HeatMap(question.key, question.title, about, grid.buffers, rows, cells)
+
+
+def _parts(comparison: Comparison, question: Question, control: str) -> tuple[str, str]:
+    return parts(comparison.estimates[question.key][control], comparison.values[question.key][control])
 
 
 def _shades(question: Question, values: dict[tuple[str, Cell], float]) -> dict[tuple[str, Cell], float]:

@@ -51,8 +51,10 @@ def rows(comparison: Comparison) -> list[list[str]]:
     table = []
     for question in QUESTIONS:
         shown = _standings(comparison, question)
-        answers = comparison.estimates[question.key]
-        cells = [words(answers[name]) + SIGNS.get(shown(name)[0], "  ") for name in comparison.controls]
+        cells = [
+            comparison.words(question.key, name) + SIGNS.get(shown(name)[0], "  ")
+            for name in comparison.controls
+        ]
         table.append([question.title, *cells])
     table.append([LIMITED, *(f"{held_by(comparison, name)}  " for name in comparison.controls)])
     return table
@@ -93,7 +95,7 @@ def write(
                 (
                     question,
                     [
-                        (words(comparison.estimates[question.key][name]), *standing_of(name))
+                        (comparison.words(question.key, name), *standing_of(name))
                         for name in comparison.controls
                     ],
                 )

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from ackclock.decision import two_modes
 from ackclock.metrics import Estimate
 
 LOPSIDED = 0.05
 """Difference of the two sides of an interval, over its half-width, above which both ends are written."""
 
 
-def words(estimate: Estimate) -> str:
+def words(estimate: Estimate, values: Sequence[float] = ()) -> str:
     """Return an estimate for people: its value with half of the interval, or with both ends.
 
     Both ends appear where they are not equally far from the value. An infinite estimate is "never" with the
-    number of runs.
+    number of runs. Where the `values` of the runs have two modes, these are named instead.
     """
-    value, interval = parts(estimate)
+    value, interval = parts(estimate, values)
     return f"{value} {interval}".rstrip()
 
 
@@ -29,8 +32,16 @@ def rounded(value: float, digits: int = 3) -> str:
     return f"{value:.0f}" if abs(value) >= 10**digits - 0.5 else f"{value:.{digits}g}"
 
 
-def parts(estimate: Estimate) -> tuple[str, str]:
-    """Return the value of an estimate for people, and its interval, which is empty where there is none."""
+def parts(estimate: Estimate, values: Sequence[float] = ()) -> tuple[str, str]:
+    """Return the value of an estimate for people, and its interval, which is empty where there is none.
+
+    Of two modes of the `values` these are the one with more runs, and the other with the runs of each.
+    """
+    modes = two_modes(values)
+    if modes is not None:
+        both = [(modes.high_runs, modes.high), (modes.low_runs, modes.low)]
+        (most, usual), (few, other) = sorted(both, key=lambda mode: mode[0], reverse=True)
+        return f"{rounded(usual)} in {most} runs,", f"{rounded(other)} in {few}"
     if np.isinf(estimate.value):
         return "never", f"({estimate.warning})"
     if np.isnan(estimate.value):

@@ -31,8 +31,8 @@ class Place:
 
     standing: Standing
     """``best``; ``alike`` when it is at most the margin worse than any other, by enough runs to
-    exclude a rare collapse; ``close`` when only the scatter of fewer runs shows it; ``behind`` when it is worse
-    than some other by more than the margin; otherwise ``undecided``."""
+    exclude a rare collapse; ``close`` when only the scatter of fewer runs shows it; ``behind`` when it is
+    worse than some other by more than the margin; otherwise ``undecided``."""
     runs_needed: int | None = None
     """About how many runs would decide, for a control that is undecided or close."""
 
