@@ -383,8 +383,10 @@ def test_the_first_sentence_says_only_what_runs_decide() -> None:
     assert text.startswith("On this path a has the highest goodput alone (9.5 of 10 Mbit/s); b reaches 5")
     # 9.28 against 9.6, with errors of 0.032 and 0.026: 0.034 + 1.86 * 0.041 = 0.110 reaches past the margin.
     text = _first(a=[9, 10, 10, 9, 10], b=[8.5, 9.5, 10, 8.5, 9.9])
-    told = "On this path the runs do not tell which control has the highest goodput alone (9.28 to 9.6 of 10"
-    assert text.startswith(told)
+    expected = (
+        "On this path the runs do not tell which control has the highest goodput alone (9.28 to 9.6 of 10"
+    )
+    assert text.startswith(expected)
     assert "more run" in text
     # A third that is far behind: a leads it, and b is open.
     text = _first(a=[9, 10, 10, 9, 10], b=[8.5, 9.5, 10, 8.5, 9.9], c=[1, 1, 1, 1, 1])

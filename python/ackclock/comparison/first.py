@@ -73,8 +73,8 @@ def _goodput(comparison: Comparison, rates: Ranking) -> str:
     limit = comparison.setting.path.rate_mbps
     if not leaders:
         between = f"{_range(rates, list(rates.standings))} of {rounded(limit, 4)} Mbit/s"
-        told = f"the runs do not tell which control has the highest goodput alone ({between})"
-        return f"{told}{more_runs(rates.fewest)}"
+        clause = f"the runs do not tell which control has the highest goodput alone ({between})"
+        return f"{clause}{more_runs(rates.fewest)}"
     numbers = f"{_range(rates, leaders)} of {rounded(limit, 4)} Mbit/s"
     best = max(rates.means[name] for name in leaders)
     reason = limit_of(comparison, leaders[0]) if best < FULL * limit else ""

@@ -110,7 +110,7 @@ class _Table:
         degrees = self.counts - 1
         variances = self.spreads**2
         pooled = float(degrees @ variances / degrees.sum())
-        is_pooled = many > 2 and _are_alike(variances, degrees, pooled)
+        is_pooled = many > 1 and _are_alike(variances, degrees, pooled)
         if is_pooled:
             self.spreads = np.full(many, pooled**0.5)
         elif any(two_modes(values, least=2) for values in runs):
@@ -123,6 +123,7 @@ class _Table:
         free = np.full((many, many), float(degrees.sum()))
         if not is_pooled:
             free = variance**2 / (own[:, None] + own[None, :])
+        self.degrees_per_run = free / (self.counts.max() - 1)
         times = np.vectorize(self._apart)(free)
         self.worse = self.harm - times * np.sqrt(variance) > 1
         times = np.vectorize(self._below)(free)
@@ -142,7 +143,7 @@ class _Table:
         runs = float(fewest)
         # The critical value depends on the runs, less and less: a few rounds are enough for "about".
         for _ in range(ROUNDS):
-            times = critical(2.0 * (min(runs, MOST_RUNS) - 1))
+            times = critical(float(self.degrees_per_run[row, other]) * (min(runs, MOST_RUNS) - 1))
             runs = max(fewest, times**2 * variance / max((harm - 1) ** 2, 1e-12))
         needed = int(np.ceil(min(runs, MOST_RUNS)))
         return max(needed, ALIKE_RUNS) if harm <= 1 else needed
