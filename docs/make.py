@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import re
 import sys
@@ -376,15 +377,10 @@ def main() -> None:
         write_papers()
     if "glossary" in wanted:
         (DOCS / "glossary.md").write_text(glossary_page(), encoding="utf-8")
-    if "decisions" in wanted:
-        import decided
-
-        decided.write()
-    if "readme" in wanted:
-        # In this folder, which is not on the path of a program that imports this one.
-        import readme
-
-        readme.write()
+    for name, module in (("decisions", "decided"), ("readme", "readme")):
+        if name in wanted:
+            # In this folder, which is not on the path of a program that imports this one.
+            importlib.import_module(module).write()
     # The same picture gives the same file.
     with mpl.rc_context(plots.STYLE | {"svg.hashsalt": "ackclock", "svg.fonttype": "path"}):
         if "controls" in wanted:

@@ -77,7 +77,7 @@ def with_the_best(
     leader = max(runs, key=lambda name: sign * float(runs[name].mean()))
     if min(values.size for values in runs.values()) < 2:
         return {name: Place("best" if len(runs) == 1 else "undecided") for name in runs}
-    tables = [_Table(list(runs.values()), scale, questions) for scale in scales(list(runs.values()), margin)]
+    tables = [_Pairs(list(runs.values()), scale, questions) for scale in scales(list(runs.values()), margin)]
     placed: dict[str, Place] = {}
     first = list(runs).index(leader)
     for index, (name, values) in enumerate(runs.items()):
@@ -99,7 +99,7 @@ def with_the_best(
     return {name: placed[name] for name in runs}
 
 
-class _Table:
+class _Pairs:
     """The differences of all pairs on one scale, in margins: a row for the control that may be worse."""
 
     def __init__(self, runs: Sequence[Values], scale: Scale, questions: int) -> None:
@@ -149,7 +149,7 @@ class _Table:
         return max(needed, ALIKE_RUNS) if harm <= 1 else needed
 
 
-def _needed(tables: Sequence[_Table], row: int, other: int) -> int:
+def _needed(tables: Sequence[_Pairs], row: int, other: int) -> int:
     """Return about how many runs would decide: one scale suffices for alike, behind needs all."""
     within = [table.runs_needed(row, other) for table in tables if table.harm[row, other] <= 1]
     return min(within) if within else max(table.runs_needed(row, other) for table in tables)
