@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from ackclock.decision.comparisons import LEVEL, RESOLUTION, Margin, Scale, Values, known, scales
+from ackclock.decision.comparisons import LEVEL, RESOLUTION, InMargins, Margin, Values, known, scales
 from ackclock.decision.modes import two_modes
 from ackclock.decision.simultaneous import against_one, all_pairs
 
@@ -75,8 +75,10 @@ def with_the_best(
         return {}
     sign = 1.0 if margin.higher_is_better else -1.0
     leader = max(runs, key=lambda name: sign * float(runs[name].mean()))
+    if len(runs) == 1:
+        return {leader: Place("best")}
     if min(values.size for values in runs.values()) < 2:
-        return {name: Place("best" if len(runs) == 1 else "undecided") for name in runs}
+        return {name: Place("undecided") for name in runs}
     tables = [_Pairs(list(runs.values()), scale, questions) for scale in scales(list(runs.values()), margin)]
     placed: dict[str, Place] = {}
     first = list(runs).index(leader)
@@ -93,7 +95,7 @@ def with_the_best(
             placed[name] = Place("close", ALIKE_RUNS)
         else:
             placed[name] = Place("undecided", _needed(tables, index, first))
-    shown = len(runs) == 1 or any(place.standing != "undecided" for place in placed.values())
+    shown = any(place.standing != "undecided" for place in placed.values())
     least = [place.runs_needed for place in placed.values() if place.runs_needed is not None]
     placed[leader] = Place("best") if shown else Place("undecided", min(least, default=None))
     return {name: placed[name] for name in runs}
@@ -102,7 +104,7 @@ def with_the_best(
 class _Pairs:
     """The differences of all pairs on one scale, in margins: a row for the control that may be worse."""
 
-    def __init__(self, runs: Sequence[Values], scale: Scale, questions: int) -> None:
+    def __init__(self, runs: Sequence[Values], scale: InMargins, questions: int) -> None:
         self.counts = np.array([values.size for values in runs])
         self.spreads = np.maximum(RESOLUTION, scale.spreads)
         self.questions = questions

@@ -185,14 +185,14 @@ def _spread(values: Values) -> float:
 
 
 @dataclass(frozen=True)
-class Scale:
+class InMargins:
     """Means above that of the last sample, larger is better, and standard deviations, both in margins."""
 
     means: Values
     spreads: Values
 
 
-def scales(samples: Sequence[Values], margin: Margin) -> list[Scale]:
+def scales(samples: Sequence[Values], margin: Margin) -> list[InMargins]:
     """Return what is compared on each scale of a margin: ratio, by the delta method, and difference."""
     sign = 1.0 if margin.higher_is_better else -1.0
     means = np.array([float(values.mean()) for values in samples])
@@ -201,9 +201,11 @@ def scales(samples: Sequence[Values], margin: Margin) -> list[Scale]:
     if margin.ratio is not None:
         floors = np.maximum(means, margin.least if margin.difference is None else margin.difference)
         bound = float(np.log(margin.ratio))
-        of_margin.append(Scale(sign * np.log(floors / floors[-1]) / bound, spreads / floors / bound))
+        of_margin.append(InMargins(sign * np.log(floors / floors[-1]) / bound, spreads / floors / bound))
     if margin.difference is not None:
-        of_margin.append(Scale(sign * (means - means[-1]) / margin.difference, spreads / margin.difference))
+        of_margin.append(
+            InMargins(sign * (means - means[-1]) / margin.difference, spreads / margin.difference)
+        )
     return of_margin
 
 
@@ -215,7 +217,7 @@ def _tests(mine: Values, theirs: Values, margin: Margin) -> list[_Test]:
 class _Test:
     """Welch's tests of a difference, in margins, against 1 and -1."""
 
-    def __init__(self, scale: Scale, counts: tuple[int, int]) -> None:
+    def __init__(self, scale: InMargins, counts: tuple[int, int]) -> None:
         self.mean = float(scale.means[1] - scale.means[0])
         spreads = max(RESOLUTION, float(scale.spreads[0])), max(RESOLUTION, float(scale.spreads[1]))
         self.error, self._degrees = welch(spreads, counts)
