@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-Values = NDArray[np.float64]
+Reals = NDArray[np.float64]
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _NORMAL = 8.0
 """Half of the range over which the normal density is integrated; the rest is less than 1e-14."""
@@ -47,7 +47,7 @@ def _rounded(degrees: float) -> float:
 
 
 @lru_cache(maxsize=10_000)
-def _critical(below: Callable[[Values, int], Values], means: int, degrees: float, level: float) -> float:
+def _critical(below: Callable[[Reals, int], Reals], means: int, degrees: float, level: float) -> float:
     """Return the number that a studentized statistic exceeds with probability `level`."""
     from scipy.special import gammaincinv
 
@@ -69,7 +69,7 @@ def _critical(below: Callable[[Values, int], Values], means: int, degrees: float
     return high
 
 
-def _range(limit: Values, means: int) -> Values:
+def _range(limit: Reals, means: int) -> Reals:
     """Return the probability that all of several normal numbers are within a range of sqrt(2) `limit`."""
     from scipy.special import ndtr
 
@@ -79,7 +79,7 @@ def _range(limit: Values, means: int) -> Values:
     return np.asarray(means * (ndtr(lowest + wide) - ndtr(lowest)) ** (means - 1) @ density)
 
 
-def _largest(limit: Values, means: int) -> Values:
+def _largest(limit: Reals, means: int) -> Reals:
     """Return the probability that no other normal number is sqrt(2) `limit` above the first."""
     from scipy.special import ndtr
 

@@ -3,7 +3,8 @@
 from ackclock import _native
 from ackclock._native import ENGINE, RULES
 from ackclock.engine.catalogue import ControlEntry, controllers, example, explain, schema
-from ackclock.engine.run import Run, holds_result, new_result
+from ackclock.engine.results import holds_result, new_result
+from ackclock.engine.run import Run
 from ackclock.engine.scenario import (
     Given,
     Scenario,

@@ -69,7 +69,7 @@ _labels: dict[str, str] = {}
 """References by the labels that they begin with."""
 _registered: dict[str, str] = {}
 """Fingerprints of the registered controls, by name."""
-_follows: dict[str, followed.Basis] = {}
+_follows: dict[str, followed.Dependencies] = {}
 """What each control depends on, by name."""
 _contents: dict[str, str] = {}
 """Digests of it at the time of loading, by name."""
@@ -218,7 +218,7 @@ def _load_library(reference: str, file: str, name: str) -> None:
     there = [path.rpartition(":")[2] for path in names]
     if name not in there:
         raise ScenarioError(f"{reference}: {file} has no control {name}; it has {', '.join(there)}")
-    _follows[reference] = followed.Basis(tuple(followed.of_library(Path(file))))
+    _follows[reference] = followed.Dependencies(tuple(followed.of_library(Path(file))))
     _registered[reference] = _contents[reference] = _follows[reference].digest()
 
 

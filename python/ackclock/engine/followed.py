@@ -35,7 +35,7 @@ LDD_S = 30
 
 
 @dataclass(frozen=True)
-class Basis:
+class Dependencies:
     """What the numbers of a control follow from."""
 
     files: tuple[Path, ...] = ()
@@ -51,7 +51,7 @@ class Basis:
         return digest(self.files, more + words.encode())
 
 
-def of_class(control: type[object], brought_in: Iterable[str] = ()) -> Basis:
+def of_class(control: type[object], brought_in: Iterable[str] = ()) -> Dependencies:
     """Return what a class depends on; nothing for a class without a file.
 
     These are the modules of the class and its bases with all of their top-level packages, wherever these
@@ -92,7 +92,7 @@ def of_class(control: type[object], brought_in: Iterable[str] = ()) -> Basis:
     loaded = {name: place for name, place in located.items() if place and installed.is_installed(place)}
     packages, lone = installed.packages(imported, loaded)
     files |= {file.resolve() for file in lone}
-    return Basis(tuple(sorted(files)), tuple(sorted(folders)), packages)
+    return Dependencies(tuple(sorted(files)), tuple(sorted(folders)), packages)
 
 
 def of_library(file: Path) -> list[Path]:

@@ -18,8 +18,8 @@ from typing import Any, Literal
 from ackclock.engine import build, scenario
 from ackclock.errors import ScenarioError
 
-Standing = Literal["measured", "a bound", "assumed", "cannot be known from this"]
-STANDINGS: tuple[Standing, ...] = "measured", "a bound", "assumed", "cannot be known from this"
+Knowledge = Literal["measured", "a bound", "assumed", "cannot be known from this"]
+STANDINGS: tuple[Knowledge, ...] = "measured", "a bound", "assumed", "cannot be known from this"
 """What is known of a value, the best first."""
 IP_AND_TCP_BYTES, IP_AND_UDP_BYTES = 52, 28
 """Headers of a packet of TCP with time stamps, and of UDP, over IPv4."""
@@ -47,7 +47,7 @@ class Fact:
 
     key: str
     value: object
-    standing: Standing
+    standing: Knowledge
     how: str
 
 
@@ -165,7 +165,7 @@ def _of_series(file: Path, folder: Path, rtt: str | None) -> Iterable[Fact]:
         if key in path:
             value = path[key]
             named = name if isinstance(value, str) else _without_defaults(value) | {"file": name}
-            standing: Standing = "a bound" if key == "rate_series" else "measured"
+            standing: Knowledge = "a bound" if key == "rate_series" else "measured"
             yield Fact(f"dumbbell.{key}", named, standing, how)
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import re
 import tomllib
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ackclock import summary as summaries
+from ackclock.engine.results import MEASURED, PAGE, TABLES, names_of_run, new_result
 from ackclock.summary import Summary, as_json, columns, flow_row
 
 if TYPE_CHECKING:
@@ -20,15 +18,10 @@ if TYPE_CHECKING:
 
     from ackclock.draw.run import Pictures
 
-TABLES = ("flows", "windows", "queues", "events", "requests")
-PAGE = "index.html"
-"""The page of a saved run."""
 MOST_ROWS = 20
 """Largest number of flows that a notebook shows of a run."""
 MOST_AT_ONCE = 5000
 """Largest number of flows whose summaries are in memory at once while their table is built."""
-MEASURED = "changes"
-"""The table that only measured runs have."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -259,7 +252,7 @@ class Run:
                 for file in sorted(directory.rglob("*"))
                 if file.is_file()
             }
-            files = {name: elsewhere.read(every[name]) for name in every if name not in _names()}
+            files = {name: elsewhere.read(every[name]) for name in every if name not in names_of_run()}
             scenario = elsewhere.read(directory / "scenario.toml").decode()
             tomllib.loads(scenario)
         except (*damage, RecursionError) as error:
@@ -345,72 +338,3 @@ def _read_csv(file: bytes, name: str) -> pl.DataFrame:
     text = pl.read_csv(file, infer_schema=False)
     # Unknown columns are internals of a control.
     return text.cast({column: known.get(column, pl.Float64()) for column in text.columns})
-
-
-def _names() -> frozenset[str]:
-    """Return the names of the files of a result, without those that its scenario needs."""
-    from ackclock.engine import storage
-
-    tables = {f"{name}.{ending}" for name in (*TABLES, MEASURED) for ending in ("parquet", "csv")}
-    return frozenset(tables | {"summary.json", "scenario.toml", PAGE, storage.CHECKSUMS})
-
-
-def holds_result(directory: Path) -> bool:
-    """Return whether a directory holds the output of `Run.save` or of several runs, and nothing else.
-
-    Parameters
-    ----------
-    directory : Path
-        Directory to look at.
-
-    Returns
-    -------
-    bool
-        True if it can be replaced without losing anything else.
-    """
-    from ackclock.engine import storage
-
-    names = _names()
-    runs = [entry for entry in directory.iterdir() if entry.name != storage.CHECKSUMS]
-    if runs and all(re.fullmatch(r"run-\d{4,}", run.name) and run.is_dir() for run in runs):
-        return all(storage.holds_only(run, names, "summary.json") for run in runs)
-    return storage.holds_only(directory, names, "summary.json")
-
-
-def new_result(directory: Path, *, force: bool) -> AbstractContextManager[Path]:
-    """Return a directory that becomes `directory` when the block ends, and is removed when it fails.
-
-    Parameters
-    ----------
-    directory : Path
-        Directory for one or several runs.
-    force : bool
-        Replace any previous result, instead of setting that of other runs aside.
-
-    Returns
-    -------
-    context manager
-        A context manager that yields the path to write to.
-
-    Raises
-    ------
-    StorageError
-        If the directory holds other files or cannot be written.
-    """
-    from ackclock.engine import storage
-
-    return storage.new_directory(directory, force=force, is_result=holds_result, inputs=_inputs)
-
-
-def _inputs(directory: Path) -> object:
-    """Return what runs were made from: their scenarios with all files, and their numbers."""
-    from ackclock.engine import storage
-
-    contents = storage.contents_of(directory)
-    outputs = {".parquet", ".csv", ".json", ".html"}
-    read = {name: json.loads(text) for name, text in contents.items() if name.name == "summary.json"}
-    if any(summary.get("digest") is None for summary in read.values()):
-        # Recorded elsewhere: no scenario makes it again.
-        return contents
-    texts = {name: text for name, text in contents.items() if name.suffix not in outputs}
-    return texts, {name: summary.get("run") for name, summary in read.items()}

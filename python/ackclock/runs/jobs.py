@@ -115,7 +115,7 @@ class Job:
         """About how many packets the run costs: those that its bottleneck carries, for estimates of time.
 
         An acknowledgement of a control in Python takes as long as five of a built-in control
-        (docs/performance.md).
+        (docs/performance.md in the repository).
         """
         rate_mbps = self.scenario.mean_rate_mbps(from_s=0.0, to_s=self.scenario.duration_s)
         packet_bytes = min(self.scenario.packet_bytes, default=1000)

@@ -16,7 +16,6 @@ import click
 from ackclock import engine
 from ackclock.cli import completion, options
 from ackclock.cli.options import Verbs
-from ackclock.engine import run
 from ackclock_paths.cli.programs import Program, program
 
 kernel = Verbs(
@@ -105,7 +104,7 @@ def trace(
     """
     from ackclock_paths import kernel as traces
 
-    with run.new_result(output, force=force) as directory:
+    with engine.new_result(output, force=force) as directory:
         text, status = _record(duration_s)
         if not text.count("\n") > 1:
             raise engine.SimulationError("no window changed: no connection used a control of ackclock")
