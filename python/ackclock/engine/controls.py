@@ -36,9 +36,12 @@ from pathlib import Path
 
 from ackclock import _native
 from ackclock._native import Ack, Loss, Lost, RateSample, Start, Timeout
-from ackclock.engine import base, followed
+from ackclock.engine import base
 from ackclock.engine.base import Control
 from ackclock.errors import ScenarioError
+
+if typing.TYPE_CHECKING:
+    from ackclock.engine import followed
 
 __all__ = [
     "Ack",
@@ -133,6 +136,8 @@ def _note(name: str, control: type[object], brought_in: typing.Iterable[str] = (
     A control names further content that it depends on, such as weights, in its attribute
     ``follows_from``.
     """
+    from ackclock.engine import followed
+
     module = sys.modules.get(control.__module__)
     more = b""
     if not getattr(module, "__file__", None):
@@ -209,6 +214,8 @@ def labelled(names: typing.Sequence[str]) -> tuple[str, ...]:
 
 
 def _load_library(reference: str, file: str, name: str) -> None:
+    from ackclock.engine import followed
+
     if not Path(file).is_file():
         raise ScenarioError(f"{reference}: file not found: {file}; build it with cargo build --release")
     try:
