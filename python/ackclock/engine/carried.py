@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ackclock._native import FILE_KEYS
-from ackclock.engine import controls, installed
+from ackclock.engine import controls
 from ackclock.engine.scenario import Scenario
 from ackclock.errors import ScenarioError
 
@@ -108,6 +108,8 @@ def _content(file: Path, control: str) -> bytes:
 
 def _roots(name: str) -> list[Path]:
     """Return the folders from which a reference to a control and its imports are found; none for others."""
+    from ackclock.engine import installed
+
     origin = controls.origin_of(name)
     if not origin:
         return []
