@@ -116,9 +116,11 @@ def _reruns(directory: Path, names: list[str]) -> Iterator[str]:
         elif path.parent.name == PLAN and path.suffix == ".toml":
             home = path.parent.parent
             # Its own controls are found from the folder of the plan.
-            yield f"(cd {shlex.quote(path.parent.as_posix())} && ackclock sweep {path.name} -o ../again)"
-            both = shlex.join([home.as_posix(), (home / "again" / f"{EXPERIMENT}{path.stem}").as_posix()])
-            yield f'ackclock diff {both} | grep "nothing: the same"'
+            yield "again=$(mktemp -d)"
+            yield f'(cd {shlex.quote(path.parent.as_posix())} && ackclock sweep {path.name} -o "$again")'
+            made = f'"$again/{EXPERIMENT}{path.stem}"'
+            yield f'ackclock diff {shlex.quote(home.as_posix())} {made} | grep "nothing: the same"'
+            yield 'rm -r "$again"'
         elif path.parent.name == "scenarios" and path.suffix == ".json":
             folder, file = shlex.quote(path.parent.as_posix()), shlex.quote(path.name)
             yield f"(cd {folder} && ackclock simulate {file} --quiet)"

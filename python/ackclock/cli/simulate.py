@@ -134,8 +134,6 @@ def simulate(
         directory = None
         if output is not None:
             directory = stack.enter_context(engine.new_result(output, force=force))
-        from ackclock.engine import integrity
-
         packets = None
         if pcap is not None or qlog is not None:
             from ackclock.engine import storage
@@ -192,6 +190,8 @@ def simulate(
             result = results.pop(run)
             summaries.append(result.summary)
             if directory is not None:
+                from ackclock.engine import integrity
+
                 # Not in the threads of the runs, which share Matplotlib's style.
                 result.write_page(folders[run])
                 # Each run can be copied alone.
