@@ -308,6 +308,24 @@ def test_every_combination_is_the_same_in_every_way(
         way(case)
 
 
+CHEAP = (checked, pickled, in_lab, changed, several, printed)
+"""Ways that take a tenth of a second each."""
+DRAWS = 300
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("index", range(DRAWS), ids=lambda index: f"seed {SEED}, {index}")
+def test_every_control_on_drawn_paths_is_the_same_in_cheap_ways(
+    index: int, own: Path, ackclock_here: Callable[..., Finished], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    windows = [entry["name"] for entry in engine.controllers() if entry["kind"] == "window"]
+    names = random.Random(f"{SEED} controls").sample([name for name in windows if ":" not in name], 40)  # noqa: S311
+    monkeypatch.setattr(sys.modules[__name__], "CONTROLS", tuple(names))
+    case = drawn(index, own / "case", ackclock_here)
+    for way in CHEAP:
+        way(case)
+
+
 def test_a_cluster_and_processes_make_the_runs_of_ones_own_control(
     own: Path, ackclock_here: Callable[..., Finished], monkeypatch: pytest.MonkeyPatch
 ) -> None:

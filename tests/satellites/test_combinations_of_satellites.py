@@ -31,7 +31,11 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("library")
-    return test_foreign_rust.build(place, test_foreign_rust.CRATES, place / "target")
+    with pytest.MonkeyPatch.context() as patch:
+        # A loss event leaves three packets, instead of a panic.
+        kept = test_foreign_rust.CODE.replace("window: f64 = 0.0", "window: f64 = 3.0")
+        patch.setattr(test_foreign_rust, "CODE", kept)
+        return test_foreign_rust.build(place, test_foreign_rust.CRATES, place / "target")
 
 
 @pytest.fixture
@@ -47,9 +51,9 @@ def own(tmp_path: Path, library: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     controls._labels.clear()
 
 
-@pytest.mark.parametrize("control", ELSEWHERE[2:])
+@pytest.mark.parametrize("control", ELSEWHERE)
 @pytest.mark.parametrize("kind", range(len(PATHS) + 1))
-def test_a_learned_control_is_the_same_in_every_way(
+def test_a_control_from_elsewhere_is_the_same_in_every_way(
     own: Path, ackclock_here: Callable[..., Finished], control: str, kind: int
 ) -> None:
     case = drawn(kind * len(ELSEWHERE) + ELSEWHERE.index(control), own / "case", ackclock_here)
@@ -57,7 +61,7 @@ def test_a_learned_control_is_the_same_in_every_way(
         way(case)
 
 
-@pytest.mark.parametrize("control", ["cubic", *ELSEWHERE[2:]])
+@pytest.mark.parametrize("control", ["cubic", *ELSEWHERE])
 def test_an_evaluation_and_its_scenarios_agree(
     own: Path, ackclock_here: Callable[..., Finished], control: str
 ) -> None:
@@ -91,8 +95,8 @@ def test_a_search_saves_scenarios_that_run_again(
     (folder,) = (own / "out").glob("search=*")
     assert ackclock_here("verify", folder).returncode == 0
     assert ackclock_here("diff", folder, folder).returncode == 0
-    for found in (own / "out" / "found").glob("*.toml"):
-        checked = ackclock_here("evaluate", "reno", "--suite", found, "--dry-run")
+    for adversary in (own / "out" / "found").glob("*.toml"):
+        checked = ackclock_here("evaluate", "reno", "--suite", adversary, "--dry-run")
         assert checked.returncode == 0, checked.stderr
 
 

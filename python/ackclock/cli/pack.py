@@ -118,8 +118,8 @@ def _reruns(directory: Path, names: list[str]) -> Iterator[str]:
             # Its own controls are found from the folder of the plan.
             yield "again=$(mktemp -d)"
             yield f'(cd {shlex.quote(path.parent.as_posix())} && ackclock sweep {path.name} -o "$again")'
-            made = f'"$again/{EXPERIMENT}{path.stem}"'
-            yield f'ackclock diff {shlex.quote(home.as_posix())} {made} | grep "nothing: the same"'
+            copy = f'"$again/{EXPERIMENT}{path.stem}"'
+            yield f'ackclock diff {shlex.quote(home.as_posix())} {copy} | grep "nothing: the same"'
             yield 'rm -r "$again"'
         elif path.parent.name == "scenarios" and path.suffix == ".json":
             folder, file = shlex.quote(path.parent.as_posix()), shlex.quote(path.name)
