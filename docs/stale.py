@@ -34,6 +34,11 @@ GENERATED = (
         "docs/make.py glossary",
         "test_glossary.py",
     ),
+    Generated(
+        "docs/validation.md",
+        ("python/ackclock/decision", "docs/decided.py"),
+        "docs/make.py decisions",
+    ),
     Generated("docs/api.md", ("python/ackclock",), "docs/api.py", "test_api_page.py"),
     Generated("docs/curves", ("crates/ackclock-cc/src", "crates/ackclock-sim/src"), "make docs", "curves.rs"),
     Generated("docs/scenario.md", ("crates/ackclock-scenario/src",), "make docs", "reading.rs"),

@@ -34,6 +34,7 @@ p = { set = "dumbbell.loss.rate", to = [0.001, 0.01] }
 [runs]
 count = 2
 """
+RATES = "time,rate\n0,5 Mbit/s\n1,2 Mbit/s\n"
 SIMULATE = ("simulate", "path.toml", "--quiet")
 COMPARE = ("compare", "reno", "cubic", "--rate", "5mbit", "--rtt", "20ms", "--duration", "2s", "--runs", "1")
 PLOT = ("plot", "out", "--x", "p", "--y", "goodput")
@@ -51,6 +52,7 @@ CALLS: dict[str, Sequence[Sequence[str]]] = {
     "diff": [(*SIMULATE, "-o", "a"), (*SIMULATE, "-o", "b"), ("diff", "a", "b", "-o", "windows.pdf")],
     "pack": [(*SIMULATE, "-o", "out"), ("pack", "out")],
     "reproduce": [("reproduce", "transient/figure-3", "--quick", "-o", "out", "--live")],
+    "path": [("path", "rates.csv", "-o", "measured.toml")],
     "lab": [("lab", "path.toml", "--no-open", "-o", "lab.html")],
     "evaluate": [("evaluate", "bic", "--only", "iot", "--against", "reno", "-o", "out", "--live")],
     "search": [("search", "reno", "unused", "--genome", "pulses", "--budget", "32", "-o", "out", "--live")],
@@ -101,7 +103,7 @@ def test_whatever_is_changed_is_reported(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path.with_name(f"{tmp_path.name}-cache")))
     if name == "lab" and lab.page() is None:
         pytest.skip("the page was not built")
-    own = {"path.toml": PATH, "s.toml": SWEEP}
+    own = {"path.toml": PATH, "s.toml": SWEEP, "rates.csv": RATES}
     for file, text in own.items():
         (tmp_path / file).write_text(text)
     for words in CALLS[name]:

@@ -96,7 +96,9 @@ EXPLAINED_ELSEWHERE = {
         "TEAR TFRC uTP YeAH"
     ),
     "symbols, next to their equations": ("aRTT baseRTT RTT0 RTT1 RTT2 RTTmax RTTmin RTTst"),
-    "networks and addresses": ("ADSL CDMA DOCSIS DSL IP IPv4 IPv6 IX LA LTE OC QUIC TCP TLS UDP Wi-Fi WiFi"),
+    "networks and addresses": (
+        "ADSL CDMA DOCSIS DSL IP IPv4 IPv6 IX LA LTE OC QUIC SYN TCP TLS UDP Wi-Fi WiFi"
+    ),
     "where something was published": (
         "ATC BCP CCR FCC ICNP IETF IMC INFCOM INFOCOM MobiSys RFC SIGCOMM USENIX WWW"
     ),

@@ -7,7 +7,7 @@ use ackclock_units::{Rate, Span};
 
 use crate::complete::First;
 use crate::keys::{FILE, MOST_FLOWS};
-use crate::link::LONGEST;
+use crate::model::LONGEST;
 use crate::model::{Arrivals, Flow, Run, Sample, Scenario};
 use crate::read::{Read, Table};
 use crate::tcp::Tcp;

@@ -1,5 +1,6 @@
 //! From a tree to checked events: changes of links during a run.
 
+mod kinds;
 mod parts;
 mod repeat;
 mod request;
@@ -9,7 +10,6 @@ use std::collections::BTreeMap;
 use ackclock_units::Span;
 
 use crate::applications;
-use crate::keys::FILE;
 use crate::link::Square;
 use crate::model::{Event, Flow, Run, When};
 use crate::read::{Read, Table};
@@ -45,7 +45,11 @@ pub fn events(
     let names = topology.numbers();
     let request = tables
         .iter()
-        .map(|event| EventRequest::read(event, run, &names, &parts))
+        .map(|event| {
+            EventRequest::read(event, run, &names, |path| {
+                parts.find(path).map(|(part, rest)| (part, path.len() - rest.len()))
+            })
+        })
         .collect::<Read<Vec<_>>>()?;
     let repeats = Repeats::read(&tables, &request, &mut parts)?;
     let flow_names: BTreeMap<&str, usize> =
@@ -132,28 +136,6 @@ fn when(
     }
 }
 
-/// The path with the name of a link turned into its index in the file.
-fn resolve(event: &Table<'_>, path: &str, links: &BTreeMap<&str, usize>) -> Read<String> {
-    let mut parts: Vec<&str> = path.split('.').collect();
-    let first = parts.first().copied();
-    if !matches!(first, Some("dumbbell" | "parking_lot" | "link")) {
-        let problem = "expected a key of a link, such as dumbbell.loss.rate or link.NAME.delay";
-        return Err(event.refuse("set", problem));
-    }
-    let number;
-    if first == Some("link")
-        && let Some(name) = parts.get_mut(1)
-        && let Some(index) = links.get(name)
-    {
-        number = (index / 2).to_string();
-        *name = &number;
-        if index % 2 == 1 {
-            parts.insert(2, "reverse");
-        }
-    }
-    Ok(parts.join("."))
-}
-
 fn waves(table: &Table<'_>, run: &Run, topology: &Topology) -> Read<Vec<Event>> {
     let mut events: Vec<Event> = Vec::new();
     let mut count = 0;
@@ -198,9 +180,4 @@ impl When {
             }
         }
     }
-}
-
-/// Opens a whole tree, for what only the whole of it can refuse.
-fn reopened<'n>(root: &'n Node, file: &'n str) -> Read<Table<'n>> {
-    Table::open(root, "", file, &FILE)
 }

@@ -8,8 +8,8 @@ use ackclock_units::{Bytes, Packets, Rate, Span};
 
 use crate::files::lines;
 use crate::model::{
-    Aggregation, Codel, DropSpacing, DualPi2, Event, Limit, Link, Loss, Noise, NoiseKind, Policer, Queue,
-    RateTrace, Red, Shared, Threshold,
+    Aggregation, Codel, DropSpacing, DualPi2, Event, LONGEST, Limit, Link, Loss, Noise, NoiseKind, Policer,
+    Queue, RateTrace, Red, Shared, Threshold,
 };
 use crate::read::{Read, Table};
 use crate::series::{Quantity, Series};
@@ -17,8 +17,6 @@ use loss::own_loss;
 
 /// Length of a reverse queue unless the scenario says otherwise: long enough that no ACK is lost.
 const REVERSE_PACKETS: u64 = 1000;
-/// Longest delay of a link.
-pub const LONGEST: Span = Span::from_seconds(180 * 24 * 3600);
 /// Bits sent per opportunity of a rate trace.
 const OPPORTUNITY_BITS: u64 = 1500 * 8;
 /// DualPI2's probability does not move more often: each step costs time in a simulation, too.

@@ -6,7 +6,7 @@ use ackclock_units::{Rate, Span};
 
 use crate::files::{meaning, named};
 use crate::keys::Form;
-use crate::model::{Change, Event, Loss, When};
+use crate::model::{Change, Event, LONGEST, Loss, When};
 use crate::read::{Read, Table};
 use crate::tree::Content;
 use crate::value::Value;
@@ -289,9 +289,7 @@ fn check(quantity: Quantity, value: f64) -> Result<f64, String> {
     match quantity {
         Quantity::Rate if value > 0.0 && value < 1.0 => Err("is below 1 bit/s; 0 is an outage".to_owned()),
         Quantity::Rate if value > 1e18 => Err("must be at most 1e18 bit/s".to_owned()),
-        Quantity::Delay if value > crate::link::LONGEST.0 as f64 => {
-            Err("must be at most 180 days".to_owned())
-        }
+        Quantity::Delay if value > LONGEST.0 as f64 => Err("must be at most 180 days".to_owned()),
         Quantity::Loss if value > 1.0 => {
             Err(format!("must lie between 0 % and 100 %, is {} %", value * 100.0))
         }

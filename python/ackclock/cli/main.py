@@ -265,7 +265,8 @@ class _Unread(io.FileIO):
 def _outlive_readers() -> None:
     """Let a verb finish when nobody reads its output any more: its status must not depend on the reader."""
     stream = sys.stdout
-    if isinstance(stream, io.TextIOWrapper) and not stream.isatty():
+    # Another one, for a stream that was closed, would end with its object.
+    if stream is sys.__stdout__ and isinstance(stream, io.TextIOWrapper) and not stream.isatty():
         binary = io.BufferedWriter(_Unread(stream.fileno(), "w", closefd=False))
         sys.stdout = io.TextIOWrapper(binary, stream.encoding, stream.errors)
 

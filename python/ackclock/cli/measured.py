@@ -55,7 +55,7 @@ def path(files: tuple[Path, ...], rtt: str | None, output: Path | None, as_json:
     # What was made is a scenario, in the words of the engine if it is not.
     engine.parse(text, "path.toml" if output is None else str(output))
     if output is not None:
-        storage.write_text(output, text)
+        storage.write_sealed(output, text)
     if as_json:
         print(json.dumps([asdict(fact) for fact in known]))
     else:

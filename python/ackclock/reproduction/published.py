@@ -146,6 +146,11 @@ def read(folder: Path) -> dict[str, Published]:
     }
 
 
+CHANGED = ("bic-linux", "westwood-linux", "reno-ns2")
+"""Controls and a recovery that have changed since results were published: their runs differ until all are
+made again."""
+
+
 def is_older(record: ArtefactRecord) -> bool:
     """Return whether an artefact's runs were measured by other rules than today's."""
     return bool(record["cases"]) and record.get("rules") != engine.RULES

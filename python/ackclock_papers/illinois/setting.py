@@ -118,6 +118,9 @@ def flow(
     params: build.Table = {} if beta is None else {"beta_min": beta, "beta_max": beta}
     if control == "Illinois" and not setting["backoff_ends_wait"]:
         params["backoff_ends_wait"] = False
+    if control == "BIC":
+        # The kernel of the paper's time, before 4.0.
+        params["whole_counts"] = False
     if params:
         entry["params"] = params
     return entry

@@ -5,12 +5,11 @@ use std::rc::Rc;
 
 use ackclock_units::{Rate, Span};
 
-use super::reopened;
-use super::repeat::differing;
+use super::kinds::differing;
 use super::request::EventRequest;
 use crate::keys::{DUMBBELL, FILE, Form, LINK, PARKING_LOT, Section};
-use crate::link::{Changing, LONGEST, pair};
-use crate::model::{Change, Link, Loss, Queue};
+use crate::link::{Changing, pair};
+use crate::model::{Change, LONGEST, Link, Loss, Queue};
 use crate::read::{Read, Refusal, Table};
 use crate::topology::{Topology, own_name};
 use crate::tree::{Content, Node};
@@ -363,4 +362,9 @@ impl Plain {
             }
         }
     }
+}
+
+/// Opens a whole tree, for what only the whole of it can refuse.
+pub fn reopened<'n>(root: &'n Node, file: &'n str) -> Read<Table<'n>> {
+    Table::open(root, "", file, &FILE)
 }

@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use ackclock_units::Span;
 
-use super::parts::Parts;
-use super::resolve;
 use crate::model::Run;
 use crate::read::{Read, Table};
 use crate::tree::{Content, Node};
@@ -29,12 +27,13 @@ pub struct EventRequest<'a> {
 }
 
 impl<'a> EventRequest<'a> {
-    /// Reads the event in `event`; `links` has the numbers of the links by their names.
+    /// Reads the event in `event`; `links` has the numbers of the links by their names, and `find` returns the table of
+    /// links that a path is in, and where its rest begins.
     pub fn read(
         event: &Table<'a>,
         run: &Run,
         links: &BTreeMap<&str, usize>,
-        parts: &Parts<'_>,
+        find: impl Fn(&str) -> Option<(usize, usize)>,
     ) -> Read<EventRequest<'a>> {
         let path: String = event.need("set")?;
         let path = resolve(event, &path, links)?;
@@ -65,8 +64,8 @@ impl<'a> EventRequest<'a> {
             }
             _ => (vec![to], false),
         };
-        let (part, rest) = match parts.find(&path) {
-            Some((part, rest)) => (Some(part), path.len() - rest.len()),
+        let (part, rest) = match find(&path) {
+            Some((part, rest)) => (Some(part), rest),
             None => (None, path.len()),
         };
         let request = EventRequest { path, part, rest, values, random, every };
@@ -109,4 +108,26 @@ impl<'a> EventRequest<'a> {
         }
         None
     }
+}
+
+/// The path with the name of a link turned into its index in the file.
+fn resolve(event: &Table<'_>, path: &str, links: &BTreeMap<&str, usize>) -> Read<String> {
+    let mut parts: Vec<&str> = path.split('.').collect();
+    let first = parts.first().copied();
+    if !matches!(first, Some("dumbbell" | "parking_lot" | "link")) {
+        let problem = "expected a key of a link, such as dumbbell.loss.rate or link.NAME.delay";
+        return Err(event.refuse("set", problem));
+    }
+    let number;
+    if first == Some("link")
+        && let Some(name) = parts.get_mut(1)
+        && let Some(index) = links.get(name)
+    {
+        number = (index / 2).to_string();
+        *name = &number;
+        if index % 2 == 1 {
+            parts.insert(2, "reverse");
+        }
+    }
+    Ok(parts.join("."))
 }

@@ -124,7 +124,7 @@ const fn series(unit: &'static str) -> [Key; 10] {
             "file",
             Form::File,
             REQUIRED,
-            "a table in CSV or TSV, with or without a header; lines that begin with # do not count",
+            "a table in CSV or tab-separated, with or without a header; lines that begin with # do not count",
         ),
         key("column", Form::Column, "(2; with every 1)", "where the values are"),
         key("time", Form::Column, "(1)", "where the times are; they count from the first line on"),

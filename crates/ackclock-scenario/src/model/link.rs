@@ -8,6 +8,9 @@ use serde::Serialize;
 use super::Shared;
 use crate::words::words;
 
+/// Longest delay of a link.
+pub const LONGEST: Span = Span::from_seconds(180 * 24 * 3600);
+
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Link {
