@@ -70,8 +70,11 @@ fn requests(table: &Table<'_>, duration: Span) -> Read<Requests> {
     })
 }
 
+/// When requests are made, and their sizes.
+type RequestList = Shared<Vec<(Span, Bytes)>>;
+
 /// The requests of a list or of a file, and the key that has them.
-fn listed(table: &Table<'_>) -> Read<Option<(&'static str, Shared<Vec<(Span, Bytes)>>)>> {
+fn listed(table: &Table<'_>) -> Read<Option<(&'static str, RequestList)>> {
     let file: Option<String> = table.get("file")?;
     let schedule: Option<Schedule> = table.get("schedule")?;
     let (key, list) = match (file, schedule) {

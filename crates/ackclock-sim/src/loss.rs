@@ -119,8 +119,8 @@ impl LossModel {
                 let state = self.state.as_mut().expect("a state that changes in time");
                 while state.until <= now {
                     state.is_bad = !state.is_bad;
-                    state.until =
-                        state.until + time_in(&mut state.stream, if state.is_bad { *bad } else { *good });
+                    let mean = if state.is_bad { *bad } else { *good };
+                    state.until += time_in(&mut state.stream, mean);
                 }
                 self.streams[flow].unit() < if state.is_bad { *loss_bad } else { *loss_good }
             }
