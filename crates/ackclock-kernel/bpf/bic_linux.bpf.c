@@ -32,7 +32,7 @@ inline_always void control_start(struct control *control)
 }
 
 /* The window in whole packets: n times 1/n of a packet are one, whatever rounding makes of them. */
-inline_always u32 whole(u64 window)
+inline_always u32 whole_packets(u64 window)
 {
 	return (window + (PACKET >> 12)) >> 32;
 }
@@ -40,7 +40,7 @@ inline_always u32 whole(u64 window)
 /* ACKs per packet of growth. */
 inline_always u32 count(const struct control *control)
 {
-	u32 window = whole(control->base.window), last_max = control->last_max, distance, found;
+	u32 window = whole_packets(control->base.window), last_max = control->last_max, distance, found;
 	u64 slow = (u64)window * SMOOTH_PART / B;
 
 	if (window <= LOW_WINDOW)
@@ -77,7 +77,7 @@ inline_always void control_ack(struct control *control, const struct ack *ack)
 	if (!growth)
 		return;
 	acks = count(control);
-	if (whole(base->window) > LOW_WINDOW) {
+	if (whole_packets(base->window) > LOW_WINDOW) {
 		acks = 16ULL * acks / control->ack_ratio;
 		if (!acks)
 			acks = 1;
@@ -87,12 +87,12 @@ inline_always void control_ack(struct control *control, const struct ack *ack)
 
 inline_always u32 control_keep(const struct control *control, u64 now)
 {
-	return whole(control->base.window) <= LOW_WINDOW ? ONE / 2 : KEEP;
+	return whole_packets(control->base.window) <= LOW_WINDOW ? ONE / 2 : KEEP;
 }
 
 inline_always void note_maximum(struct control *control, u64 lost_at)
 {
-	u32 window = whole(lost_at);
+	u32 window = whole_packets(lost_at);
 
 	control->last_max = window < control->last_max ? CONVERGENCE(window) : window;
 }
