@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { deflateRawSync } from "node:zlib";
+import { Run, Scenario, initSync, register } from "../engine/engine.js";
+import { BASE } from "../src/own.ts";
 import { LAB, browser, done, open, rerun } from "./browser.ts";
 
 browser();
@@ -65,4 +67,28 @@ test("measure", async () => {
   });
   say("memory of the page after a run of 1200 s", await memory(), "MB");
   await page.close();
+});
+
+/** Nanoseconds of processor time per packet of 30 s of a flow at 100 Mbit/s. */
+function packetTime(controller: string): number {
+  const alone = { run: { duration: "30 s" }, dumbbell: path, flow: [flow(controller)] };
+  const run = new Run(Scenario.read(JSON.stringify(alone), true, "{}"), 0, false);
+  const before = process.cpuUsage();
+  while (!run.advance(1_000_000));
+  const { user, system } = process.cpuUsage(before);
+  return ((user + system) * 1e3) / run.packets();
+}
+
+test("measure a control that is written in the page", () => {
+  initSync({ module: readFileSync(join(LAB, "engine/engine_bg.wasm")) });
+  const text = `class Control extends Base {
+    onAck(ack) { const growth = this.grow(ack); this.window += growth / this.window; }
+    onLoss(loss) { this.cutTo(this.window / 2); }
+  }`;
+  register(new Function(`"use strict"; ${BASE} ${text}; return Control;`)() as never);
+  packetTime("reno");
+  for (const repetition of [1, 2, 3]) {
+    const [builtIn, own] = [packetTime("reno"), packetTime("own")];
+    say(`pair ${repetition}: time per packet with an own Reno over the built-in one`, own / builtIn, "");
+  }
 });

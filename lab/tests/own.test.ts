@@ -9,7 +9,25 @@ import type { JsonObject, Summary } from "../src/messages.ts";
 import { BASE } from "../src/own.ts";
 import { LAB } from "./native.ts";
 
+/** Calls from the engine into JavaScript. */
+let crossings = 0;
+
+/** An instance of the engine whose calls into JavaScript are counted. */
+function countedInstance(module: WebAssembly.Module, imports: WebAssembly.Imports): WebAssembly.Instance {
+  const counted = Object.entries(imports).map(([name, functions]) => {
+    const wrapped = Object.entries(functions).map(([key, value]) => {
+      if (typeof value !== "function") return [key, value];
+      return [key, (...given: unknown[]) => { crossings += 1; return value(...given); }];
+    });
+    return [name, Object.fromEntries(wrapped)];
+  });
+  return new Instance(module, Object.fromEntries(counted));
+}
+
+const { Instance } = WebAssembly;
+WebAssembly.Instance = countedInstance as never;
 initSync({ module: readFileSync(join(LAB, "engine/engine_bg.wasm")) });
+WebAssembly.Instance = Instance;
 
 const make = (text: string): object => new Function(`"use strict"; ${BASE} ${text}; return Control;`)() as object;
 
@@ -205,6 +223,47 @@ test("losses are reported one by one, with delivery rates and restarts", () => {
   assert.ok(told["lost"]! > 0 && told["sampled"]! > 0 && told["restarts"]! > 0);
   // Every loss is counted by the acknowledgement after it, except for those after the last.
   assert.ok(told["counted"]! <= told["lost"]! && told["lost"]! - told["counted"]! < 50);
+});
+
+test("an acknowledgement is one call into JavaScript", () => {
+  register(make(`class Control extends Base {
+    constructor(start) { super(start); globalThis.ackclockAcks = 0; }
+    onAck(ack) { globalThis.ackclockAcks += 1; const growth = this.grow(ack); this.window += growth / this.window; }
+    onLoss(loss) { this.cutTo(this.window / 2); }
+  }`) as never);
+  const scenario = { ...path("own"), flow: [{ controller: "own", rtt: "50 ms" }] };
+  const read = Scenario.read(JSON.stringify(scenario), true, "{}");
+  const run = new Run(read, 0, false);
+  const before = crossings;
+  while (!run.advance(1_000_000));
+  const during = crossings - before;
+  const { flows } = JSON.parse(run.finish()) as Summary;
+  const { ackclockAcks: acks } = globalThis as unknown as { ackclockAcks: number };
+  // 10 Mbit/s are 25 000 packets in 20 s, each acknowledged. Further calls: at losses, their ends, timeouts.
+  const rare = 3 * (Number(flows[0]!["loss_events"]) + Number(flows[0]!["timeouts"]));
+  assert.ok(acks > 20_000);
+  assert.ok(during >= acks && during <= acks + rare, `${during} calls for ${acks} acknowledgements`);
+});
+
+test("a control whose window is a word, or that has no method, ends the run with a sentence", () => {
+  const sentences: Record<string, RegExp> = {
+    'constructor(start) { super(start); } onAck(ack) { this.window = "12"; } onLoss(loss) {}': /window is string, not a number/,
+    "onAck(ack) { this.window = 0.5; } onLoss(loss) {}": /window is 0.5; a window is a finite number/,
+    "onAck(ack) { this.window = Infinity; } onLoss(loss) {}": /window is Infinity; a window is a finite number/,
+    "onAck(ack) { this.ssthresh = NaN; } onLoss(loss) {}": /ssthresh is NaN/,
+    "onAck(ack) { this.pacing_rate = 0; } onLoss(loss) {}": /pacing_rate: give packets per second above 0/,
+    "onAck(ack) {} onLoss = 5;": /the control has no method onLoss/,
+    "onAck(ack) { throw new Error('mine'); } onLoss(loss) {}": /mine/,
+  };
+  for (const [text, sentence] of Object.entries(sentences)) {
+    // A loss must come: the window grows beyond any queue.
+    const grows = text.includes("onLoss = 5") ? text.replace("onAck(ack) {}", "onAck(ack) { this.window += 1; }") : text;
+    register(make(`class Control extends Base { ${grows} }`) as never);
+    assert.throws(() => digest(path("own")), sentence);
+  }
+  // The next run is not held responsible, and one without an ssthresh keeps that of its start.
+  register(make("class Control { constructor(start) { this.window = 5; } onAck(ack) {} onLoss(loss) {} onTimeout(timeout) {} }") as never);
+  assert.equal(digest(path("own")).length, 16);
 });
 
 test("a quantum that is not a whole number of packets is refused", () => {

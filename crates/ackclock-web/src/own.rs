@@ -4,12 +4,14 @@
 //! Nothing may leap over the engine's frames, so what a method throws is kept, the control stays as it is, and the run
 //! ends at the next look at [`thrown`].
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{Build, Check, Entry, NamedValues, check};
-use ackclock_cc::{Decision, Domain, Ecn, HyStart, Parameter, ParameterError, Signal, Start, Value, Wants};
-use ackclock_units::{PacketRate, Packets, Time, Window};
+use ackclock_cc::{
+    Decision, Domain, Ecn, HyStart, Parameter, ParameterError, RateSample, Signal, Start, Value, Wants,
+};
+use ackclock_units::{PacketRate, Packets, Span, Time, Window};
 use js_sys::{Array, Function, Object, Reflect};
 use wasm_bindgen::prelude::*;
 
@@ -17,13 +19,10 @@ use crate::{catalogue, set};
 
 /// Its name in scenarios.
 const NAME: &str = "own";
-/// No quantum is larger, packets: every whole number up to here is exact.
-const LARGEST_QUANTUM: f64 = 9_007_199_254_740_992.0;
 
 thread_local! {
     static THROWN: RefCell<Option<JsValue>> = const { RefCell::new(None) };
     static CLASSES: RefCell<Vec<Class>> = const { RefCell::new(Vec::new()) };
-    static OBJECTS: RefCell<Vec<JsValue>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The exception of a control since the last call.
@@ -58,9 +57,78 @@ fn wants_of(class: &JsValue) -> Result<Wants, JsValue> {
     })
 }
 
+#[wasm_bindgen(module = "/src/own.js")]
+extern "C" {
+    fn prepare(memory: JsValue, decision: u32);
+    #[wasm_bindgen(catch)]
+    fn make(
+        class: &Function,
+        parameters: Object,
+        window: f64,
+        ssthresh: f64,
+        hystart: bool,
+        seed: f64,
+    ) -> Result<u32, JsValue>;
+    #[wasm_bindgen(catch)]
+    fn copy(control: u32) -> Result<u32, JsValue>;
+    fn release(control: u32);
+    #[wasm_bindgen(js_name = thrown)]
+    fn caught() -> JsValue;
+    fn internal(control: u32, name: &str) -> f64;
+    fn ack(
+        control: u32,
+        now_s: f64,
+        growth: f64,
+        credit: f64,
+        delivered: f64,
+        rtt_s: f64,
+        in_flight: f64,
+        round: f64,
+        window_limited: bool,
+        recovering: bool,
+        lost: f64,
+        marked: f64,
+        round_limited: bool,
+        has_rate: bool,
+        rate_delivered: f64,
+        interval_s: f64,
+        application_limited: bool,
+        prior_delivered: f64,
+        tx_in_flight: f64,
+        rate_lost: f64,
+    ) -> bool;
+    fn loss(control: u32, now_s: f64, ecn: bool, window: f64, ssthresh: f64) -> bool;
+    fn timeout(control: u32, now_s: f64, first: bool, window: f64, ssthresh: f64) -> bool;
+    fn lost(
+        control: u32,
+        now_s: f64,
+        tx_in_flight: f64,
+        lost_since_sent: f64,
+        application_limited: bool,
+    ) -> bool;
+    fn signal(control: u32, name: &str, value: f64) -> bool;
+}
+
+/// In the place of a sample that there is not.
+const NO_RATE: RateSample = RateSample {
+    delivered: Packets(0),
+    interval: Span::ZERO,
+    application_limited: false,
+    prior_delivered: Packets(0),
+    tx_in_flight: Packets(0),
+    lost: Packets(0),
+};
+
+/// Where `own.js` writes window, ssthresh, pacing rate and quantum.
+type Answer = [Cell<f64>; 4];
+
+thread_local! {
+    static ANSWER: Answer = const { [const { Cell::new(0.0) }; 4] };
+}
+
 /// One control of one flow; the object itself stays with the thread, because a control may go to another one.
 struct JavaScriptControl {
-    object: usize,
+    object: u32,
     internals: &'static [&'static str],
     wants: Wants,
     decision: Decision,
@@ -70,45 +138,18 @@ fn get(object: &JsValue, name: &str) -> Result<JsValue, JsValue> {
     Reflect::get(object, &name.into())
 }
 
-fn number(object: &JsValue, name: &str) -> Result<f64, JsValue> {
-    let value = get(object, name)?;
-    value.as_f64().ok_or_else(|| {
-        js_sys::TypeError::new(&format!(
-            "{name} is {}, not a number",
-            value.js_typeof().as_string().unwrap_or_default()
-        ))
-        .into()
-    })
-}
-
 fn refused(problem: &str) -> JsValue {
     js_sys::RangeError::new(problem).into()
 }
 
-fn object_of(fields: &[(&str, JsValue)]) -> JsValue {
-    let object = Object::new();
-    for (name, value) in fields {
-        set(&object, name, value);
-    }
-    object.into()
-}
-
 impl JavaScriptControl {
-    fn new(class: &Class, object: JsValue) -> Result<Self, JsValue> {
+    /// A control that was made, with its first decision: without an ssthresh it has none.
+    fn new(internals: &'static [&'static str], wants: Wants, object: u32) -> Self {
         let nothing =
             Decision { window: Window(1.0), ssthresh: Window::UNLIMITED, pacing_rate: None, quantum: None };
-        let index = OBJECTS.with_borrow_mut(|objects| {
-            objects.push(object.clone());
-            objects.len() - 1
-        });
-        let mut own = JavaScriptControl {
-            object: index,
-            internals: class.internals,
-            wants: class.wants,
-            decision: nothing,
-        };
-        own.decide(&object)?;
-        Ok(own)
+        let mut own = JavaScriptControl { object, internals, wants, decision: nothing };
+        own.decide();
+        own
     }
 
     fn build(class: &Class, values: NamedValues<'_>, start: Start) -> Result<Self, JsValue> {
@@ -121,149 +162,77 @@ impl JavaScriptControl {
             };
             set(&parameters, name, &value);
         }
-        let start = object_of(&[
-            ("window", start.window.0.into()),
-            ("ssthresh", start.ssthresh.0.into()),
-            ("hystart", (start.hystart == HyStart::PlusPlus).into()),
-            // A number holds 53 bits; as good a seed as 64.
-            ("seed", ((start.seed >> 11) as f64).into()),
-        ]);
-        JavaScriptControl::new(class, Reflect::construct(&class.class, &Array::of2(&start, &parameters))?)
+        set_threshold(Window::UNLIMITED);
+        // A number holds 53 bits; as good a seed as 64.
+        let seed = (start.seed >> 11) as f64;
+        let hystart = start.hystart == HyStart::PlusPlus;
+        let object = make(&class.class, parameters, start.window.0, start.ssthresh.0, hystart, seed)?;
+        Ok(JavaScriptControl::new(class.internals, class.wants, object))
     }
 
-    /// Reads window, ssthresh, pacing rate and quantum.
-    fn decide(&mut self, object: &JsValue) -> Result<(), JsValue> {
-        let window = number(object, "window")?;
-        if !(window.is_finite() && window >= 1.0) {
-            return Err(refused(&format!(
-                "window is {window}; a window is a finite number of packets, at least 1"
-            )));
-        }
-        self.decision.window = Window(window);
-        if !get(object, "ssthresh")?.is_undefined() {
-            let ssthresh = number(object, "ssthresh")?;
-            if ssthresh.is_nan() {
-                return Err(refused("ssthresh is NaN; give packets, or Infinity"));
-            }
-            self.decision.ssthresh = Window(ssthresh);
-        }
-        let rate = get(object, "pacing_rate")?;
-        self.decision.pacing_rate = if rate.is_undefined() || rate.is_null() {
-            None
-        } else {
-            let rate = number(object, "pacing_rate")?;
-            if !(rate.is_finite() && rate > 0.0) {
-                return Err(refused("pacing_rate: give packets per second above 0, or null"));
-            }
-            Some(PacketRate(rate))
+    /// Reads what `own.js` has checked and written.
+    fn decide(&mut self) {
+        let [window, ssthresh, rate, quantum] = ANSWER.with(|answer| answer.each_ref().map(Cell::get));
+        self.decision = Decision {
+            window: Window(window),
+            ssthresh: Window(ssthresh),
+            pacing_rate: (rate > 0.0).then_some(PacketRate(rate)),
+            quantum: (quantum > 0.0).then_some(Packets(quantum as u64)),
         };
-        let quantum = get(object, "quantum")?;
-        self.decision.quantum = if quantum.is_undefined() || quantum.is_null() {
-            None
-        } else {
-            let quantum = number(object, "quantum")?;
-            if !(1.0..=LARGEST_QUANTUM).contains(&quantum) || quantum.fract() != 0.0 {
-                return Err(refused("quantum: give a whole number of packets, at least 1, or null"));
-            }
-            Some(Packets(quantum as u64))
-        };
-        Ok(())
     }
 
-    fn object(&self) -> JsValue {
-        OBJECTS.with_borrow(|objects| objects.get(self.object).cloned().unwrap_or_default())
-    }
-
-    /// Notes window and threshold before a loss event or first timeout in a control that has a place for them: the base
-    /// class goes back to them when the loss turns out to be none.
-    fn remember(&self, object: &JsValue) -> Result<(), JsValue> {
-        if !get(object, "before")?.is_undefined() {
-            let before = Array::of2(&self.decision.window.0.into(), &self.decision.ssthresh.0.into());
-            set(object.unchecked_ref(), "before", &before);
-        }
-        Ok(())
-    }
-
-    fn tell(&mut self, now: Time, signal: Signal) -> Result<(), JsValue> {
-        let object = self.object();
-        let now_s = JsValue::from_f64(now.as_seconds());
-        let call = |name: &str, argument: &JsValue, is_optional: bool| -> Result<(), JsValue> {
-            let method = get(&object, name)?;
-            if is_optional && method.is_undefined() {
-                return Ok(());
-            }
-            let method: Function = method
-                .dyn_into()
-                .map_err(|_| js_sys::TypeError::new(&format!("the control has no method {name}")))?;
-            method.call1(&object, argument).map(drop)
-        };
+    /// Passes a signal on; returns whether the control has answered.
+    fn pass_on(&self, now: Time, signal: Signal) -> bool {
+        let (object, now_s) = (self.object, now.as_seconds());
+        let (window, ssthresh) = (self.decision.window.0, self.decision.ssthresh.0);
+        set_threshold(self.decision.ssthresh);
         match signal {
-            Signal::Ack(ack) => {
-                let rate = ack.rate.map(|rate| rate.delivered.0 as f64 / rate.interval.as_seconds());
-                let rate = rate.filter(|rate| rate.is_finite());
-                let sample = ack.rate.map_or(JsValue::NULL, |rate| {
-                    object_of(&[
-                        ("delivered", (rate.delivered.0 as f64).into()),
-                        ("interval_s", rate.interval.as_seconds().into()),
-                        ("application_limited", rate.application_limited.into()),
-                        ("prior_delivered", (rate.prior_delivered.0 as f64).into()),
-                        ("tx_in_flight", (rate.tx_in_flight.0 as f64).into()),
-                        ("lost", (rate.lost.0 as f64).into()),
-                    ])
-                });
-                let report = object_of(&[
-                    ("now_s", now_s),
-                    ("growth", ack.growth().into()),
-                    ("credit", ack.credit.into()),
-                    ("delivered", (ack.delivered.0 as f64).into()),
-                    ("rtt_s", ack.rtt.map_or(JsValue::NULL, |rtt| rtt.as_seconds().into())),
-                    ("in_flight", (ack.in_flight.0 as f64).into()),
-                    ("round", (ack.round as f64).into()),
-                    ("window_limited", ack.window_limited.into()),
-                    ("recovering", ack.recovering.into()),
-                    ("delivery_rate", rate.map_or(JsValue::NULL, JsValue::from_f64)),
-                    ("rate", sample),
-                    ("lost", (ack.lost.0 as f64).into()),
-                    ("marked", (ack.marked.0 as f64).into()),
-                    ("round_limited", ack.round_limited.into()),
-                ]);
-                call("onAck", &report, false)?;
+            Signal::Ack(report) => {
+                let rate = report.rate.unwrap_or(NO_RATE);
+                ack(
+                    object,
+                    now_s,
+                    report.growth(),
+                    report.credit,
+                    report.delivered.0 as f64,
+                    report.rtt.map_or(f64::NAN, |rtt| rtt.as_seconds()),
+                    report.in_flight.0 as f64,
+                    report.round as f64,
+                    report.window_limited,
+                    report.recovering,
+                    report.lost.0 as f64,
+                    report.marked.0 as f64,
+                    report.round_limited,
+                    report.rate.is_some(),
+                    rate.delivered.0 as f64,
+                    rate.interval.as_seconds(),
+                    rate.application_limited,
+                    rate.prior_delivered.0 as f64,
+                    rate.tx_in_flight.0 as f64,
+                    rate.lost.0 as f64,
+                )
             }
-            Signal::Loss { ecn } => {
-                self.remember(&object)?;
-                call("onLoss", &object_of(&[("now_s", now_s), ("ecn", ecn.into())]), false)?
-            }
-            Signal::Timeout { first } => {
-                if first {
-                    self.remember(&object)?;
-                }
-                call("onTimeout", &object_of(&[("now_s", now_s), ("first", first.into())]), false)?;
-            }
-            Signal::Recovered => call("onRecovered", &now_s, true)?,
-            Signal::Undo => call("onUndo", &now_s, true)?,
-            Signal::Idle => call("onIdle", &now_s, true)?,
-            Signal::Moderated { window } => call("onModerated", &(window.0 as f64).into(), true)?,
-            Signal::Lost(lost) => {
-                let report = object_of(&[
-                    ("now_s", now_s),
-                    ("tx_in_flight", (lost.tx_in_flight.0 as f64).into()),
-                    ("lost_since_sent", (lost.lost_since_sent.0 as f64).into()),
-                    ("application_limited", lost.application_limited.into()),
-                ]);
-                call("onLost", &report, true)?;
-            }
-            Signal::Restart => call("onRestart", &now_s, true)?,
+            Signal::Loss { ecn } => loss(object, now_s, ecn, window, ssthresh),
+            Signal::Timeout { first } => timeout(object, now_s, first, window, ssthresh),
+            Signal::Recovered => self::signal(object, "onRecovered", now_s),
+            Signal::Undo => self::signal(object, "onUndo", now_s),
+            Signal::Idle => self::signal(object, "onIdle", now_s),
+            Signal::Restart => self::signal(object, "onRestart", now_s),
+            Signal::Moderated { window } => self::signal(object, "onModerated", window.0 as f64),
+            Signal::Lost(packet) => lost(
+                object,
+                now_s,
+                packet.tx_in_flight.0 as f64,
+                packet.lost_since_sent.0 as f64,
+                packet.application_limited,
+            ),
         }
-        self.decide(&object)
     }
+}
 
-    fn duplicated(&self) -> Result<Self, JsValue> {
-        let object = self.object();
-        let state = Object::assign(&Object::new(), object.unchecked_ref());
-        let copy = Object::create(&Object::get_prototype_of(&object));
-        let class = Class { class: Function::default(), internals: self.internals, wants: self.wants };
-        JavaScriptControl::new(&class, Object::assign(&copy, &state).into())
-    }
+/// Sets what a control without an ssthresh keeps.
+fn set_threshold(ssthresh: Window) {
+    ANSWER.with(|answer| answer[1].set(ssthresh.0));
 }
 
 /// Keeps the first thing that is thrown.
@@ -273,12 +242,20 @@ fn keep(error: JsValue) {
     });
 }
 
+impl Drop for JavaScriptControl {
+    fn drop(&mut self) {
+        release(self.object);
+    }
+}
+
 impl ErasedController for JavaScriptControl {
     fn on(&mut self, now: Time, signal: Signal) -> Decision {
-        if THROWN.with_borrow(Option::is_none)
-            && let Err(error) = self.tell(now, signal)
-        {
-            keep(error);
+        if THROWN.with_borrow(Option::is_none) {
+            if self.pass_on(now, signal) {
+                self.decide();
+            } else {
+                keep(caught());
+            }
         }
         self.decision
     }
@@ -289,7 +266,7 @@ impl ErasedController for JavaScriptControl {
 
     fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         for name in self.internals {
-            visit(name, number(&self.object(), name).unwrap_or(f64::NAN));
+            visit(name, internal(self.object, name));
         }
     }
 
@@ -298,10 +275,37 @@ impl ErasedController for JavaScriptControl {
     }
 
     fn duplicate(&self) -> Box<dyn ErasedController> {
-        Box::new(self.duplicated().unwrap_or_else(|error| {
-            keep(error);
-            JavaScriptControl { internals: &[], ..*self }
-        }))
+        set_threshold(self.decision.ssthresh);
+        match copy(self.object) {
+            Ok(object) => Box::new(JavaScriptControl::new(self.internals, self.wants, object)),
+            Err(error) => {
+                keep(error);
+                Box::new(Stopped(self.decision))
+            }
+        }
+    }
+}
+
+/// In the place of a control that could not be duplicated; the run ends.
+struct Stopped(Decision);
+
+impl ErasedController for Stopped {
+    fn on(&mut self, _: Time, _: Signal) -> Decision {
+        self.0
+    }
+
+    fn decision(&self) -> Decision {
+        self.0
+    }
+
+    fn internals(&self, _: &mut dyn FnMut(&'static str, f64)) {}
+
+    fn wants(&self) -> Wants {
+        Wants::NOTHING
+    }
+
+    fn duplicate(&self) -> Box<dyn ErasedController> {
+        Box::new(Stopped(self.0))
     }
 }
 
@@ -333,6 +337,7 @@ fn parameter(name: &str, default: &JsValue) -> Result<Parameter, JsValue> {
 /// When `static parameters`, `internals` or `ecn` are not of that kind.
 #[wasm_bindgen]
 pub fn register(class: Function) -> Result<(), JsValue> {
+    prepare(wasm_bindgen::memory(), ANSWER.with(|answer| answer.as_ptr() as u32));
     let mut parameters = Vec::new();
     let declared = get(&class, "parameters")?;
     if let Some(declared) = Object::try_from(&declared) {
