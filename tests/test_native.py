@@ -11,6 +11,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from polars.testing import assert_frame_equal
 
 from ackclock import _native
 from ackclock.errors import ScenarioError
@@ -23,6 +24,7 @@ from ackclock.summary import (
     SideSummary,
     Summary,
     as_json,
+    flows_table,
 )
 from conftest import BOTTLENECK
 
@@ -379,7 +381,13 @@ def test_a_summary_is_what_its_types_say() -> None:
         *("flow.0.start={ uniform = ['0 s', '1 s'] }", "flow.0.stop=2 s", "flow.0.limit=1 Mbit/s"),
         *("flow.1.bytes=1 MB", "flow.1.receive_window=64", "flow.1.initial_ssthresh=30"),
     ]
-    for settings in ([], changed):
+    # A few flows of every kind, with numbers that Python and Rust write with exponents, and words beyond ASCII.
+    every = [
+        'flow=[{ controller = "reno", name = "größte \U0001f600", start = "0.00001 s" }, { controller = "tfrc" },'
+        ' { source = "cbr", rate = "100 kbit/s" }, { source = "media", rate = "300 kbit/s" },'
+        ' { source = "web", think = "100 ms", overhead = "1 us" }, { controller = "cubic", start = "2.9999 s" }]'
+    ]
+    for settings in ([], changed, every):
         summary, _ = read(*settings).simulate()
         assert is_of(summary, Summary)
         lazy, _ = read(*settings).simulate(lazy=True)
@@ -389,6 +397,9 @@ def test_a_summary_is_what_its_types_say() -> None:
         assert pickle.loads(pickle.dumps(flows)) == flows[:] == summary["flows"]  # noqa: S301
         assert flows[-1] == summary["flows"][-1]
         assert "".join(as_json(lazy, indent=2)) == json.dumps(summary, indent=2)
+        assert "".join(as_json(lazy)) == json.dumps(summary)
+        # From arrays as from dictionaries, with the same types where every cell is empty.
+        assert_frame_equal(flows_table(lazy["flows"]), flows_table(summary["flows"]))
         # In the order in which both declare the keys.
         assert list(summary) == list(typing.get_type_hints(Summary))
         assert list(summary["flows"][0]["settings"]) == list(typing.get_type_hints(Settings))

@@ -208,6 +208,14 @@ class Flows(Sequence[FlowSummary]):
     @overload
     def __getitem__(self, places: slice, /) -> list[FlowSummary]: ...
     def __len__(self) -> int: ...
+    def firsts(self) -> list[FlowSummary]:
+        """Return the first flow of every ``[[flow]]``; all others have the settings of one of these."""
+
+    def columns(self, first: int, end: int) -> dict[str, Any]:
+        """Return the columns of the flows from `first` to before `end` as the table ``flows`` has them."""
+
+    def json(self, first: int, end: int, indent: int | None, depth: int) -> str:
+        """Return these flows as ``json.dumps`` writes them, with commas between them."""
 
 @final
 class Scenario:

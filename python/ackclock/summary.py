@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+MOST_AT_ONCE = 20_000
+"""Largest number of flows whose summaries are in memory at once while their table is built."""
+FLOWS_AT_ONCE = 100
+"""Number of flows in one part of the JSON of a summary."""
+
 Kind = Literal["window", "rate", "datagrams", "media", "web"]
 """Transfers under a window or a rate; datagrams and media without a control; pages and requests."""
 
@@ -195,6 +200,31 @@ def flow_row(flow: FlowSummary) -> dict[str, object]:
     return row | {f"whole_run_{key}": value for key, value in flow["whole_run"].items()}
 
 
+def flows_table(flows: Sequence[FlowSummary]) -> "pl.DataFrame":
+    """Return the table ``flows``; those that a run summarises when they are read never become dictionaries."""
+    import polars as pl
+
+    kinds = {float: pl.Float64, int: pl.Int64, str: pl.String}
+    schema = {name: kinds[kind] for name, kind in columns("flows").items()}
+    parts = []
+    for first in range(0, max(1, len(flows)), MOST_AT_ONCE):
+        end = first + MOST_AT_ONCE
+        if isinstance(flows, _native.Flows):
+            part = pl.DataFrame(
+                [
+                    pl.Series(name, values).cast(schema[name])
+                    for name, values in flows.columns(first, end).items()
+                ]
+            )
+        else:
+            rows = [flow_row(flow) for flow in flows[first:end]]
+            # Not every flow that was measured on a real path has all of them.
+            known = {name: schema[name] for name in dict.fromkeys(key for row in rows for key in row)}
+            part = pl.DataFrame(rows, schema=known)
+        parts.append(part)
+    return pl.concat(parts, rechunk=True)
+
+
 def as_json(summary: Summary, *, indent: int | None = None) -> Iterator[str]:
     """Yield a summary as JSON, flow by flow: all at once would need as much memory as the run.
 
@@ -223,9 +253,15 @@ def as_json(summary: Summary, *, indent: int | None = None) -> Iterator[str]:
     for key, value in summary.items():
         yield f"{before}{line(1)}{json.dumps(key)}: "
         if key == "flows" and summary["flows"]:
+            flows = summary["flows"]
             opening = "["
-            for flow in summary["flows"]:
-                yield opening + line(2) + text(flow, 2)
+            for first in range(0, len(flows), FLOWS_AT_ONCE):
+                end = first + FLOWS_AT_ONCE
+                if isinstance(flows, _native.Flows):
+                    part = flows.json(first, end, indent, 2)
+                else:
+                    part = (comma + line(2)).join(text(flow, 2) for flow in flows[first:end])
+                yield opening + line(2) + part
                 opening = comma
             yield line(1) + "]"
         else:
@@ -296,6 +332,7 @@ def empty_table(table: str) -> "pl.DataFrame":
 
 def profiles(flows: Sequence[FlowSummary]) -> str:
     """Return the profiles of the senders of flows in words, such as ``linux and ns2``; ``-`` without any."""
+    flows = flows.firsts() if isinstance(flows, _native.Flows) else flows
     # A flow that was recorded on a real path has no settings.
     settings = (flow.get("settings") for flow in flows)
     return " and ".join(dict.fromkeys(each["profile"] for each in settings if each)) or "-"

@@ -95,8 +95,9 @@ def test_a_search_saves_scenarios_that_run_again(
     (folder,) = (own / "out").glob("search=*")
     assert ackclock_here("verify", folder).returncode == 0
     assert ackclock_here("diff", folder, folder).returncode == 0
-    for adversary in (own / "out" / "found").glob("*.toml"):
-        checked = ackclock_here("evaluate", "reno", "--suite", adversary, "--dry-run")
+    adversaries = own / "out" / "found"
+    if adversaries.exists():
+        checked = ackclock_here("evaluate", "reno", "--suite", adversaries, "--dry-run")
         assert checked.returncode == 0, checked.stderr
 
 

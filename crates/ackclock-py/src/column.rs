@@ -3,7 +3,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use ackclock_trace::Column;
+use ackclock_trace::{Cells, Column};
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -42,4 +42,27 @@ pub fn as_python(py: Python<'_>, column: Column) -> PyResult<Bound<'_, PyAny>> {
     }
     let kind = column.kind().name();
     FROM_BUFFER.import(py, "numpy", "frombuffer")?.call1((Numbers(column), kind))
+}
+
+/// The cells of a column as an array where none is empty, else as a list.
+pub fn of_cells(py: Python<'_>, cells: Cells) -> PyResult<Bound<'_, PyAny>> {
+    fn full<T: Copy>(cells: &[Option<T>]) -> Option<Vec<T>> {
+        cells.iter().copied().collect()
+    }
+    let column = match &cells {
+        Cells::Whole(cells) => full(cells).map(Column::Whole),
+        Cells::Id(cells) => full(cells).map(Column::Id),
+        Cells::Real(cells) => full(cells).map(Column::Real),
+        Cells::Word(_) => None,
+    };
+    if let Some(column) = column {
+        return as_python(py, column);
+    }
+    let list = match cells {
+        Cells::Whole(cells) => PyList::new(py, cells)?,
+        Cells::Id(cells) => PyList::new(py, cells)?,
+        Cells::Real(cells) => PyList::new(py, cells)?,
+        Cells::Word(cells) => PyList::new(py, cells)?,
+    };
+    Ok(list.into_any())
 }

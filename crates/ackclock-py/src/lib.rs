@@ -4,6 +4,7 @@ mod catalogue;
 mod column;
 mod episodes;
 mod errors;
+mod json;
 mod library;
 mod own;
 mod reserve;

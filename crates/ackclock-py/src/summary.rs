@@ -6,15 +6,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use ackclock_sim::FinishedRun;
 use ackclock_sim::memory::{look_for, unwind_if_short};
 use ackclock_trace::{FlowSummary, Summary};
-use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PySlice, PyString};
-use serde_json::{Value, to_value};
+use pyo3::types::{PyDict, PyList, PyMapping, PySlice, PyString};
+use pythonize::{PythonizeMappingType, PythonizeTypes, PythonizeUnnamedMappingAdapter, pythonize_custom};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::catalogue::Everything;
 use crate::errors::SimulationError;
 use crate::own::caught;
+use crate::{column, json};
 
 /// About what the dictionary of a flow takes without its settings, bytes. Python's own allocator has no reserve.
 const BYTES_PER_FLOW: usize = 2_500;
@@ -25,7 +27,7 @@ type Settings = (Arc<Value>, Py<PyAny>);
 /// The dictionary of a summary.
 pub fn as_dict(py: Python<'_>, mut summary: Summary) -> PyResult<Bound<'_, PyDict>> {
     let summaries = take(&mut summary.flows);
-    let whole = dict(py, to_value(&summary))?;
+    let whole = data(py, &summary)?.cast_into::<PyDict>()?;
     caught(|| look_for(summaries.len() * BYTES_PER_FLOW))?;
     let flows = PyList::empty(py);
     let mut last = None;
@@ -40,7 +42,7 @@ pub fn as_dict(py: Python<'_>, mut summary: Summary) -> PyResult<Bound<'_, PyDic
 /// The dictionary of the summary of a run whose flows are summarised when they are read.
 pub fn lazily(py: Python<'_>, mut over: FinishedRun, catalogue: Everything) -> PyResult<Bound<'_, PyDict>> {
     let summary = caught(|| py.detach(|| over.summarise(&catalogue, &mut |_| ())))?;
-    let whole = dict(py, to_value(&summary))?;
+    let whole = data(py, &summary)?.cast_into::<PyDict>()?;
     whole.set_item("flows", Flows { over: Mutex::new(over), catalogue, last: Mutex::new(None) })?;
     Ok(whole)
 }
@@ -108,6 +110,56 @@ impl Flows {
         Ok((py.get_type::<PyList>().into_any(), (every,)))
     }
 
+    /// The columns of flows `first` to `end` by name: arrays, or lists where a cell may be empty and of words.
+    fn columns<'py>(&self, py: Python<'py>, first: u32, end: u32) -> PyResult<Bound<'py, PyDict>> {
+        let rows = caught(|| {
+            py.detach(|| {
+                let mut rows = FlowSummary::rows();
+                let mut over = self.over.lock().unwrap_or_else(PoisonError::into_inner);
+                for id in first..end.min(over.flows()) {
+                    unwind_if_short();
+                    over.flow(id, &self.catalogue).add_to(&mut rows);
+                }
+                rows
+            })
+        })?;
+        let columns = PyDict::new(py);
+        for (name, cells) in rows.columns() {
+            columns.set_item(name, column::of_cells(py, cells)?)?;
+        }
+        Ok(columns)
+    }
+
+    /// The flows `first` to `end` as the elements of a list in JSON, `depth` levels deep, with commas between them.
+    fn json(
+        &self,
+        py: Python<'_>,
+        first: u32,
+        end: u32,
+        indent: Option<usize>,
+        depth: usize,
+    ) -> PyResult<String> {
+        let text = caught(|| {
+            py.detach(|| {
+                let mut over = self.over.lock().unwrap_or_else(PoisonError::into_inner);
+                let flows = (first..end.min(over.flows())).map(|id| {
+                    unwind_if_short();
+                    json::dumps(&over.flow(id, &self.catalogue), indent, depth)
+                });
+                let comma =
+                    indent.map_or_else(|| ", ".into(), |indent| format!(",\n{:1$}", "", indent * depth));
+                Ok::<_, serde_json::Error>(flows.collect::<Result<Vec<_>, _>>()?.join(&comma))
+            })
+        })?;
+        text.map_err(|error| SimulationError::new_err(error.to_string()))
+    }
+
+    /// The first flow of every `[[flow]]`: all others have the settings of one of them.
+    fn firsts<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let firsts = self.over.lock().unwrap_or_else(PoisonError::into_inner).firsts();
+        firsts.into_iter().map(|id| self.flow(py, id)).collect()
+    }
+
     fn __repr__(&self) -> String {
         format!("<Flows: {}>", self.__len__())
     }
@@ -125,46 +177,46 @@ fn flow<'py>(
         match last.take().filter(|(known, _)| Arc::ptr_eq(known, &settings) || *known == settings) {
             Some(shared) => shared,
             None => {
-                let converted = value(py, &settings)?.unbind();
+                let converted = data(py, &settings)?.unbind();
                 (settings, converted)
             }
         };
-    let flow = dict(py, to_value(&summary))?;
+    let flow = data(py, &summary)?.cast_into::<PyDict>()?;
     flow.set_item("settings", &shared)?;
     *last = Some((known, shared));
     Ok(flow)
 }
 
-fn dict(py: Python<'_>, json: serde_json::Result<Value>) -> PyResult<Bound<'_, PyDict>> {
-    let json = json.map_err(|error| SimulationError::new_err(error.to_string()))?;
-    Ok(value(py, &json)?.cast_into::<PyDict>()?)
+/// The data of Python that a value is.
+fn data<'py, T: Serialize + ?Sized>(py: Python<'py>, value: &T) -> PyResult<Bound<'py, PyAny>> {
+    pythonize_custom::<Shared, T>(py, value).map_err(|error| SimulationError::new_err(error.to_string()))
 }
 
-fn value<'py>(py: Python<'py>, json: &Value) -> PyResult<Bound<'py, PyAny>> {
-    Ok(match json {
-        Value::Null => py.None().into_bound(py),
-        Value::Bool(flag) => flag.into_bound_py_any(py)?,
-        Value::Number(number) => match number.as_u64() {
-            Some(whole) => whole.into_bound_py_any(py)?,
-            None => match number.as_i64() {
-                Some(whole) => whole.into_bound_py_any(py)?,
-                None => number.as_f64().into_bound_py_any(py)?,
-            },
-        },
-        Value::String(text) => text.into_bound_py_any(py)?,
-        Value::Array(values) => {
-            let list = PyList::empty(py);
-            for entry in values {
-                list.append(value(py, entry)?)?;
-            }
-            list.into_any()
-        }
-        Value::Object(entries) => {
-            let dict = PyDict::new(py);
-            for (key, entry) in entries {
-                dict.set_item(PyString::intern(py, key), value(py, entry)?)?;
-            }
-            dict.into_any()
-        }
-    })
+/// Dictionaries that share their keys: those of 100 000 flows would take 200 MB.
+struct Shared;
+
+impl PythonizeTypes for Shared {
+    type Map = Shared;
+    type NamedMap = PythonizeUnnamedMappingAdapter<Shared>;
+    type List = PyList;
+}
+
+impl PythonizeMappingType for Shared {
+    type Builder<'py> = Bound<'py, PyDict>;
+
+    fn builder<'py>(py: Python<'py>, _: Option<usize>) -> PyResult<Self::Builder<'py>> {
+        Ok(PyDict::new(py))
+    }
+
+    fn push_item<'py>(
+        builder: &mut Self::Builder<'py>,
+        key: Bound<'py, PyAny>,
+        value: Bound<'py, PyAny>,
+    ) -> PyResult<()> {
+        builder.set_item(PyString::intern(key.py(), key.cast::<PyString>()?.to_str()?), value)
+    }
+
+    fn finish<'py>(builder: Self::Builder<'py>) -> PyResult<Bound<'py, PyMapping>> {
+        Ok(builder.into_mapping())
+    }
 }

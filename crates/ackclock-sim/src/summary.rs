@@ -1,5 +1,6 @@
 //! The summary of a finished run.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ackclock_cc::registry::{Catalogue, Kind};
@@ -85,6 +86,15 @@ impl FinishedRun {
             warnings: warnings.sentences(),
             notes: limits.sentences(),
         }
+    }
+
+    /// The first flow of every `[[flow]]` that has any.
+    #[must_use]
+    pub fn firsts(&self) -> Vec<u32> {
+        let mut known = BTreeSet::new();
+        (0..self.flows())
+            .filter(|id| known.insert(std::ptr::from_ref(self.arrivals.like(&self.scenario, *id))))
+            .collect()
     }
 
     /// Packets that the sender of flow `id` had sent when the run ended, and that had neither arrived nor been dropped.

@@ -111,12 +111,48 @@ fn lines(comment: &[&str]) -> String {
     comment.iter().map(|line| line.trim()).collect::<Vec<_>>().join("\n")
 }
 
-/// Declares a type that serde writes, with its schema. Only what is written here of serde's attributes has a schema;
+/// Declares a type that serde writes, with its schema, and its columns where it is marked `rows`. Only what is written here of serde's attributes has a schema;
 /// with any other the declaration does not compile.
 macro_rules! described {
+    (@cells $row:ident $prefix:ident $rows:ident $field:ident $kind:ty) => {
+        <$kind as $crate::cells::Cell>::put($row.map(|row| &row.$field), $prefix, stringify!($field), $rows)
+    };
+    (@cells $row:ident $prefix:ident $rows:ident $field:ident $kind:ty, flatten) => {
+        <$kind as $crate::cells::Row>::fields($row.map(|row| &row.$field), $prefix, $rows)
+    };
     (@presence) => { $crate::described::Presence::Always };
     (@presence flatten) => { $crate::described::Presence::Flattened };
     (@presence skip_serializing_if) => { $crate::described::Presence::Sometimes };
+    (
+        rows
+        $(#[doc = $meaning:literal])*
+        #[derive($($derived:ident),*)]
+        pub struct $name:ident {
+            $(
+                $(#[doc = $text:literal])*
+                $(#[serde($attribute:ident $(= $function:literal)?)])?
+                pub $field:ident: $kind:ty,
+            )*
+        }
+    ) => {
+        $crate::described::described! {
+            $(#[doc = $meaning])*
+            #[derive($($derived),*)]
+            pub struct $name {
+                $(
+                    $(#[doc = $text])*
+                    $(#[serde($attribute $(= $function)?)])?
+                    pub $field: $kind,
+                )*
+            }
+        }
+
+        impl $crate::cells::Row for $name {
+            fn fields(row: Option<&Self>, prefix: &str, rows: &mut $crate::cells::Rows) {
+                $($crate::described::described!(@cells row prefix rows $field $kind $(, $attribute)?);)*
+            }
+        }
+    };
     (
         $(#[doc = $meaning:literal])*
         #[derive($($derived:ident),*)]
@@ -165,6 +201,15 @@ macro_rules! described {
         impl $crate::described::Schema for $name {
             fn schema(_: &mut $crate::described::Definitions) -> serde_json::Value {
                 serde_json::json!({ "type": "string", "enum": [$($name::$word),*] })
+            }
+        }
+
+        impl $crate::cells::Cell for $name {
+            fn put(cell: Option<&Self>, prefix: &str, name: &str, rows: &mut $crate::cells::Rows) {
+                let word = cell.map(|cell| match cell {
+                    $($name::$word => stringify!($word).to_ascii_lowercase(),)*
+                });
+                <String as $crate::cells::Cell>::put(word.as_ref(), prefix, name, rows);
             }
         }
     };

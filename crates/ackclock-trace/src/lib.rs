@@ -2,6 +2,7 @@
 //! and pictures read them.
 #![forbid(unsafe_code)]
 
+mod cells;
 mod described;
 mod digest;
 mod histogram;
@@ -10,6 +11,7 @@ mod schema;
 mod summary;
 mod table;
 
+pub use cells::{Cells, Rows};
 pub use digest::Digest;
 pub use histogram::Histogram;
 pub use pcap::{Capture, Segment};

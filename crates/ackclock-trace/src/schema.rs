@@ -121,7 +121,7 @@ pub fn tables() -> Vec<(&'static str, Vec<Described<String>>)> {
     ]
 }
 
-fn flows() -> Vec<Described<String>> {
+pub(crate) fn flows() -> Vec<Described<String>> {
     let schema = schema_of::<FlowSummary>();
     let mut columns = columns("", &properties(&schema));
     for (prefix, of) in [("limited_by_", "LimitedBy"), ("whole_run_", "Counters")] {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::cells::Rows;
 use crate::described::described;
 
 /// The rules by which a summary counts and measures. Numbers of other rules are not compared with those of these:
@@ -48,6 +49,7 @@ described! {
 }
 
 described! {
+    rows
     /// Counters of a flow.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
     pub struct Counters {
@@ -67,6 +69,19 @@ described! {
         pub duplicate_packets: u64,
         /// Acknowledgements, or reports of its receiver, dropped by queues, lost at random, or thinned out.
         pub dropped_acks: u64,
+    }
+}
+
+impl FlowSummary {
+    /// The table `flows` without rows.
+    #[must_use]
+    pub fn rows() -> Rows {
+        Rows::new(crate::schema::flows())
+    }
+
+    /// Adds the flow to a table.
+    pub fn add_to(&self, rows: &mut Rows) {
+        rows.add(self);
     }
 }
 
@@ -108,6 +123,7 @@ described! {
 }
 
 described! {
+    rows
     /// A flow, measured on [max(warmup, start), min(duration, stop)): what happens at the last instant does not count.
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct FlowSummary {
@@ -178,6 +194,7 @@ described! {
 }
 
 described! {
+    rows
     /// What kept a flow from sending more. The shares add up to 1 and are rounded to four digits. The time after a finite
     /// transfer is complete does not count, and while a packet waits for a random `overhead` or for `max_burst` what held
     /// the flow before still does.

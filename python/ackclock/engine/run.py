@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ackclock import summary as summaries
 from ackclock.engine.results import MEASURED, PAGE, TABLES, names_of_run, new_result
-from ackclock.summary import Summary, as_json, columns, flow_row
+from ackclock.summary import Summary, as_json, columns, flows_table
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 20
 """Largest number of flows that a notebook shows of a run."""
-MOST_AT_ONCE = 5000
-"""Largest number of flows whose summaries are in memory at once while their table is built."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,7 +50,7 @@ class Run:
     def _about(self) -> str:
         from collections import Counter
 
-        counts = Counter(flow["controller"] for flow in self.summary["flows"])
+        counts = Counter(self.flows["controller"])
         flows = ", ".join(f"{count} {name}" for name, count in list(counts.items())[:4])
         more = ", ..." if len(counts) > 4 else ""
         return f"{self.summary['duration_s']:g} s: {flows}{more}"
@@ -99,7 +97,7 @@ class Run:
         from ackclock.draw.run_page import page
         from ackclock.engine import controls
 
-        names = [flow["controller"] for flow in self.summary["flows"]]
+        names = self.flows["controller"].unique(maintain_order=True).to_list()
         return page(self, self._about(), controls.follows(names))
 
     @property
@@ -110,16 +108,7 @@ class Run:
     @cached_property
     def flows(self) -> pl.DataFrame:
         """One row per flow: the summary, with `limited_by_*`, and counters from time 0, `whole_run_*`."""
-        import polars as pl
-
-        flows = self.summary["flows"]
-        # A dictionary takes six times as much memory as a row.
-        parts = []
-        for first in range(0, max(1, len(flows)), MOST_AT_ONCE):
-            rows = [flow_row(flow) for flow in flows[first : first + MOST_AT_ONCE]]
-            parts.append(pl.DataFrame(rows, infer_schema_length=None))
-        # A column may be empty in one part alone.
-        return pl.concat(parts, how="vertical_relaxed", rechunk=True) if len(parts) > 1 else parts[0]
+        return flows_table(self.summary["flows"])
 
     @cached_property
     def windows(self) -> pl.DataFrame:

@@ -197,7 +197,14 @@ def perform(job: Job, progress: engine.Progress | None = None) -> Answer:
         own = controls.fingerprint(job.names)
         scenario = _changed(job.scenario, job.settings, own)
         run = engine.simulate(
-            scenario, run=job.run, record=job.record, progress=progress, pcap=job.pcap, qlog=job.qlog
+            scenario,
+            run=job.run,
+            record=job.record,
+            progress=progress,
+            pcap=job.pcap,
+            qlog=job.qlog,
+            # A measure reads what it needs; a run that is kept would keep the engine's memory.
+            lazy=job.measure is not None,
         )
         value = run if job.measure is None else job.measure(run)
         foreign = tuple(name for name in scenario.controls if ":" in name)
