@@ -201,7 +201,7 @@ def flow_row(flow: FlowSummary) -> dict[str, object]:
 
 
 def flows_table(flows: Sequence[FlowSummary]) -> "pl.DataFrame":
-    """Return the table ``flows``; those that a run summarises when they are read never become dictionaries."""
+    """Return the table ``flows``; flows that are summarised when they are read never become dictionaries."""
     import polars as pl
 
     kinds = {float: pl.Float64, int: pl.Int64, str: pl.String}
