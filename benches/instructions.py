@@ -21,7 +21,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -46,7 +46,7 @@ for name in sys.argv[2:]:
     if posix.fork() == 0:
         with open(name) as file:
             scenario = native.Scenario.read(file.read(), name, [], is_json=True)
-        print(scenario.simulate()[0]["packets_simulated"])
+        print(scenario.simulate(lazy=True)[0]["packets_simulated"])
         break
     if posix.wait()[1] != 0:
         sys.exit(1)
@@ -62,6 +62,7 @@ class Load:
 
     meaning: str
     flow: Mapping[str, Any] = field(default_factory=dict)
+    """What all flows have."""
     link: Mapping[str, Any] = field(default_factory=dict)
     rate_mbps: int = 100
     from_s: float = 4
@@ -69,12 +70,13 @@ class Load:
     """The shorter and the longer simulated time; slow start is over by the shorter one."""
     hops: int = 1
     """Bottlenecks in a row, which share the delay."""
+    flows: Sequence[Mapping[str, Any]] = ({},)
+    """What each flow has."""
 
     def scenario(self) -> dict[str, Any]:
         """Return the tables of the scenario, without a duration."""
-        flow = {"controller": "reno", "rtt": "100 ms", **self.flow}
-        if "transport" not in flow:
-            flow = {"recovery": "sack"} | flow
+        flows = [{"controller": "reno", "rtt": "100 ms", **self.flow, **flow} for flow in self.flows]
+        flows = [flow if "transport" in flow else {"recovery": "sack"} | flow for flow in flows]
         # Packets of 8000 bits: rate * 0.1 s / 8000 bits fill the path.
         limit = f"{self.rate_mbps * 1_000_000 // 80_000} packets"
         link = {
@@ -89,9 +91,9 @@ class Load:
         if self.hops > 1:
             nodes = [f"node-{number}" for number in range(self.hops + 1)]
             ends = [{"name": f"to-{far}", "from": near, "to": far} for near, far in pairwise(nodes)]
-            flow |= {"from": nodes[0], "to": nodes[-1]}
-            return {"link": [end | link for end in ends], "flow": [flow]}
-        return {"dumbbell": link, "flow": [flow]}
+            flows = [flow | {"from": nodes[0], "to": nodes[-1]} for flow in flows]
+            return {"link": [end | link for end in ends], "flow": flows}
+        return {"dumbbell": link, "flow": flows}
 
 
 def queue(kind: str, **settings: Any) -> dict[str, Any]:
@@ -101,8 +103,59 @@ def queue(kind: str, **settings: Any) -> dict[str, Any]:
 
 # Below the window at which the path is full, so that a thousand flows need no seconds to recover.
 MANY = {"count": 1000, "overhead": "10 us", "initial_ssthresh": 24, "start": {"uniform": ["0 s", "0.3 s"]}}
+MANY_AT = {**MANY, "count": 10}
+# An access delay is what the RTT exceeds twice the delay of the links by, on wires of its own.
+NEAR = {"delay": "10 ms"}
 LOADS = {
     "reno": Load("one Reno flow with SACK"),
+    "overhead": Load("the same with a random delay per send", {"overhead": "10 us"}),
+    "access": Load("the same with an access delay", link=NEAR),
+    "two-rtts": Load(
+        "two flows with RTTs of 40 and 80 ms, overhead 10 us",
+        {"overhead": "10 us"},
+        NEAR,
+        flows=({"rtt": "40 ms"}, {"rtt": "80 ms"}),
+    ),
+    "compare": Load(
+        "two CUBIC flows of today, as compare has them",
+        {"controller": "cubic", "profile": "linux", "overhead": "0.0004 s", "packet": "1500 B"},
+        {"delay": "5 ms", "queue": {"kind": "droptail", "limit": "83 packets"}},
+        20,
+        10,
+        40,
+        flows=({"rtt": "50 ms"}, {"rtt": "50 ms"}),
+    ),
+    "web": Load(
+        "two CUBIC flows, and web traffic in both directions",
+        {"overhead": "10 us"},
+        NEAR,
+        flows=(
+            {"controller": "cubic", "count": 2},
+            *(
+                {"source": "web", "count": 20, "think": "300 ms", "direction": direction, "rtt": f"{rtt} ms"}
+                for direction in ("forward", "reverse")
+                for rtt in (30, 60, 110)
+            ),
+        ),
+    ),
+    "arrivals": Load(
+        "short transfers that arrive at random",
+        {"arrivals": {"load": "60 %", "sizes": [["10 kB", "100 %"]]}},
+        NEAR,
+        1000,
+        0.5,
+        1.5,
+    ),
+    "1000-access": Load("1000 flows with one access delay", MANY, NEAR, 2500, 0.9, 1.3),
+    "1000-rtts": Load(
+        "1000 flows with 100 access delays",
+        MANY_AT,
+        NEAR,
+        2500,
+        0.9,
+        1.3,
+        flows=tuple({"rtt": f"{60 + 0.8 * step:g} ms"} for step in range(100)),
+    ),
     "1000-flows": Load("1000 Reno flows at 2.5 Gbit/s, overhead 10 us", MANY, {}, 2500, 0.9, 1.3),
     "1000-paced": Load("1000 paced Reno flows, likewise", MANY | {"pacing": True}, {}, 2500, 0.9, 1.3),
     "1000-bbr3": Load(
@@ -121,6 +174,7 @@ LOADS = {
     "bbr": Load("BBR", {"controller": "bbr"}),
     "red": Load("RED", {}, queue("red", min_threshold=100, max_threshold=300)),
     "codel": Load("CoDel", {}, queue("codel")),
+    "fq-codel": Load("FQ-CoDel", {}, queue("fq_codel")),
     "pie": Load("PIE", {}, queue("pie")),
     "noise": Load("delay noise of up to 2 ms", {}, {"delay_noise": {"kind": "uniform", "range": "2 ms"}}),
     "rate-trace": Load("a rate from a trace, 96 and 48 Mbit/s", {}, {"rate_trace": "load.trace"}, 100, 4, 5),

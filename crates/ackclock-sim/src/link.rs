@@ -57,6 +57,8 @@ pub struct Link {
 /// How packets get to the far end.
 #[derive(Debug)]
 enum Way {
+    /// Without a rate nothing ever waits, and with one delay for all nothing overtakes: known on arrival, too.
+    Delayed(Wire),
     /// Without a rate nothing ever waits.
     Unlimited(Wire),
     /// Droptail at a fixed rate: planned on arrival.
@@ -70,6 +72,7 @@ impl Link {
     #[must_use]
     pub fn new(wire: Wire, loss: LossModel, limited: Option<(Pace, Discipline)>) -> Self {
         let way = match limited {
+            None if wire.is_plain() => Way::Delayed(wire),
             None => Way::Unlimited(wire),
             Some((pace, Discipline::Droptail(queue))) if pace.is_rate() && wire.is_plain() => {
                 Way::Planned(Line::new(pace, &queue, wire.delay))
@@ -127,6 +130,15 @@ impl Link {
 
     #[inline(never)]
     fn arrive_unplanned(&mut self, now: Time, packet: Packet) -> Time {
+        if let Way::Delayed(wire) = &mut self.way {
+            if self.loss.loses(now, packet.flow()) {
+                self.counters.random_losses += 1;
+                self.dropped.push(packet);
+            } else {
+                wire.push_delayed(now, packet);
+            }
+            return wire.next_in_order();
+        }
         // First of all: drops until now are recorded at this event, whether or not an observer has caught up before.
         self.catch_up(now);
         if self.loss.loses(now, packet.flow()) {
@@ -138,7 +150,7 @@ impl Link {
         } else {
             match &mut self.way {
                 Way::Unlimited(wire) => wire.push(now, packet),
-                Way::Planned(_) => unreachable!("its packets arrive elsewhere"),
+                Way::Planned(_) | Way::Delayed(_) => unreachable!("its packets arrive elsewhere"),
                 Way::Transmitted(transmitter) => {
                     let drops = Drops { packets: &mut self.dropped, counters: &mut self.counters };
                     transmitter.arrive(now, &packet, drops);
@@ -165,12 +177,22 @@ impl Link {
         Some((heading, line.next()))
     }
 
+    /// As [`Link::deliver_into`], for a link that only delays; `None` for any other.
+    #[inline]
+    pub fn deliver_delayed(&mut self, packet: &mut Packet) -> Option<(Heading, Time)> {
+        let Way::Delayed(wire) = &mut self.way else { return None };
+        let heading = wire.deliver(packet)?;
+        self.counters.delivered += 1;
+        Some((heading, wire.next_in_order()))
+    }
+
     /// As [`Link::deliver`], into a place that the caller has: a packet that is handed back is copied several times, and
     /// each copy waits for the one before.
     #[inline]
     pub fn deliver_into(&mut self, now: Time, packet: &mut Packet) -> (bool, Time) {
         let (delivered, next) = match &mut self.way {
             Way::Planned(line) => (line.deliver(now, packet).is_some(), line.next()),
+            Way::Delayed(wire) => (wire.deliver(packet).is_some(), wire.next_in_order()),
             _ => self.deliver_unplanned(now, packet),
         };
         self.counters.delivered += u64::from(delivered);
@@ -181,7 +203,7 @@ impl Link {
         self.catch_up(now);
         let wire = match &mut self.way {
             Way::Unlimited(wire) => wire,
-            Way::Planned(_) => unreachable!("its packets are delivered elsewhere"),
+            Way::Planned(_) | Way::Delayed(_) => unreachable!("its packets are delivered elsewhere"),
             Way::Transmitted(transmitter) => &mut transmitter.wire,
         };
         let mut delivered = wire.next() <= now;
@@ -253,7 +275,7 @@ impl Link {
             }
             (change, Way::Unlimited(wire)) => change_wire(wire, change),
             (change, Way::Transmitted(transmitter)) => change_wire(&mut transmitter.wire, change),
-            (_, Way::Planned(_)) => {}
+            (_, Way::Planned(_) | Way::Delayed(_)) => {}
         }
     }
 
@@ -262,6 +284,7 @@ impl Link {
         let way = std::mem::replace(&mut self.way, Way::Unlimited(Wire::new(Span::ZERO, None)));
         self.way = match way {
             Way::Planned(line) => Way::Transmitted(Box::new(line.into_transmitter(now))),
+            Way::Delayed(wire) => Way::Unlimited(wire.no_longer_plain()),
             other => other,
         };
     }
@@ -271,7 +294,7 @@ impl Link {
     #[must_use]
     pub fn next_event(&self) -> Time {
         match &self.way {
-            Way::Unlimited(wire) => wire.next(),
+            Way::Delayed(wire) | Way::Unlimited(wire) => wire.next(),
             Way::Planned(line) => line.next(),
             Way::Transmitted(transmitter) => transmitter.next(),
         }
@@ -282,7 +305,7 @@ impl Link {
     #[must_use]
     pub fn ahead<const N: usize>(&self, others: [u64; N]) -> [Option<&Packet>; N] {
         match &self.way {
-            Way::Unlimited(wire) => wire.ahead(others),
+            Way::Delayed(wire) | Way::Unlimited(wire) => wire.ahead(others),
             Way::Planned(line) => line.ahead(others),
             Way::Transmitted(transmitter) => transmitter.wire.ahead(others),
         }
@@ -292,7 +315,7 @@ impl Link {
     #[inline]
     pub fn expect(&self, others: u64) {
         match &self.way {
-            Way::Unlimited(wire) => wire.expect(others),
+            Way::Delayed(wire) | Way::Unlimited(wire) => wire.expect(others),
             Way::Planned(line) => line.expect(others),
             Way::Transmitted(transmitter) => transmitter.wire.expect(others),
         }
@@ -303,7 +326,7 @@ impl Link {
     pub fn counters(&mut self, now: Time) -> LinkCounters {
         self.catch_up(just_before(now));
         match &mut self.way {
-            Way::Unlimited(_) => self.counters,
+            Way::Delayed(_) | Way::Unlimited(_) => self.counters,
             Way::Planned(line) => {
                 line.settle(just_before(now));
                 LinkCounters {
@@ -326,7 +349,7 @@ impl Link {
     /// Whether it has a rate and a queue.
     #[must_use]
     pub const fn is_limited(&self) -> bool {
-        !matches!(self.way, Way::Unlimited(_))
+        !matches!(self.way, Way::Delayed(_) | Way::Unlimited(_))
     }
 
     /// From now on the longest queue and the queueing delays are measured; after [`Link::counters`] of the same time.
@@ -347,7 +370,7 @@ impl Link {
     /// The queue over time, the queueing delays, and whether those are measured.
     fn measures(&mut self) -> Option<(&mut Level, &mut Histogram, &mut bool)> {
         match &mut self.way {
-            Way::Unlimited(_) => None,
+            Way::Delayed(_) | Way::Unlimited(_) => None,
             Way::Planned(line) => Some((&mut line.level, &mut line.delays, &mut line.measured)),
             Way::Transmitted(transmitter) => {
                 Some((&mut transmitter.level, &mut transmitter.delays, &mut transmitter.measured))
@@ -366,7 +389,7 @@ impl Link {
     pub fn measured_sides(&self) -> Option<&[Histogram; 2]> {
         match &self.way {
             Way::Transmitted(transmitter) => transmitter.sides.as_deref(),
-            Way::Unlimited(_) | Way::Planned(_) => None,
+            Way::Delayed(_) | Way::Unlimited(_) | Way::Planned(_) => None,
         }
     }
 
@@ -378,7 +401,7 @@ impl Link {
     /// Visits every packet in the link: waiting, in transmission, in propagation.
     pub fn visit(&self, each: &mut dyn FnMut(&Packet)) {
         match &self.way {
-            Way::Unlimited(wire) => wire.visit(each),
+            Way::Delayed(wire) | Way::Unlimited(wire) => wire.visit(each),
             Way::Planned(line) => line.visit(each),
             Way::Transmitted(transmitter) => transmitter.visit(each),
         }

@@ -230,7 +230,7 @@ impl Network {
                 schedule.set(link, next);
                 Some(heading)
             }
-            None => self.leave_unplanned(now, link, packet, schedule).then(|| packet.heading()),
+            None => self.leave_unplanned(now, link, packet, schedule),
         }
     }
 
@@ -241,11 +241,15 @@ impl Network {
         link: u32,
         packet: &mut Packet,
         schedule: &mut Schedule,
-    ) -> bool {
+    ) -> Option<Heading> {
+        if let Some((heading, next)) = self.links[link as usize].deliver_delayed(packet) {
+            schedule.set(link, next);
+            return Some(heading);
+        }
         let (delivered, next) = self.links[link as usize].deliver_into(now, packet);
         schedule.set(link, next);
         self.note_dropped(now, link);
-        delivered
+        delivered.then(|| packet.heading())
     }
 
     /// Packets of a link that are delivered after so many others, where they are known and no other link comes first.

@@ -7,7 +7,7 @@ use ackclock_scenario::{Aggregation, Noise, NoiseKind};
 use ackclock_units::{Span, Time};
 
 use crate::memory::Grow as _;
-use crate::packet::{Kind, Packet};
+use crate::packet::{Heading, Kind, Packet};
 use crate::prefetch::prefetch;
 use crate::random::{Purpose, Stream, Streams};
 use crate::ring::Ring;
@@ -257,6 +257,36 @@ impl Wire {
     fn push_in_order(&mut self, arrival: Time, packet: Packet) {
         self.latest = self.latest.max(arrival);
         self.packets.push((self.latest, packet));
+    }
+
+    /// A packet is completely sent at `now`, on a wire that is plain and has always been.
+    #[inline]
+    pub fn push_delayed(&mut self, now: Time, packet: Packet) {
+        self.packets.push((now + self.delay, packet));
+    }
+
+    /// The same wire, which need not be plain from now on.
+    #[must_use]
+    pub fn no_longer_plain(mut self) -> Self {
+        self.latest = self.packets.back().map_or(self.latest, |(time, _)| *time);
+        self
+    }
+
+    /// When the next packet arrives on such a wire.
+    #[inline]
+    #[must_use]
+    pub fn next_in_order(&self) -> Time {
+        self.packets.front().map_or(Time::NEVER, |(time, _)| *time)
+    }
+
+    /// Puts the packet that arrives next on such a wire into `packet`. Returns its heading, if there is one.
+    #[inline]
+    pub fn deliver(&mut self, packet: &mut Packet) -> Option<Heading> {
+        let (_, first) = self.packets.front()?;
+        let heading = first.heading();
+        *packet = *first;
+        self.packets.pop();
+        Some(heading)
     }
 
     /// When the next packet arrives.
