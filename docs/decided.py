@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ackclock.comparison.questions import BY_KEY
 from ackclock.comparison.ranking import ranked
-from ackclock.decision import over_runs
+from ackclock.decision import LOOKS, is_decided, is_hopeless, next_look, over_runs, spent
 from ackclock.draw import markdown
 
 PAGE = Path(__file__).resolve().parent / "validation.md"
@@ -74,6 +74,46 @@ def collapsing(runs: int, draws: int = DRAWS) -> dict[str, float]:
     collapsed = np.where(random.random((draws, runs)) < COLLAPSE, 1.0, MEAN)
     counts = Counter(standings([[MEAN] * runs, each])[1] for each in collapsed)
     return {standing: count / draws for standing, count in counts.items()}
+
+
+def until_decided(samples: NDArray[np.float64]) -> tuple[list[str], int, bool]:
+    """Return the standings of controls at the last look, the number of runs, and whether all is decided."""
+    runs = min(LOOKS)
+    while True:
+        values = {str(index): list(each[:runs]) for index, each in enumerate(samples)}
+        ranking = ranked(BY_KEY["goodput"], values, 1.0, spent(runs))
+        decided = is_decided(ranking.places, runs)
+        following = next_look(runs)
+        if decided or following is None or is_hopeless(ranking.places, runs):
+            return list(ranking.standings.values()), runs, decided
+        runs = following
+
+
+def looks_at_equals(name: str, controls: int, cov: float, draws: int = DRAWS) -> float:
+    """Return the share of comparisons of equal controls that end with somebody behind, over all looks."""
+    random = np.random.default_rng([controls, round(100 * cov), *name.encode()])
+    samples = DRAWN[name](random, cov, (draws, controls, max(LOOKS)))
+    return float(np.mean(["behind" in until_decided(each)[0] for each in samples]))
+
+
+def looks_at_collapsing(draws: int = DRAWS) -> tuple[float, float]:
+    """Return how often a control that collapses in a fifth of its runs ends as alike, and as close."""
+    random = np.random.default_rng(1)
+    collapsed = np.where(random.random((draws, max(LOOKS))) < COLLAPSE, 1.0, MEAN)
+    steady = np.full(max(LOOKS), MEAN)
+    counts = Counter(until_decided(np.stack([steady, each]))[0][1] for each in collapsed)
+    return counts["alike"] / draws, counts["close"] / draws
+
+
+def looks_at_less(controls: int, less: float, cov: float, draws: int = DRAWS) -> tuple[float, float, float]:
+    """Return how often a control that carries `less` ends behind, how often all is decided, and the runs."""
+    random = np.random.default_rng([controls, round(100 * less), round(100 * cov)])
+    samples = normal(random, cov, (draws, controls, max(LOOKS)))
+    samples[:, -1] *= 1 - less
+    looks = [until_decided(each) for each in samples]
+    behind = float(np.mean([standings[-1] == "behind" for standings, *_ in looks]))
+    decided = float(np.mean([decided for *_, decided in looks]))
+    return behind, decided, float(np.mean([runs for _, runs, _ in looks]))
 
 
 def power(controls: int, runs: int, less: float, cov: float, draws: int = DRAWS) -> float:

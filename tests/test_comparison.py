@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import ackclock
 from ackclock import comparison, engine, runs, simulate
-from ackclock.comparison import answers, conclusion, options, page, quantities, questions, ranking, words
+from ackclock.comparison import conclusion, options, page, quantities, questions, ranking, words, work
 from ackclock.comparison.charts import charts
 from ackclock.engine import build, integrity
 from ackclock.metrics import Estimate
@@ -92,7 +92,7 @@ def test_reno_next_to_reno_is_run_once(tmp_path: Path, monkeypatch: pytest.Monke
             simulated.append(job)
             yield job, answer
 
-    monkeypatch.setattr(answers, "each", counted)
+    monkeypatch.setattr(work, "each", counted)
     short = comparison.PathSetup(build.Path(2.0, 40.0, queue_packets=10), duration_s=5.0, runs=2)
     comparison.compare(short, ["reno", "cubic-linux"], cache=tmp_path)
     # Six scenarios of two controls are twelve; Reno against itself is Reno next to Reno, and CUBIC

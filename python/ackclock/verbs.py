@@ -63,7 +63,8 @@ def compare(
     profile: str | None = None,
     flows: int = 1,
     duration: str | None = None,
-    runs: int = 5,
+    runs: int | None = None,
+    budget: float = 4e8,
     seed: int | None = None,
     jobs: int | None = None,
     cache: Path | str | None = None,
@@ -95,8 +96,11 @@ def compare(
         Number of flows of each control.
     duration : str, optional
         Length of a run; by default four cycles of Reno.
-    runs : int
-        Number of runs; each uses different random streams.
+    runs : int, optional
+        Number of runs; each uses different random streams. By default they are made in groups until the
+        questions of the first sentences are decided or hopeless, and five for a single control.
+    budget : float
+        Packets that may be simulated without `runs`; the first group of runs is always made.
     seed : int, optional
         Seed of the random streams; by default that of `scenario`, or 1.
     jobs : int, optional
@@ -143,7 +147,8 @@ def compare(
         runs=runs,
         seed=seed,
     )
-    return comparison.compare(setting, controls, jobs, None if cache is None else Path(cache))
+    folder = None if cache is None else Path(cache)
+    return comparison.compare(setting, controls, jobs, folder, budget=budget)
 
 
 def evaluate(

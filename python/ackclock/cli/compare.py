@@ -79,7 +79,20 @@ if TYPE_CHECKING:
     metavar="TIME",
     help="Length of a run, e.g. 120s; by default four cycles of Reno, from 60s to 600s.",
 )
-@options.runs(5)
+@click.option(
+    "--runs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of runs; by default they are made in groups until the questions of the first sentences are "
+    "decided or hopeless, and five for one control or a grid.",
+)
+@click.option(
+    "--budget",
+    type=click.FloatRange(min=1, max=1e15),
+    metavar="PACKETS",
+    help="Packets that may be simulated without --runs; by default 4e8. The first group of three runs is "
+    "always made, and --dry-run says how long the budget takes here.",
+)
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
@@ -104,6 +117,7 @@ def compare(
     named: str | None,
     scenario: Path | None,
     duration: str | None,
+    budget: float | None,
     output: Path,
     places: options.Places,
     pictures: bool,
@@ -141,8 +155,11 @@ def compare(
             raise click.ClickException(
                 f"{control} is a unit, which belongs to its number: write e.g. 120{control}"
             )
-    from ackclock.comparison import grid, grid_page, page
+    from ackclock.comparison import grid, grid_page, page, work
     from ackclock.comparison import options as paths
+
+    if budget is not None and given.get("runs") is not None:
+        raise click.ClickException("--runs and --budget both say how many runs to make; use only one")
 
     queues, buffers = ([] if text is None else text.split(",") for text in (queue, buffer))
     try:
@@ -153,7 +170,9 @@ def compare(
         print(f"note: {100 * much:g} % of all packets are lost at random", file=sys.stderr)
     with options.estimated(dry_run, as_json):
         try:
-            compared = grid.compare_grid(cells, controls, cache=output / ".cache", **places)
+            compared = grid.compare_grid(
+                cells, controls, cache=output / ".cache", budget=budget or work.BUDGET, **places
+            )
         except engine.ScenarioError as error:
             raise click.ClickException(OF_PROGRAM.sub("", str(error))) from error
     if dry_run:

@@ -181,7 +181,12 @@ def estimated(wanted: bool, as_json: bool) -> Iterator[None]:
         kept = f", {cost.kept} of them kept" if cost.kept else ""
         time = f"about {progress.duration(cost.estimated_s)}".replace("about less", "less")
         runs = counted(cost.runs, "run")
-        print(f"{runs}{kept}; {cost.simulated_s:g} s simulated, {time} on this machine")
+        budget = (
+            ""
+            if cost.most_s is None
+            else (f"; at most {progress.duration(cost.most_s)} for the whole budget")
+        )
+        print(f"{runs}{kept}; {cost.simulated_s:g} s simulated, {time} on this machine{budget}")
 
 
 def command() -> str:

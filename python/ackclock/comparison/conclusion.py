@@ -8,8 +8,7 @@ import numpy as np
 
 from ackclock.comparison.answers import Comparison
 from ackclock.comparison.first import answer, listed
-from ackclock.comparison.path import PathSetup
-from ackclock.comparison.questions import BY_KEY
+from ackclock.comparison.questions import BY_KEY, FIRST_SCREEN
 from ackclock.comparison.ranking import MOST_RUNS, Ranking, idle_controls, more_runs, rank
 from ackclock.comparison.words import rounded
 from ackclock.decision import ALIKE_RUNS, not_excluded
@@ -22,6 +21,14 @@ ASKED = {
     "recovery": ("the fastest recovery after a step", "s"),
 }
 """Questions that get a sentence each after the first: what is best, and its unit."""
+SHORT = {
+    "goodput": "goodput",
+    "delay": "delay",
+    "loss": "losses",
+    "stolen_reno": "what Reno loses",
+    "recovery": "recovery",
+}
+"""The questions of the first screen in a word."""
 FLOODS = 10.0
 """Losses, in per cent, of a control that floods its path."""
 BY_MARKS = ("dctcp", "prague")
@@ -57,21 +64,27 @@ def sentences(comparison: Comparison) -> list[str]:
     lines.extend(warned(comparison))
     if len(comparison.controls) > 1:
         lines.append(cost(comparison))
-    lines.append(basis(comparison.setting))
+    lines.append(basis(comparison))
     return [line for line in lines if line]
 
 
-def basis(setting: PathSetup) -> str:
-    """Return the sentence about the runs that the others are based on, and about what counts."""
+def basis(comparison: Comparison) -> str:
+    """Return the sentences about the runs that the others are based on, why they ended, and what counts."""
+    runs = {key: runs_of(comparison, key) for key in FIRST_SCREEN}
+    fewest = min(runs.values())
     text = (
-        f"This is based on {setting.runs} {'runs' if setting.runs > 1 else 'run'} of "
-        f"{setting.run_s:g} s for each question and control on one path"
+        f"This is based on {counted(fewest, 'run')} of {comparison.setting.run_s:g} s for each question and "
+        "control on one path"
     )
-    if setting.runs < 2:
-        return f"{text}: one run has no interval, so nothing is decided; use --runs 5."
-    share = f"{100 * not_excluded(setting.runs):.0f} %"
-    missed = f"{counted(setting.runs, 'run')} may miss a collapse in up to {share} of all"
-    if setting.runs < ALIKE_RUNS:
+    for number in sorted(set(runs.values()) - {fewest}):
+        text += f", {number} for {listed([SHORT[key] for key in runs if runs[key] == number])}"
+    if comparison.stops:
+        text += f". The runs ended because {listed(_reasons(comparison))}"
+    elif fewest < 2:
+        return f"{text}: one run has no interval, so nothing is decided; leave out --runs."
+    share = f"{100 * not_excluded(fewest):.0f} %"
+    missed = f"{counted(fewest, 'run')} may miss a collapse in up to {share} of all"
+    if fewest < ALIKE_RUNS:
         missed += f", so such controls are only close: {ALIKE_RUNS} runs show them to be alike"
     return (
         f"{text}. Controls are alike when they differ by less than a tenth (delays also by less than "
@@ -80,20 +93,50 @@ def basis(setting: PathSetup) -> str:
     )
 
 
+def runs_of(comparison: Comparison, key: str) -> int:
+    """Return how many runs a question has."""
+    return max((len(values) for values in comparison.values[key].values()), default=0)
+
+
+def _reasons(comparison: Comparison) -> list[str]:
+    """Return why the runs ended, as clauses."""
+    by_reason: dict[str, list[str]] = {}
+    for key, reason in comparison.stops.items():
+        more = more_runs(rank(comparison, BY_KEY[key]).fewest).removeprefix(", ")
+        name = SHORT[key] if reason == "decided" or not more else f"{SHORT[key]} ({more})"
+        by_reason.setdefault(reason, []).append(name)
+    if set(by_reason) == {"decided"}:
+        return ["all of this is decided"]
+    texts = {
+        "decided": "{} decided",
+        "hopeless": "{} hopeless",
+        "budget": "{} open at the end of the budget (--budget)",
+    }
+    return [
+        texts[reason].format(f"{listed(by_reason[reason])} {'is' if len(by_reason[reason]) == 1 else 'are'}")
+        for reason in texts
+        if reason in by_reason
+    ]
+
+
 def cost(comparison: Comparison) -> str:
     """Return how many more runs would decide what the sentences leave open, and what they would cost."""
-    more = [
-        number
-        for key in ("goodput", *ASKED)
-        for name, number in rank(comparison, BY_KEY[key]).more_runs.items()
-        if number is not None and number <= MOST_RUNS
-    ]
+    more: dict[str, int] = {}
+    for key in FIRST_SCREEN:
+        for number in rank(comparison, BY_KEY[key]).more_runs.values():
+            if number is not None and number <= MOST_RUNS:
+                scenario = BY_KEY[key].scenario
+                more[scenario] = max(number, more.get(scenario, 0))
     if not more or not comparison.packets:
         return ""
-    millions = rounded(max(more) * comparison.packets / 1e6, 2)
+    most = max(more.values())
+    packets = most * comparison.packets
+    if comparison.stops:
+        packets = sum(number * comparison.packets_of[name] for name, number in more.items())
     return (
-        f"By the scatter so far about {counted(max(more), 'more run')} of every control, {millions} million "
-        f"packets, would decide what is undecided or close, as far as {MOST_RUNS} more runs can."
+        f"By the scatter so far about {counted(most, 'more run')} of every control, "
+        f"{rounded(packets / 1e6, 2)} million packets, would decide what is undecided or close, as far as "
+        f"{MOST_RUNS} more runs can."
     )
 
 
@@ -114,9 +157,9 @@ def locks(comparison: Comparison) -> list[str]:
     """Return a warning for each unequal share of competing flows that is the same in all runs."""
     lines: list[str] = []
     # Two runs may agree by chance, and behind fair queueing flows do not compete for places in a queue.
-    if comparison.setting.runs < LEAST_RUNS or comparison.setting.kind == "fq_codel":
+    if comparison.setting.kind == "fq_codel":
         return lines
-    for key in COMPETING:
+    for key in (key for key in COMPETING if runs_of(comparison, key) >= LEAST_RUNS):
         same = []
         for control in comparison.controls:
             digits = {f"{value:.3g}" for value in comparison.values[key][control]}
@@ -128,7 +171,7 @@ def locks(comparison: Comparison) -> list[str]:
         if same:
             lines.append(
                 f"Chance may be missing: {BY_KEY[key].title} has the same three digits in all "
-                f"{comparison.setting.runs} runs of {listed(same)}. A phase lock, in which packets always "
+                f"{runs_of(comparison, key)} runs of {listed(same)}. A phase lock, in which packets always "
                 "meet the queue in the same order, may be the cause; try another RTT."
             )
     return lines

@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from ackclock.comparison.answers import Comparison, compare_each
+from ackclock.comparison.answers import Comparison
 from ackclock.comparison.conclusion import basis, locks, warned
 from ackclock.comparison.first import answer, limit_of, listed, starved, where
-from ackclock.comparison.path import RANDOM, PathSetup
+from ackclock.comparison.path import FIXED_RUNS, RANDOM, PathSetup
 from ackclock.comparison.questions import BY_KEY, Question
 from ackclock.comparison.ranking import LEADING, Ranking, possible, ranked
 from ackclock.comparison.words import rounded
+from ackclock.comparison.work import BUDGET, compare_each
 from ackclock.draw.card import card
 from ackclock.names import counted
 from ackclock.runs import Limits
@@ -78,6 +79,7 @@ def compare_grid(
     cache: Path | None = None,
     cluster: str | None = None,
     limits: Limits | None = None,
+    budget: float = BUDGET,
 ) -> Grid:
     """Answer all questions for all controls with each queue and buffer.
 
@@ -85,8 +87,8 @@ def compare_grid(
     ----------
     settings : mapping
         The path of each queue and buffer, by their names.
-    controls, jobs, cache, cluster, limits
-        As for `compare`.
+    controls, jobs, cache, cluster, limits, budget
+        As for `compare`; several cells have five runs each where their number is not given.
 
     Returns
     -------
@@ -98,7 +100,7 @@ def compare_grid(
     ScenarioError, SimulationError, StorageError
         The errors of `compare`.
     """
-    compared = compare_each(list(settings.values()), controls, jobs, cache, cluster, limits)
+    compared = compare_each(list(settings.values()), controls, jobs, cache, cluster, limits, budget)
     return Grid(dict(zip(settings, compared, strict=True)))
 
 
@@ -148,7 +150,7 @@ def grid_sentences(grid: Grid) -> list[str]:
         for line in locks(comparison)
     ]
     warnings = [line for comparison in grid.cells.values() for line in warned(comparison)]
-    return [*lines, *dict.fromkeys(locked + warnings), basis(grid.any.setting)]
+    return [*lines, *dict.fromkeys(locked + warnings), basis(grid.any)]
 
 
 def each_answer(grid: Grid) -> list[str]:
@@ -212,7 +214,7 @@ def describe(grid: Grid) -> str:
     return (
         f"{where(grid.any)}{ecn}; queue {listed(grid.queues, 'or')}, buffer of {listed(buffers, 'or')} "
         f"packets of {first.path.packet_bytes} bytes; profile {first.profile}{flows}; "
-        f"{counted(first.runs, 'run')} of {run_s} s, without the first fifth of each; {RANDOM}"
+        f"{counted(first.runs or FIXED_RUNS, 'run')} of {run_s} s, without the first fifth of each; {RANDOM}"
     )
 
 

@@ -10,7 +10,7 @@ from typing import TypedDict, Unpack
 import numpy as np
 
 from ackclock import engine
-from ackclock.comparison.path import STARTS_WITHIN_S, PathSetup
+from ackclock.comparison.path import FIXED_RUNS, STARTS_WITHIN_S, PathSetup
 from ackclock.comparison.quantities import buffer_packets, duration_s, rate_mbps, share, time_ms
 from ackclock.engine import Scenario, build, carried
 
@@ -24,7 +24,7 @@ class RunOptions(TypedDict, total=False):
     """The fields of `PathSetup` that people choose; without a profile it is that of the path."""
 
     duration_s: float | None
-    runs: int
+    runs: int | None
     profile: str | None
     flows: int
     ecn: bool
@@ -238,7 +238,7 @@ def of_scenario(scenario: Scenario, name: str, **given: Unpack[PathOptions]) -> 
     # What is measured is known once the length of the runs is.
     usual = scenario.mean_rate_mbps(from_s=0.0) or rate_mbps(path["rate"])
     built = setup(usual).scenario(build.flow("reno", rtt=build.milliseconds(round_trip_ms)))
-    rates = [built.mean_rate_mbps(run=run) for run in range(given.get("runs", PathSetup.runs))]
+    rates = [built.mean_rate_mbps(run=run) for run in range(given.get("runs") or FIXED_RUNS)]
     known = [rate for rate in rates if rate]
     if len(known) < len(rates):
         return replace(setup(usual), fastest_mbps=float("inf"))

@@ -10,6 +10,8 @@ from ackclock.comparison.words import rounded
 from ackclock.engine import Scenario, build
 from ackclock.names import counted
 
+FIXED_RUNS = 5
+"""Runs of a comparison that has no questions to decide, or several paths, if their number is not given."""
 CYCLES = 4
 """Cycles of Reno that are measured if the run can be that long."""
 SHORTEST_S, LONGEST_S = 60.0, 600.0
@@ -52,8 +54,9 @@ class PathSetup:
     duration_s : float, optional
         Length of a run, seconds; by default four cycles of Reno after a warm-up of a fifth, at least
         60 and at most 600 seconds.
-    runs : int
-        Number of runs; each uses different random streams.
+    runs : int, optional
+        Number of runs; each uses different random streams. By default there are runs until the questions of
+        the first screen are decided, if that is possible.
     profile : str
         Defaults of the senders: ``linux`` or ``ns2``.
     flows : int
@@ -77,7 +80,7 @@ class PathSetup:
 
     path: build.Path
     duration_s: float | None = None
-    runs: int = 5
+    runs: int | None = None
     profile: str = "linux"
     flows: int = 1
     base: build.Table | None = None
@@ -142,13 +145,13 @@ class PathSetup:
         loss = f", random loss {100 * self.loss:g} %" if self.loss else ""
         ecn = f", ECN{'' if self.marks else ' (this queue marks nothing)'}" if self.ecn else ""
         flows = f"; {self.flows} flows of each control" if self.flows > 1 else ""
+        runs = counted(self.runs, "run") if self.runs else "runs"
         return (
             f"{self.name + ': ' if self.name else ''}{rounded(path.rate_mbps, 4)} Mbit/s, "
             f"RTT {path.rtt_ms:g} ms, {self.kind} buffer "
             f"{path.buffer_packets} packets of {path.packet_bytes} bytes ({times}the bandwidth-delay "
             f"product){loss}{ecn}; profile {self.profile}, receive window {self.receive_window} packets"
-            f"{flows}; {counted(self.runs, 'run')} of {self.run_s:g} s, measured from "
-            f"{self.warmup_s:g} s; {RANDOM}"
+            f"{flows}; {runs} of {self.run_s:g} s, measured from {self.warmup_s:g} s; {RANDOM}"
         )
 
     @property

@@ -138,6 +138,10 @@ QUESTIONS = (
     ),
 )
 BY_KEY = {question.key: question for question in QUESTIONS}
+FIRST_SCREEN = ("goodput", "delay", "loss", "stolen_reno", "recovery")
+"""Questions that have a sentence: over all of them somebody is behind by chance in 5 % of the comparisons."""
+LOOKED_AT = tuple(dict.fromkeys(BY_KEY[key].scenario for key in FIRST_SCREEN))
+"""Their scenarios, which get further runs where these may decide something."""
 
 
 def _on(setting: PathSetup) -> Iterator[CellKeys]:

@@ -8,11 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ackclock.comparison.answers import Comparison
-from ackclock.comparison.questions import STEP, Question
-from ackclock.decision import Standing, not_excluded, with_the_best
+from ackclock.comparison.questions import FIRST_SCREEN, LOOKED_AT, STEP, Question
+from ackclock.decision import Place, Standing, not_excluded, spent, with_the_best
 
-FIRST_SCREEN = 5
-"""Questions that have a sentence: over all of them somebody is behind by chance in 5 % of the comparisons."""
 LEADING: tuple[Standing, ...] = ("best", "alike", "close")
 """Standings of the best control and of those that are like it."""
 IDLE = 0.1
@@ -36,6 +34,8 @@ class Ranking:
     """How many runs of each control have a number."""
     idle: tuple[str, ...] = ()
     """Controls that are not ranked, because they carry less than a tenth of the best."""
+    places: tuple[Place, ...] = ()
+    """What the standings come from."""
 
     def at(self, *standings: Standing) -> list[str]:
         """Return the controls with these standings."""
@@ -91,7 +91,11 @@ def rank(comparison: Comparison, question: Question, controls: Sequence[str] | N
     idle = () if question.key == "goodput" else idle_controls(comparison)
     values = {name: possible(comparison, question, name) for name in chosen if name not in idle}
     named = tuple(name for name in chosen if name in idle)
-    return replace(ranked(question, values, comparison.setting.recovery_scale_s), idle=named)
+    share = 1.0
+    # Only these are looked at more than once.
+    if comparison.setting.runs is None and question.scenario in LOOKED_AT and values:
+        share = spent(len(next(iter(values.values()))))
+    return replace(ranked(question, values, comparison.setting.recovery_scale_s, share), idle=named)
 
 
 def idle_controls(comparison: Comparison) -> tuple[str, ...]:
@@ -101,10 +105,12 @@ def idle_controls(comparison: Comparison) -> tuple[str, ...]:
     return tuple(name for name, goodput in goodputs.items() if goodput < IDLE * best)
 
 
-def ranked(question: Question, values: Mapping[str, Sequence[float]], recovery_scale_s: float) -> Ranking:
+def ranked(
+    question: Question, values: Mapping[str, Sequence[float]], recovery_scale_s: float, share: float = 1.0
+) -> Ranking:
     """Rank whatever has a number per run, such as controls, or paths for one control.
 
-    Raises ValueError when the question has no better answer.
+    `share` is that of `with_the_best`. Raises ValueError when the question has no better answer.
     """
     margin = question.margin
     if margin is None:
@@ -113,7 +119,7 @@ def ranked(question: Question, values: Mapping[str, Sequence[float]], recovery_s
         # Recovery is read in steps of this time, and that of either control may be a step off.
         margin = replace(margin, difference=2 * recovery_scale_s)
     means = {name: float(np.nanmean(runs)) for name, runs in values.items() if not np.all(np.isnan(runs))}
-    placed = with_the_best({name: values[name] for name in means}, margin, FIRST_SCREEN)
+    placed = with_the_best({name: values[name] for name in means}, margin, len(FIRST_SCREEN), share)
     standings = {name: place.standing for name, place in placed.items()}
     more = {
         name: None if place.runs_needed is None else max(1, place.runs_needed - len(values[name]))
@@ -121,7 +127,7 @@ def ranked(question: Question, values: Mapping[str, Sequence[float]], recovery_s
         if place.standing in ("undecided", "close")
     }
     runs = {name: int(np.sum(~np.isnan(values[name]))) for name in means}
-    return Ranking(question, means, standings, more, runs)
+    return Ranking(question, means, standings, more, runs, places=tuple(placed.values()))
 
 
 MOST_RUNS = 100

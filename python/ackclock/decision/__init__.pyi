@@ -21,6 +21,11 @@ from .intervals import over_runs as over_runs
 from .intervals import sign as sign
 from .intervals import unpaired_difference as unpaired_difference
 from .intervals import within as within
+from .looks import LOOKS as LOOKS
+from .looks import is_decided as is_decided
+from .looks import is_hopeless as is_hopeless
+from .looks import next_look as next_look
+from .looks import spent as spent
 from .modes import Modes as Modes
 from .modes import two_modes as two_modes
 from .ranges import apart as apart
@@ -43,6 +48,7 @@ from .simultaneous import all_pairs as all_pairs
 
 __all__ = [
     "ALIKE_RUNS",
+    "LOOKS",
     "Compared",
     "Estimate",
     "Limit",
@@ -64,9 +70,12 @@ __all__ = [
     "exact_share",
     "expected_wrong",
     "holm",
+    "is_decided",
+    "is_hopeless",
     "is_narrow",
     "lies_in",
     "most_permissive",
+    "next_look",
     "not_excluded",
     "of_batches",
     "of_criterion",
@@ -77,6 +86,7 @@ __all__ = [
     "ratio_of_means",
     "runs_to_decide",
     "sign",
+    "spent",
     "standard_error",
     "tail",
     "two_modes",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ackclock.decision.comparisons import LEVEL, RESOLUTION, InMargins, Margin, Values, known, scales
 from ackclock.decision.modes import two_modes
-from ackclock.decision.simultaneous import against_one, all_pairs
+from ackclock.decision.simultaneous import against_one, all_pairs, rounded_down
 
 Standing = Literal["best", "alike", "close", "undecided", "behind"]
 ALIKE_RUNS = 14
@@ -49,7 +49,7 @@ def not_excluded(runs: int) -> float:
 
 
 def with_the_best(
-    samples: Mapping[str, Sequence[float]], margin: Margin, questions: int = 1
+    samples: Mapping[str, Sequence[float]], margin: Margin, questions: int = 1, share: float = 1.0
 ) -> dict[str, Place]:
     """Compare each of several controls with the best of them, whichever that is.
 
@@ -58,7 +58,8 @@ def with_the_best(
     among equal controls somebody is behind in 5 % of the comparisons over all of `questions` questions
     (Bonferroni). It is alike when it is at most the margin worse than every other, by multiple comparisons
     with the best (Hsu, Annals of Statistics 9, 1981), at 5 % for each question. Of two controls both are the
-    usual t-tests.
+    usual t-tests. Where there are several looks at growing samples, `share` is the share of these errors
+    that this look may spend (`ackclock.decision.spending`).
 
     The variances of all controls are pooled where they do not differ, and otherwise each pair has Welch's
     (Games and Howell, Journal of Educational Statistics 1, 1976). Where the runs of a control have two
@@ -79,7 +80,8 @@ def with_the_best(
         return {leader: Place("best")}
     if min(values.size for values in runs.values()) < 2:
         return {name: Place("undecided") for name in runs}
-    tables = [_Pairs(list(runs.values()), scale, questions) for scale in scales(list(runs.values()), margin)]
+    levels = (1 - LEVEL) * share / questions, (1 - LEVEL) * share
+    tables = [_Pairs(list(runs.values()), scale, levels) for scale in scales(list(runs.values()), margin)]
     placed: dict[str, Place] = {}
     first = list(runs).index(leader)
     for index, (name, values) in enumerate(runs.items()):
@@ -104,10 +106,10 @@ def with_the_best(
 class _Pairs:
     """The differences of all pairs on one scale, in margins: a row for the control that may be worse."""
 
-    def __init__(self, runs: Sequence[Values], scale: InMargins, questions: int) -> None:
+    def __init__(self, runs: Sequence[Values], scale: InMargins, levels: tuple[float, float]) -> None:
         self.counts = np.array([values.size for values in runs])
         self.spreads = np.maximum(RESOLUTION, scale.spreads)
-        self.questions = questions
+        self.levels = levels
         many = len(runs)
         degrees = self.counts - 1
         variances = self.spreads**2
@@ -126,16 +128,18 @@ class _Pairs:
         if not is_pooled:
             free = variance**2 / (own[:, None] + own[None, :])
         self.degrees_per_run = free / (self.counts.max() - 1)
-        times = np.vectorize(self._apart)(free)
-        self.worse = self.harm - times * np.sqrt(variance) > 1
-        times = np.vectorize(self._below)(free)
-        self.within = (self.harm + times * np.sqrt(variance) <= 1) | np.eye(many, dtype=bool)
+        # Many pairs have the same degrees of freedom.
+        distinct, where = np.unique(np.vectorize(rounded_down)(free), return_inverse=True)
+        errors = np.sqrt(variance)
+        self.worse = self.harm - _each(self._apart, distinct)[where].reshape(free.shape) * errors > 1
+        within = self.harm + _each(self._below, distinct)[where].reshape(free.shape) * errors <= 1
+        self.within = within | np.eye(many, dtype=bool)
 
     def _apart(self, degrees: float) -> float:
-        return all_pairs(len(self.counts), degrees, (1 - LEVEL) / self.questions)
+        return all_pairs(len(self.counts), degrees, self.levels[0])
 
     def _below(self, degrees: float) -> float:
-        return against_one(len(self.counts), degrees, 1 - LEVEL)
+        return against_one(len(self.counts), degrees, self.levels[1])
 
     def runs_needed(self, row: int, other: int) -> int:
         """Return about how many runs of each control would show on which side of the margin one is."""
@@ -149,6 +153,10 @@ class _Pairs:
             runs = max(fewest, times**2 * variance / max((harm - 1) ** 2, 1e-12))
         needed = int(np.ceil(min(runs, MOST_RUNS)))
         return max(needed, ALIKE_RUNS) if harm <= 1 else needed
+
+
+def _each(critical: Callable[[float], float], degrees: Values) -> Values:
+    return np.array([critical(float(number)) for number in degrees])
 
 
 def _needed(tables: Sequence[_Pairs], row: int, other: int) -> int:

@@ -5,6 +5,7 @@ SciPy's distributions of them are slower to import than a kept comparison takes;
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -26,7 +27,7 @@ def all_pairs(means: int, degrees: float, level: float) -> float:
     >>> round(all_pairs(2, 4, 0.05), 3)
     2.776
     """
-    return _critical(_range, means, _rounded(degrees), level)
+    return _critical(_range, means, rounded_down(degrees), level)
 
 
 def against_one(means: int, degrees: float, level: float) -> float:
@@ -37,13 +38,13 @@ def against_one(means: int, degrees: float, level: float) -> float:
     >>> round(against_one(2, 4, 0.05), 3)
     2.132
     """
-    return _critical(_largest, means, _rounded(degrees), level)
+    return _critical(_largest, means, rounded_down(degrees), level)
 
 
-def _rounded(degrees: float) -> float:
+def rounded_down(degrees: float) -> float:
     """Return degrees of freedom rounded down to a few values: fewer are on the safe side."""
     step = 0.25 if degrees < 10 else 1.0 if degrees < 50 else 5.0 if degrees < 500 else 100.0
-    return max(1.0, float(np.floor(degrees / step + 1e-9)) * step)
+    return max(1.0, math.floor(degrees / step + 1e-9) * step)
 
 
 @lru_cache(maxsize=10_000)
@@ -57,15 +58,24 @@ def _critical(below: Callable[[Reals, int], Reals], means: int, degrees: float, 
     shares, weights = roots**2, _WEIGHTS * roots
     scatter = np.sqrt(gammaincinv(degrees / 2, shares) * 2 / degrees)
 
-    def is_exceeded(limit: float) -> bool:
-        return 1 - float(weights @ below(limit * scatter, means)) > level
+    def excess(limit: float) -> float:
+        """Return the logarithm of the tail above a limit, over the level: nearly straight in the limit."""
+        return float(np.log(max(1e-12, 1 - float(weights @ below(limit * scatter, means))) / level))
 
     low, high = 0.0, 4.0
-    while is_exceeded(high):
-        low, high = high, 2 * high
+    at_low = -float(np.log(level))
+    while (at_high := excess(high)) > 0:
+        low, at_low, high = high, at_high, 2 * high
+    # Regula falsi, where an end that stays counts half (the Illinois method).
     while high - low > 1e-5 * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if is_exceeded(middle) else (low, middle)
+        middle = min(max((low * at_high - high * at_low) / (at_high - at_low), low), high)
+        at_middle = excess(middle)
+        if abs(at_middle) < 1e-6:
+            return middle
+        if at_middle > 0:
+            low, at_low, at_high = middle, at_middle, at_high / 2
+        else:
+            high, at_high, at_low = middle, at_middle, at_low / 2
     return high
 
 

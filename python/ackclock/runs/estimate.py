@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from ackclock import engine
@@ -36,6 +36,15 @@ class WorkCost:
     """Simulated time of the others."""
     estimated_s: float
     """Wall time of the others."""
+    most_s: float | None = None
+    """Wall time of all packets of a budget, where runs are made until something is decided."""
+
+    def of_budget(self, budget: float, packets: float) -> WorkCost:
+        """Return the same with the time of a budget; the runs have so many packets."""
+        if self.runs == self.kept:
+            return self
+        missing = packets * (self.runs - self.kept) / self.runs
+        return replace(self, most_s=float(f"{max(1.0, budget / missing) * self.estimated_s:.2g}"))
 
 
 class DryRunError(Exception):
