@@ -6,6 +6,7 @@ and a control that carries less, which should be found. Runs are drawn here, so 
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -169,7 +170,42 @@ def tables() -> list[str]:
     lines += [*markdown.table(["goodput", "controls", *(f"{runs} runs" for runs in RUNS)], rows), ""]
     lines += ["95 % intervals over runs that have the true mean, in %, at a CoV of 0.4:", ""]
     rows = [[name, *(_percent(coverage(name, runs, 0.4)) for runs in RUNS)] for name in DRAWN]
-    return lines + markdown.table(["scatter", *(f"{runs} runs" for runs in RUNS)], rows)
+    lines += [*markdown.table(["scatter", *(f"{runs} runs" for runs in RUNS)], rows), ""]
+    return lines + _tables_of_looks()
+
+
+def _tables_of_looks() -> list[str]:
+    """Return the tables of comparisons that are looked at until they are decided."""
+    looks = ", ".join(f"{runs} ({spent(runs):.0%})".replace("%", " %") for runs in LOOKS)
+    lines = [
+        "Without `--runs` a comparison is looked at after groups of runs, until it is decided or hopeless. "
+        f"Each look spends a share of the error of 5 %: {looks}. The shares add up to 1, so all looks err "
+        "together at most as often as one test (Lan and DeMets, Biometrika 70, 1983; by Bonferroni). "
+        "Half is spent by the fifth run, where the boundaries of O'Brien and Fleming spend nothing.",
+        "",
+        f"Equal controls, of which one ends behind over all looks, in % of {DRAWS}; the worst of four CoV:",
+        "",
+    ]
+    rows = [
+        [name, *(_percent(max(looks_at_equals(name, k, cov) for cov in SPREADS)) for k in CONTROLS)]
+        for name in DRAWN
+    ]
+    lines += [*markdown.table(["scatter", *(f"{k} controls" for k in CONTROLS)], rows), ""]
+    alike, close = map(_percent, looks_at_collapsing())
+    lines += [
+        f"The control that collapses in a fifth of its runs ends as alike in {alike} %, close in {close} %.",
+        "",
+        "Runs until decided, of which one control carries less: how often it ends behind, how often every "
+        "control is decided, and the mean number of runs, of at most 50:",
+        "",
+    ]
+    rows = []
+    for less, k, cov in itertools.product((0.0, 0.05, 0.3, 0.5), (2, 5), (0.02, 0.1, 0.3)):
+        behind, decided, runs = looks_at_less(k, less, cov)
+        rows.append(
+            [f"{100 * less:.0f} % less", str(k), str(cov), _percent(behind), _percent(decided), f"{runs:.1f}"]
+        )
+    return lines + markdown.table(["goodput", "controls", "CoV", "behind", "decided", "runs"], rows)
 
 
 def write() -> None:

@@ -377,7 +377,7 @@ def main() -> None:
         write_papers()
     if "glossary" in wanted:
         (DOCS / "glossary.md").write_text(glossary_page(), encoding="utf-8")
-    for name, module in (("decisions", "decided"), ("readme", "readme")):
+    for name, module in (("decisions", "decided"), ("costs", "costs"), ("readme", "readme")):
         if name in wanted:
             # In this folder, which is not on the path of a program that imports this one.
             importlib.import_module(module).write()

@@ -35,7 +35,7 @@ GENERATED = (
         "test_glossary.py",
     ),
     Generated(
-        "docs/validation.md", ("python/ackclock/decision", "docs/decided.py"), "docs/make.py decisions"
+        "docs/validation.md", ("python/ackclock/decision", "docs/decided.py"), "docs/make.py decisions costs"
     ),
     Generated("docs/api.md", ("python/ackclock",), "docs/api.py", "test_api_page.py"),
     Generated("docs/curves", ("crates/ackclock-cc/src", "crates/ackclock-sim/src"), "make docs", "curves.rs"),

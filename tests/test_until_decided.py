@@ -5,13 +5,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import ackclock
 from ackclock import comparison
 from ackclock.comparison import conclusion, options, work
 from ackclock.comparison.questions import BY_KEY, FIRST_SCREEN, LOOKED_AT
-from ackclock.decision import LOOKS, Place, is_decided, is_hopeless, next_look, spent
+from ackclock.decision import LOOKS, Place, is_decided, is_hopeless, next_look, spent, with_the_best
+from ackclock.decision.margins import GOODPUT
 from ackclock.runs import Job, each
 from conftest import Finished
 from test_decided import at_most, decided
@@ -165,15 +167,22 @@ def test_over_all_looks_a_control_that_collapses_is_not_alike_by_chance() -> Non
     assert close <= 0.8**5 + 0.09
 
 
-def test_at_the_margin_a_control_is_close_or_alike_in_five_per_cent() -> None:
-    # A tenth below the others, so exactly at the margin: whatever the look, it is within it by chance.
-    random = decided.np.random.default_rng(83)
-    within = 0
-    for _ in range(150):
-        samples = random.normal(10, 0.3, (3, max(LOOKS)))
-        samples[2] /= 1.1
-        within += decided.until_decided(samples)[0][2] in ("close", "alike")
-    assert within / 150 <= at_most(0.05, 150)
+def test_at_the_margin_no_look_errs_beyond_the_error_of_all() -> None:
+    # A tenth below the other, so exactly at the margin: whatever a look says is by chance, even if the runs
+    # went on after it. Behind has 2.5 % on its side, within 5 %; without shares of the error they are 12 and
+    # 14 %.
+    random = np.random.default_rng(83)
+    behind = within = 0
+    for _ in range(200):
+        one, other = random.normal(10, 1, (2, max(LOOKS)))
+        looks = [
+            with_the_best({"a": one[:runs], "b": other[:runs] / 1.1}, GOODPUT, 1, spent(runs))["b"].standing
+            for runs in LOOKS
+        ]
+        behind += "behind" in looks
+        within += bool({"close", "alike"} & set(looks))
+    assert behind / 200 <= at_most(0.025, 200)
+    assert within / 200 <= at_most(0.05, 200)
 
 
 def test_what_five_runs_left_open_is_decided() -> None:

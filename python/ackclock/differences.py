@@ -13,7 +13,19 @@ from ackclock.engine import RULES, ScenarioError, difference, elsewhere, integri
 from ackclock.engine.difference import Difference, Result
 from ackclock.runs import rows
 
-NOT_NUMBERS = ("run", "point", "title", "scenario", "profile", "low", "high", "runs", "error", "digest")
+NOT_NUMBERS = (
+    "run",
+    "stop",
+    "point",
+    "title",
+    "scenario",
+    "profile",
+    "low",
+    "high",
+    "runs",
+    "error",
+    "digest",
+)
 """Columns of results that neither name a row nor are compared."""
 SubjectNumbers = dict[tuple[str, str], list[float]]
 """Numbers of all runs, by subject and quantity."""

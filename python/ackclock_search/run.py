@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from ackclock import engine, metrics
+from ackclock.decision.comparisons import of_criterion
 from ackclock.engine import today
 from ackclock.metrics import Estimate
 from ackclock.names import hint
@@ -292,11 +293,16 @@ class Attempt:
         )
 
     def judged(self, patterns: Sequence[Pattern]) -> list[Adversary | None]:
-        """Compare patterns over runs with fresh seeds; None where a run fails."""
+        """Compare patterns over runs with fresh seeds; None where a run fails.
+
+        A pattern is worse only if it stays so after Holm's correction for the number of these patterns.
+        """
         seed = self.seed + FRESH
         scenarios = [self.genome.scenario(pattern, self.cast) for pattern in patterns]
         cells = [self.objective.cell("pattern", scenario) for scenario in scenarios]
         results = self.trials.results(cells, seed=seed, runs=range(FRESH_RUNS))
+        compared_ones = [judged.compared for each in results if not problem(each) for judged in each.judged]
+        kept = iter(of_criterion(compared_ones)[3] if compared_ones else ())
         adversaries: list[Adversary | None] = []
         for pattern, scenario, result in zip(patterns, scenarios, results, strict=True):
             error = problem(result)
@@ -317,7 +323,7 @@ class Attempt:
                     },
                     baseline=compared.baseline,
                     value=metrics.over_runs(self._by_run(pattern, result, [compared.baseline])),
-                    verdict=compared.compared.verdict,
+                    verdict=next(kept),
                     curves={name: measured.curves for name, measured in result.measured.items()},
                 )
             )

@@ -15,10 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ackclock import engine
+from ackclock.decision import Compared
 from ackclock.metrics import Estimate
 from ackclock_evaluate.evaluate import evaluate
 from ackclock_evaluate.joins import harm_of
-from ackclock_evaluate.results import CANDIDATE, CellResult, Measured, Request
+from ackclock_evaluate.results import CANDIDATE, CellResult, MarginResult, Measured, Request
 from ackclock_evaluate.saved import OBJECTIVES, read
 from ackclock_evaluate.setting import Subject
 from ackclock_search import GENOMES, optimise, saved, search
@@ -269,6 +270,28 @@ def test_every_generation_has_other_runs():
     attempt.look(48, optimised=True)
     # Three generations of sixteen by the optimiser, and the same runs for the random draws.
     assert noted == [(16, range(0, 2)), (16, range(2, 4)), (16, range(4, 6))] * 2
+
+
+def test_the_number_of_judged_patterns_is_paid_for():
+    class Judged:
+        candidate = Subject("reno")
+
+        @staticmethod
+        def results(cells, *, runs, **_):
+            measured = Measured(numbers=[{"goodput": 1.0, "loss": 0.1}] * len(runs))
+            subjects = dict.fromkeys((CANDIDATE, "reno", "cubic-linux"), measured)
+            worse = Compared("worse", 0.02, None, identical=False, effect=Estimate(1.5, 1.1, 1.9, 10))
+            return [
+                CellResult(cell, subjects, [MarginResult(cell.judged[0], "reno", worse)], [])
+                for cell in cells
+            ]
+
+    genome = GENOMES["pulses"]
+    attempt = Attempt(Judged(), OBJECTIVES["loss"], genome, 1, 2)
+    pattern = genome.pattern(np.zeros(genome.size))
+    # Holm multiplies the smallest of n probabilities by n: 0.02 and 0.04 are below 5 %, and 0.06 is not.
+    for number, verdict in ((1, "worse"), (2, "worse"), (3, "undecided")):
+        assert [each.verdict for each in attempt.judged([pattern] * number)] == [verdict] * number
 
 
 def test_a_search_beats_random_draws_when_the_interval_says_so(searched):

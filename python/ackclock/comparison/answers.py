@@ -26,7 +26,7 @@ ScenarioKey = tuple[int, str, str]
 """The number of a path, the name of a scenario, and a control."""
 ScenarioNumbers = dict[tuple[str, str], list[RunNumbers]]
 """The numbers of each run, by the name of a scenario and the control."""
-Stop = Literal["decided", "hopeless", "budget"]
+StopReason = Literal["decided", "hopeless", "budget"]
 """Why a question of the first screen got no further runs."""
 
 
@@ -84,7 +84,7 @@ class Comparison:
     causes: dict[str, dict[str, float]] = field(default_factory=dict)
     packets: float = 0.0
     packets_of: Mapping[str, float] = field(default_factory=dict)
-    stops: Mapping[str, Stop] = field(default_factory=dict)
+    stops: Mapping[str, StopReason] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(self.controls)}: {self.setting.describe()}>"

@@ -19,7 +19,7 @@ from ackclock.comparison.answers import (
     Comparison,
     ScenarioKey,
     ScenarioNumbers,
-    Stop,
+    StopReason,
     WindowCurve,
     assembled,
 )
@@ -127,21 +127,21 @@ def compare_each(
     with ExitStack() as stack:
         store = None if cache is None else stack.enter_context(Store(cache).opened())
         options = {"at_once": jobs, "cluster": cluster, "limits": limits, "store": store}
-        work = _Work(settings, names, wanted, options)
+        work = _RunsSoFar(settings, names, wanted, options)
         if settings[0].runs is None:
             return [_until_decided(work, budget)]
         work.make({key: setting.runs or 0 for key in wanted for setting in [settings[key[0]]]})
         return [work.comparison(index) for index in range(len(settings))]
 
 
-def _until_decided(work: _Work, budget: float) -> Comparison:
+def _until_decided(work: _RunsSoFar, budget: float) -> Comparison:
     """Make runs in groups until the first screen is decided or hopeless, or the budget ends.
 
     Only the scenarios of open questions get further runs, and those of all controls. What is looked at, and
     when, depends on numbers and packets and never on time.
     """
     runs, going = min(LOOKS), [name for _, name, _ in work.wanted]
-    stops: dict[str, Stop] = {}
+    stops: dict[str, StopReason] = {}
     while True:
         try:
             work.make({key: runs for key in work.wanted if key[1] in going})
@@ -149,13 +149,13 @@ def _until_decided(work: _Work, budget: float) -> Comparison:
             raise DryRunError(stopped.cost.of_budget(budget, work.expected_packets)) from None
         comparison = work.comparison(0)
         of_scenario = {name: _stops(comparison, name, runs) for name in LOOKED_AT if name in going}
-        for found in of_scenario.values():
-            stops |= found
+        for reasons in of_scenario.values():
+            stops |= reasons
         following = next_look(runs)
         left, going = budget - work.packets, []
-        for name, found in of_scenario.items():
+        for name, reasons in of_scenario.items():
             price = ((following or runs) - runs) * comparison.packets_of[name]
-            if "budget" in found.values() and price <= left:
+            if "budget" in reasons.values() and price <= left:
                 left -= price
                 going.append(name)
         if not going or following is None:
@@ -163,20 +163,20 @@ def _until_decided(work: _Work, budget: float) -> Comparison:
         runs = following
 
 
-def _stops(comparison: Comparison, scenario: str, runs: int) -> dict[str, Stop]:
+def _stops(comparison: Comparison, scenario: str, runs: int) -> dict[str, StopReason]:
     """Return why the runs of a scenario's questions end; one that is open has only the budget as a reason."""
-    found: dict[str, Stop] = {}
+    reasons: dict[str, StopReason] = {}
     for key in FIRST_SCREEN:
         if BY_KEY[key].scenario == scenario:
             places = rank(comparison, BY_KEY[key]).places
             if is_decided(places, runs):
-                found[key] = "decided"
+                reasons[key] = "decided"
             else:
-                found[key] = "hopeless" if is_hopeless(places, runs) else "budget"
-    return found
+                reasons[key] = "hopeless" if is_hopeless(places, runs) else "budget"
+    return reasons
 
 
-class _Work:
+class _RunsSoFar:
     """The scenarios of a comparison, and what their runs have measured so far."""
 
     def __init__(
