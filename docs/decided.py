@@ -210,6 +210,6 @@ def _tables_of_looks() -> list[str]:
 
 def write() -> None:
     """Replace the tables in validation.md."""
-    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN, 1)
     text = "\n".join([BEGIN, *tables(), END])
+    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN, 1)
     PAGE.write_text(before + text + rest.split(END, 1)[1], encoding="utf-8")

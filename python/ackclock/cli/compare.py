@@ -90,8 +90,8 @@ if TYPE_CHECKING:
     "--budget",
     type=click.FloatRange(min=1, max=1e15),
     metavar="PACKETS",
-    help="Packets that may be simulated without --runs; by default 4e8. The first group of three runs is "
-    "always made, and --dry-run says how long the budget takes here.",
+    help="Packets that may be simulated without --runs, by default 4e8; those of a control in Python count "
+    "five times. The first group of three runs is always made, and --dry-run says how long the budget takes.",
 )
 @click.option(
     "--seed",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
@@ -68,8 +68,8 @@ def compare(
         Resources that a run may use; by default those of `Limits` for a control that is not built in,
         whose runs have processes of their own.
     budget : float
-        Packets that may be simulated where `setting` has no number of runs; the first group of runs is
-        always made.
+        Packets that may be simulated where `setting` has no number of runs; those of a control in Python
+        count five times, and the first group of runs is always made.
 
     Returns
     -------
@@ -152,9 +152,9 @@ def _until_decided(work: _RunsSoFar, budget: float) -> Comparison:
         for reasons in of_scenario.values():
             stops |= reasons
         following = next_look(runs)
-        left, going = budget - work.packets, []
+        left, going = budget - work.cost, []
         for name, reasons in of_scenario.items():
-            price = ((following or runs) - runs) * comparison.packets_of[name]
+            price = ((following or runs) - runs) * work.cost_of_a_run(name)
             if "budget" in reasons.values() and price <= left:
                 left -= price
                 going.append(name)
@@ -198,9 +198,14 @@ class _RunsSoFar:
         self._warnings: list[dict[tuple[int, int, str], str]] = [{} for _ in settings]
 
     @property
-    def packets(self) -> int:
+    def cost(self) -> float:
         """Packets of all runs so far, kept ones included: an answer does not depend on what is kept."""
-        return sum(sum(own.values()) for own in self._packets)
+        return math.fsum(number * job.cost_of_packet for own in self._packets for job, number in own.items())
+
+    def cost_of_a_run(self, name: str) -> float:
+        """Return the packets of one run of a scenario with all controls, on the first path."""
+        own = self._packets[0]
+        return _of_a_run({job: own[job] * job.cost_of_packet for job in own if self._has(job, 0, name)})
 
     def make(self, runs: dict[ScenarioKey, int]) -> None:
         """Make the runs that these scenarios lack of so many."""
@@ -269,9 +274,9 @@ class _RunsSoFar:
         return any(key[:2] == (index, name) for key in self._owners[job])
 
 
-def _of_a_run(packets: dict[Job, int]) -> float:
+def _of_a_run(packets: Mapping[Job, float]) -> float:
     """Return the packets of one run of every scenario."""
-    by_scenario: dict[Scenario, list[int]] = {}
+    by_scenario: dict[Scenario, list[float]] = {}
     for job, number in packets.items():
         by_scenario.setdefault(job.scenario, []).append(number)
     return math.fsum(float(np.mean(numbers)) for numbers in by_scenario.values())

@@ -121,7 +121,12 @@ class Job:
         packet_bytes = min(self.scenario.packet_bytes, default=1000)
         # Where flows decide when the rate changes it is not known: as much as 10 Mbit/s.
         packets = (rate_mbps or 10.0) * 1e6 / 8 / packet_bytes * self.scenario.duration_s
-        return packets * (PYTHON_COST if controls.are_python(self.names) else 1.0)
+        return packets * self.cost_of_packet
+
+    @property
+    def cost_of_packet(self) -> float:
+        """Processor time of a packet, over that of one of built-in controls."""
+        return PYTHON_COST if controls.are_python(self.names) else 1.0
 
     @functools.cached_property
     def key(self) -> str:
