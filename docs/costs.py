@@ -111,7 +111,9 @@ def write() -> None:
     lines = [
         f"Three controls ({', '.join(CONTROLS)}) on five paths: five runs of everything, as before, and runs "
         "until decided. Of the latter all scenarios have three, and one flow alone, one next to Reno and one "
-        "after a step have as many as stand there. Times are a processor's. `geo` and `wifi` have runs of 60 s.",
+        "after a step have as many as stand there. What five runs decided has no more than five, unless it "
+        "shares its runs with a question that they left open. Times are a processor's; `geo` and `wifi` have "
+        "runs of 60 s.",
         "",
         *costs(),
         "",
