@@ -220,14 +220,14 @@ def test_a_sweep_shows_the_means_of_what_there_is(
         for x, y in zip(document["columns"][record["x"]], document["columns"][record["y"]], strict=True)
     }
     # One flow per run, and the same number of runs of each buffer: the mean of the rows.
-    rows = pl.read_parquet(outcome.directory)
+    rows = pl.read_parquet(outcome.directory / "*.parquet")
     by_hand = rows.group_by("control", "p").agg(pl.col("goodput_mbps").mean())
     assert drawn == {(control, p): pytest.approx(value, rel=5e-6) for control, p, value in by_hand.rows()}
 
 
 def test_half_a_sweep_has_the_chart_of_its_half(file: Path, tmp_path: Path) -> None:
     plan = sweeps.read(file)
-    rows = pl.read_parquet(sweep(plan, tmp_path / "out").directory)
+    rows = pl.read_parquet(sweep(plan, tmp_path / "out").directory / "*.parquet")
     # What there is after the first two runs of the first half of the points.
     some = rows.filter(pl.col("point") < 6, pl.col("run") < 2)
     shown = page.so_far(plan, some.lazy())

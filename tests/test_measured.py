@@ -1,5 +1,6 @@
 """Paths from measurements: what iperf3's reports, series and traces say, and what they become."""
 
+import re
 import shutil
 import tomllib
 from collections.abc import Callable, Mapping
@@ -9,11 +10,13 @@ from typing import Any
 import pytest
 
 import ackclock
-from ackclock import engine
+from ackclock import engine, sweeps
 from ackclock.comparison import options
 from ackclock.comparison.path import PathSetup
 from ackclock.engine import carried, measured
 from ackclock.engine.measured import Fact
+from ackclock.engine.paths import PathChoice
+from ackclock.sweeps import page, picture
 
 DATA = Path(__file__).parent / "data" / "measured"
 Here = Callable[..., Any]
@@ -192,3 +195,157 @@ def test_the_summary_has_the_packets_of_a_buffer() -> None:
     scenario = ackclock.scenario(path, ackclock.flow("reno", rtt="40 ms"), duration="1 s")
     # 10 Mbit/s for 80 ms in packets of 1000 B.
     assert ackclock.simulate(scenario).summary["links"][0]["queue_limit"] == "100 packets"
+
+
+FLOWS = """
+[run]
+duration = "4 s"
+[dumbbell]
+rate = "100 Mbit/s"
+delay = "100 ms"
+queue = { kind = "red", limit = "10 packets" }
+[[flow]]
+controller = "reno"
+rtt = "300 ms"
+"""
+
+
+def the_path(scenario: engine.Scenario) -> tuple[Any, ...]:
+    link = scenario.tables()["dumbbell"]
+    kinds = tuple(key for key in ("rate_series", "rate_trace", "delay_series") if key in link)
+    queue = link["queue"]
+    return kinds, queue["kind"], queue["limit"], scenario.rtts_s, scenario.mean_rate_mbps(from_s=0.0)
+
+
+def test_simulate_and_sweep_take_a_file_as_compare_does(
+    ackclock_here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own").mkdir()
+    monkeypatch.chdir(tmp_path)
+    # Files are found from where the command was typed, and not from the folder of the scenario.
+    Path("own/a.toml").write_text(FLOWS)
+    Path("own/s.toml").write_text(
+        'scenario = "a.toml"\n[parameters]\nloss = { set = "dumbbell.loss.rate", to = [0.01, 0.02] }\n'
+        "[runs]\ncount = 1\n"
+    )
+    # 12 and 8 Mbit/s in turn, with round trips of 40 ms.
+    Path("a.csv").write_text("".join(f"{s},{8 if s % 2 else 12},40\n" for s in range(20)))
+    # 12 000 bits each 2 ms are 6 Mbit/s.
+    Path("trace").write_text("2\n")
+    loss = ["--set", "dumbbell.loss.kind=bernoulli", "--set", "dumbbell.loss.rate=0"]
+    results = [
+        # One bandwidth-delay product is 10 Mbit/s for 40 ms, in packets of 8000 bits; 20 ms hold 25.
+        ("a.csv", [], (("rate_series", "delay_series"), "droptail", "50 packets", 0.04, 10)),
+        (
+            "a.csv",
+            ["--buffer", "20ms"],
+            (("rate_series", "delay_series"), "droptail", "25 packets", 0.04, 10),
+        ),
+        ("a.csv", ["--rtt", "80ms"], (("rate_series",), "droptail", "100 packets", 0.08, 10)),
+        ("trace", ["--rtt", "40ms", "--buffer", "77"], (("rate_trace",), "droptail", "77 packets", 0.04, 6)),
+        # A name has the queue of its path.
+        ("dsl", ["--buffer", "12"], ((), "droptail", "12 packets", None, None)),
+    ]
+    for name, options_of, (kinds, kind, limit, rtt_s, mbps) in results:
+        arguments = ["--path", name, *options_of]
+        ackclock_here("simulate", "own/a.toml", *arguments, *loss, "--quiet", "-o", "out", "--force")
+        (scenario,) = [engine.read(file) for file in Path("out").glob("scenario.*")]
+        assert the_path(scenario)[:3] == (kinds, kind, limit), (name, options_of)
+        if rtt_s is not None:
+            assert scenario.rtts_s == [rtt_s]
+            # The last opportunity, 12 000 bits in 4 s, is at the end.
+            assert scenario.mean_rate_mbps(from_s=0.0) == pytest.approx(mbps, abs=0.0031)
+        swept = sweeps.read("own/s.toml", PathChoice(name, *chosen_of(options_of)))
+        assert the_path(swept.scenario) == the_path(scenario)
+    # What compare measures on the same path.
+    assert compared("a.csv", rtt="80ms").path.buffer_packets == 100
+
+
+def chosen_of(arguments: list[str]) -> tuple[float | None, str | None]:
+    values = dict(zip(arguments[::2], arguments[1::2], strict=True))
+    rtt = values.get("--rtt")
+    return None if rtt is None else float(rtt.removesuffix("ms")), values.get("--buffer")
+
+
+def test_a_path_that_cannot_be_taken_is_refused(
+    ackclock_here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.toml").write_text(FLOWS)
+    Path("trace").write_text("2\n")
+    row = FLOWS.replace("[dumbbell]", "[parking_lot]\nhops = 2").replace("300 ms", "500 ms")
+    Path("row.toml").write_text(row)
+    for arguments, problem in [
+        (["a.toml", "--path", "trace"], "trace says nothing of delays; write e.g. --rtt 40ms"),
+        (["a.toml", "--path", "none.csv"], "none.csv"),
+        (["a.toml", "--rtt", "40ms"], "--rtt and --buffer belong to --path"),
+        (["a.toml", "--path", "trace", "--rtt", "40"], "write 40ms if that is meant"),
+        (["a.toml", "--path", "trace", "--rtt", "40ms", "--buffer", "many"], "dumbbell.queue.limit"),
+        (["row.toml", "--path", "dsl"], "row.toml: a path takes the place of a [dumbbell]"),
+    ]:
+        refused = ackclock_here("simulate", *arguments)
+        assert refused.returncode == 2 and problem in refused.stderr, (arguments, refused)
+
+
+def text_of(page: Path) -> str:
+    return re.sub(r"<[^>]*>", " ", page.read_text())
+
+
+def test_every_page_has_the_packets_of_a_buffer(
+    ackclock_here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    # 10 Mbit/s for 40 ms in packets of 8000 bits are 50, so one and a half products are 75.
+    own = FLOWS.replace("100 ms", "20 ms").replace("300 ms", "40 ms").replace("100 Mbit/s", "10 Mbit/s")
+    Path("a.toml").write_text(
+        own.replace('kind = "red", limit = "10 packets"', 'kind = "droptail", limit = "1.5 bdp"')
+    )
+    ackclock_here("simulate", "a.toml", "-o", "run")
+    assert re.search(r"\bbuffer\b.*\b75 packets\b", text_of(Path("run/index.html")), re.DOTALL)
+    path = ["--rate", "10mbit", "--rtt", "40ms", "--duration", "2s", "--runs", "1"]
+    ackclock_here("compare", *path, "--buffer", "1.5bdp", "reno", "-o", "one")
+    assert "buffer 75 packets" in text_of(Path("one/index.html"))
+    ackclock_here("compare", *path, "--buffer", "1.5bdp,60ms,2bdp", "reno", "-o", "grid")
+    assert "buffer of 75 (1.5bdp), 75 (60ms) or 100 (2bdp) packets" in text_of(Path("grid/index.html"))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "shown", "cells"),
+    [
+        # 40 ms of 10 Mbit/s are 50 packets, and of 20 twice as many.
+        (
+            'rate = { set = "dumbbell.rate", unit = "Mbit/s", to = [10, 20] }',
+            "",
+            {"50 packets", "100 packets"},
+        ),
+        (
+            'loss = { set = "dumbbell.queue.limit", unit = "packets", to = [30] }',
+            "Buffer: 30 packets.",
+            set(),
+        ),
+        # Averaged over the sizes, or with a curve for each.
+        (
+            'control = { set = "flow.0.controller", to = ["reno", "cubic"] }\n'
+            'size = { set = "dumbbell.queue.limit", unit = "ms", to = [16, 80] }',
+            "Buffer: 20 packets to 100 packets.",
+            {"20 packets", "100 packets"},
+        ),
+    ],
+)
+def test_the_page_of_a_sweep_has_the_packets_of_a_buffer(
+    parameters: str, shown: str, cells: set[str], tmp_path: Path
+) -> None:
+    own = FLOWS.replace('duration = "4 s"', 'duration = "1 s"').replace("100 ms", "20 ms")
+    own = own.replace("300 ms", "40 ms").replace("100 Mbit/s", "10 Mbit/s")
+    (tmp_path / "a.toml").write_text(
+        own.replace('kind = "red", limit = "10 packets"', 'kind = "droptail", limit = "1 bdp"')
+    )
+    (tmp_path / "s.toml").write_text(f'scenario = "a.toml"\n[parameters]\n{parameters}\n[runs]\ncount = 1\n')
+    plan = sweeps.read(tmp_path / "s.toml")
+    sweeps.sweep(plan, tmp_path, jobs=1)
+    table = picture.scan(tmp_path / "experiment=s")
+    x = plan.parameters[0].name
+    page.write(tmp_path / "page.html", table, x, "goodput_mbps", None, "ackclock sweep s.toml")
+    text = (tmp_path / "page.html").read_text()
+    assert set(re.findall(r"<td>([^<]* packets)</td>", text)) == cells
+    assert shown in text and ("<th>buffer</th>" in text) == bool(cells)

@@ -77,6 +77,12 @@ def test_a_control_in_rust_is_the_one_in_python(tmp_path: Path) -> None:
 
 def test_measurements_become_paths(tmp_path: Path) -> None:
     do("measured.md", tmp_path)
+    text = (tmp_path / "path.toml").read_text()
+    # 19.295 Mbit/s is the median of the seconds after the first, and 1500 B are sent for 1448; RTTs grow from
+    # 41.2 to 90.3 ms. UDP lost 13 of 8633 packets at a rate below the path's.
+    assert re.search(r'^rate = "19.988 Mbit/s"  # measured: .*filled the path', text, re.MULTILINE)
+    assert '"20.6 ms"  # measured' in text and '"49.1 ms" }  # a bound' in text
+    assert '{ kind = "bernoulli", rate = 0.001506 }  # measured: 13 of 8633' in text
 
 
 def test_the_example_crate_is_that_of_the_tutorial() -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from ackclock import engine
-from ackclock.cli import completion, options
+from ackclock.cli import completion, options, paths
 from ackclock.cli.studies import print_follows
 
 if TYPE_CHECKING:
@@ -52,14 +52,7 @@ if TYPE_CHECKING:
     help="Use ECN in all flows; red, ared, codel, pie and fq_codel then mark packets instead of "
     "dropping them.",
 )
-@click.option(
-    "--path",
-    "named",
-    metavar="NAME|FILE",
-    shell_complete=completion.names(completion.paths),
-    help="Start from a named path such as geo, or from a file with a series of rates or a Mahimahi trace; "
-    "other options override its values.",
-)
+@paths.named
 @click.option(
     "--scenario",
     type=options.PATH,
@@ -156,17 +149,17 @@ def compare(
                 f"{control} is a unit, which belongs to its number: write e.g. 120{control}"
             )
     from ackclock.comparison import grid, grid_page, page, work
-    from ackclock.comparison import options as paths
+    from ackclock.comparison import options as of_people
 
     if budget is not None and given.get("runs") is not None:
         raise click.ClickException("--runs and --budget both say how many runs to make; use only one")
 
     queues, buffers = ([] if text is None else text.split(",") for text in (queue, buffer))
     try:
-        cells = paths.grid_of_options(queues, buffers, named, scenario, duration, **given)
+        cells = of_people.grid_of_options(queues, buffers, named, scenario, duration, **given)
     except ValueError as error:
         raise click.ClickException(OF_PROGRAM.sub("", str(error))) from error
-    for much in {setting.loss for setting in cells.values() if setting.loss > paths.MUCH_LOSS}:
+    for much in {setting.loss for setting in cells.values() if setting.loss > of_people.MUCH_LOSS}:
         print(f"note: {100 * much:g} % of all packets are lost at random", file=sys.stderr)
     with options.estimated(dry_run, as_json):
         try:

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from ackclock import engine
-from ackclock.cli import options
+from ackclock.cli import options, paths
 from ackclock.summary import as_json as as_lines
 
 if TYPE_CHECKING:
+    from ackclock.engine.paths import PathChoice
     from ackclock.runs import Answer, Job
 
 _file = click.argument(
@@ -32,7 +33,11 @@ _settings = click.option(
 )
 
 
-def _read(file: Path, settings: Sequence[str]) -> engine.Scenario:
+def _read(file: Path, settings: Sequence[str], path: PathChoice | None = None) -> engine.Scenario:
+    if path is not None:
+        # What is set changes the path that was chosen.
+        own = _read(file, ())
+        return path.put(own.written(), own.file).with_(*settings)
     if str(file) != "-":
         return engine.read(file, settings=settings)
     try:
@@ -66,6 +71,7 @@ def _read(file: Path, settings: Sequence[str]) -> engine.Scenario:
 )
 @options.places()
 @options.dry_run
+@paths.on_path
 @_settings
 @click.option(
     "--pcap", type=options.PATH, metavar="FILE", help="Write a packet capture to FILE; - is standard output."
@@ -84,6 +90,7 @@ def simulate(
     seed: int | None,
     places: options.Places,
     dry_run: bool,
+    path: PathChoice | None,
     settings: tuple[str, ...],
     pcap: Path | None,
     qlog: Path | None,
@@ -94,7 +101,8 @@ def simulate(
 
     FILE describes the path, the flows and the duration; `ackclock example > first.toml` writes one. Flows
     and links are printed as tables, and nothing is kept without -o. A single run has no limit of time or
-    memory unless --limit or --memory sets one.
+    memory unless --limit or --memory sets one. With --path the flows run on that path, in place of the
+    scenario's [dumbbell] and of their RTTs.
 
     \b
     Examples:
@@ -102,6 +110,7 @@ def simulate(
       ackclock simulate first.toml --runs 10 --metrics
       ackclock simulate first.toml --set flow.0.rtt=80ms --json
       ackclock simulate first.toml --runs 10 -o results/first
+      ackclock simulate first.toml --path measured.csv --rtt 40ms
       ackclock example | ackclock simulate -
       ackclock simulate first.toml --pcap - | tshark -r -
     """
@@ -123,7 +132,7 @@ def simulate(
     changes += [
         f"run.{key}={value}" for key, value in (("duration", duration), ("seed", seed)) if value is not None
     ]
-    scenario = _read(file, changes)
+    scenario = _read(file, changes, path)
     if dry_run:
         from ackclock.runs import Job, drive
 

@@ -7,13 +7,17 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ackclock import engine
-from ackclock.cli import options
+from ackclock.cli import options, paths
 from ackclock.engine import controls, today
 from ackclock.names import counted, printable
+
+if TYPE_CHECKING:
+    from ackclock.engine.paths import PathChoice
 
 
 @click.command()
@@ -31,6 +35,7 @@ from ackclock.names import counted, printable
 @options.dry_run
 @click.option("--page", is_flag=True, help="Also write the page DIR/experiment=NAME.html.")
 @options.live
+@paths.on_path
 @options.as_json
 def sweep(
     file: Path,
@@ -41,6 +46,7 @@ def sweep(
     dry_run: bool,
     page: bool,
     live: bool,
+    path: PathChoice | None,
     as_json: bool,
 ) -> None:
     """Run a scenario for many values of its keys, on all cores or a cluster.
@@ -65,6 +71,7 @@ def sweep(
     Examples:
       ackclock sweep buffer.toml --dry-run
       ackclock sweep buffer.toml --live --page
+      ackclock sweep buffer.toml --path measured.csv --rtt 40ms
       ackclock sweep buffer.toml --cluster tcp://10.0.0.1:8786
       ackclock plot results/experiment=buffer --x buffer --y goodput --hue controller
     """
@@ -73,7 +80,7 @@ def sweep(
     from ackclock.sweeps import estimate, picture
     from ackclock.sweeps import page as pages
 
-    plan = sweeps.read(file)
+    plan = sweeps.read(file, path)
     if dry_run:
         estimated = {
             "points": len(plan.points),

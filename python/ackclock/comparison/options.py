@@ -13,6 +13,7 @@ from ackclock import engine
 from ackclock.comparison.path import FIXED_RUNS, STARTS_WITHIN_S, PathSetup
 from ackclock.comparison.quantities import buffer_packets, duration_s, rate_mbps, share, time_ms
 from ackclock.engine import Scenario, build, carried
+from ackclock.engine.paths import PathChoice
 
 CAN_MARK = ("red", "ared", "codel", "pie", "fq_codel")
 """Kinds of queues that mark packets in place of dropping them when ``ecn`` is set."""
@@ -144,24 +145,12 @@ def of_name(path: str, **given: Unpack[PathOptions]) -> PathSetup:
     A file has a series of rates, with or without delays and losses, or a Mahimahi trace. The round trip must
     be given if it has no delays.
     """
-    is_file = path.lower() not in engine.catalogue.words("path")
-    if is_file and Path(path).is_file() and not any(mark in path for mark in "./\\"):
-        # With a slash it is a file for the engine, too.
-        path = f"./{path}"
-    rtt = given.get("rtt")
-    if is_file and not given.get("buffer"):
+    chosen = PathChoice(path, time_ms(rtt) if (rtt := given.get("rtt")) else None)
+    if chosen.is_file and not given.get("buffer"):
         # Of the mean rate in the measured part of a run.
         given["buffer"] = "1bdp"
-    named: build.Table = {"path": path, "flow": [{"controller": "reno"}], "run": {"duration": "60 s"}}
-    if is_file and rtt:
-        named["dumbbell"] = {"delay": build.milliseconds(time_ms(rtt) / 2)}
-    try:
-        scenario = engine.read(named)
-    except engine.ScenarioError as error:
-        if "says nothing of delays" in str(error):
-            raise ValueError(f"{path} says nothing of delays; write e.g. --rtt 40ms") from error
-        raise
-    return of_scenario(scenario, Path(path).stem if is_file else path, **given)
+    scenario = chosen.put({"flow": [{"controller": "reno"}], "run": {"duration": "60 s"}})
+    return of_scenario(scenario, Path(path).stem if chosen.is_file else path, **given)
 
 
 def of_file(file: Path, **given: Unpack[PathOptions]) -> PathSetup:

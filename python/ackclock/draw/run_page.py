@@ -26,6 +26,7 @@ FLOWS = {
 }
 LINKS = {
     "id": "link",
+    "queue_limit": "buffer",
     "utilisation": "utilisation",
     "mean_queue_packets": "mean queue (packets)",
     "queue_delay_p95_ms": "queueing delay p95 (ms)",

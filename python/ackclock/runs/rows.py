@@ -17,7 +17,14 @@ FlowRow = dict[str, Any]
 _FLOW = {name: kind for name, kind in columns("flows").items() if not name.startswith("whole_run_")}
 _LINK = {
     name: columns("links")[name]
-    for name in ("utilisation", "queue_drops", "random_losses", "mean_queue_packets", "queue_delay_p95_ms")
+    for name in (
+        "queue_limit",
+        "utilisation",
+        "queue_drops",
+        "random_losses",
+        "mean_queue_packets",
+        "queue_delay_p95_ms",
+    )
 }
 _RUN: dict[str, type] = {"jain": float, "digest": str}
 COLUMNS: dict[str, type] = {

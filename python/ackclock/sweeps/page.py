@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
+from ackclock import engine
 from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.draw.page import html
 from ackclock.engine import storage
@@ -104,6 +106,8 @@ class _Choice:
     charts: Group
     averaged: list[str]
     constant: list[str]
+    buffer: str
+    has_buffers: bool
     rows: list[list[str]]
 
 
@@ -118,18 +122,43 @@ def _choice(table: pl.LazyFrame, x: str, y: str, hue: str | None) -> _Choice:
         for name, means in charted.items()
         if name != y and means.height > 1 and means["value"].n_unique() == 1
     }
+    keys = [x] if hue is None else [x, hue]
+    buffers = _buffers(table, keys)
+    alike = len(set(buffers.values())) == 1
     return _Choice(
         None if hue is None else label(hue),
         Group([_chart(means, x, name, hue) for name, means in charted.items() if name not in constant]),
         averaged_over(table, [x, hue] if hue else [x]),
         [f"{label(name)} {_digits(value)}" for name, value in constant.items()],
+        next(iter(buffers.values())) if alike else "",
+        len(set(buffers.values())) > 1,
         [
-            [str(row[name]) for name in ([x] if hue is None else [x, hue])]
+            [str(row[name]) for name in keys]
+            + ([buffers[tuple(row[name] for name in keys)]] if len(set(buffers.values())) > 1 else [])
             + [_digits(row[name]) for name in ("value", "low", "high")]
             + [str(row["runs"])]
             for row in charted[y].iter_rows(named=True)
         ],
     )
+
+
+def _buffers(table: pl.LazyFrame, keys: Sequence[str]) -> dict[tuple[object, ...], str]:
+    """Return the buffer of the first link, in packets or bytes, for the values of `keys`.
+
+    It is empty for results of earlier versions, which have no such column.
+    """
+    if "queue_limit" not in table.collect_schema():
+        return {}
+    of_keys = table.group_by(keys).agg(pl.col("queue_limit").drop_nulls().unique(maintain_order=True))
+    return {
+        tuple(row[name] for name in keys): " to ".join(dict.fromkeys(_ends(row["queue_limit"]))) or "-"
+        for row in of_keys.sort(keys).collect().iter_rows(named=True)
+    }
+
+
+def _ends(limits: Sequence[str]) -> list[str]:
+    """Return the smallest and the largest of some limits of a queue, such as ``50 packets``."""
+    return [choose(limits, key=engine.limit) for choose in (min, max) if limits]
 
 
 def _count(table: pl.LazyFrame, name: str) -> int:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ackclock import engine
+from ackclock.engine.paths import PathChoice
 from ackclock.names import hint
 from ackclock.runs import rows
 
@@ -227,13 +228,15 @@ class _Reader:
         return tuple(self.value(key, int(value)) for value in values) if whole else values
 
 
-def read(file: Path | str) -> Plan:
+def read(file: Path | str, path_choice: PathChoice | None = None) -> Plan:
     """Read a sweep file.
 
     Parameters
     ----------
     file : Path or str
         TOML as in docs/sweeps.md in the repository; its scenario is found relative to this file.
+    path_choice : PathChoice, optional
+        A path in place of that of the scenario.
 
     Returns
     -------
@@ -265,6 +268,8 @@ def read(file: Path | str) -> Plan:
     if not isinstance(scenario_file, str):
         raise reader.refuse("scenario", "expected the name of a scenario file next to this one")
     scenario = engine.read(path.parent / scenario_file)
+    if path_choice is not None:
+        scenario = path_choice.put(scenario.written(), scenario.file)
     parameters = tuple(_parameters(reader, top, scenario))
     points = tuple(_points(reader, top, parameters))
     plan = Plan(name, scenario, parameters, points, _replication(reader, top.get("runs", {})))
