@@ -1,15 +1,17 @@
 """A control that does not follow from its seed is refused by every verb, and nothing of it is kept."""
 
+import importlib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from ackclock import SimulationError
+from ackclock import SimulationError, register
+from ackclock.engine import controls
 from ackclock.predictions import Simulation
 from ackclock.runs import Store, places
 from ackclock.runs.child import Child, Limits
-from ackclock.runs.jobs import Case
+from ackclock.runs.jobs import Case, Job
 from conftest import BOTTLENECK, Finished
 
 CONTROL = """
@@ -40,6 +42,10 @@ class Process(Base):
     "As one that counts in a file: other numbers in every process."
     def keep(self):
         return 0.2 + 0.7 * (os.getpid() % 101) / 101
+
+class Honest(Base):
+    def keep(self):
+        return 0.7
 
 class Counted(Base):
     def keep(self):
@@ -85,9 +91,15 @@ def refuses(words: list[str], name: str, place: Path, run: Callable[..., Finishe
                 assert not store._execute("SELECT name FROM rows WHERE kind = 'answer'")
 
 
-@pytest.mark.parametrize("control", UNSEEDED)
 @pytest.mark.parametrize(
-    "verb", [verb if verb == "simulate" else pytest.param(verb, marks=pytest.mark.long) for verb in WORDS]
+    ("verb", "control"),
+    [
+        pytest.param(
+            verb, control, marks=[] if verb == "simulate" and control == "Process" else pytest.mark.long
+        )
+        for verb in WORDS
+        for control in UNSEEDED
+    ],
 )
 def test_a_control_that_does_not_follow_from_its_seed_is_refused(
     verb: str,
@@ -129,3 +141,49 @@ def test_what_a_control_changes_in_its_class_ends_with_the_run(
     # In whatever order one process makes them.
     assert digests == digests[::-1]
     assert digests[0] != digests[1]
+
+
+def registered(control: str, place: Path, *, is_imported: bool) -> list[Job]:
+    """Register a control of a module, or of code that no other process can import, and return two runs."""
+    module = f"registered_{control}_{is_imported}".lower()
+    write(place, control, module)
+    if is_imported:
+        names = vars(importlib.import_module(module))
+    else:
+        names = {"__name__": "__main__"}
+        exec(CONTROL, names)  # noqa: S102
+    register("mine", names[control])
+    (place / "path.toml").write_text(PATH.replace("CONTROL", "mine"))
+    return list(Case(place / "path.toml", 2).jobs())
+
+
+@pytest.mark.parametrize(
+    ("control", "is_imported", "where"),
+    [
+        ("Process", True, "in another process"),
+        # Each run has a process of its own, so that a class begins anew.
+        ("Counted", True, ""),
+        ("Random", False, "again"),
+        ("Counted", False, "again"),
+        ("Honest", False, ""),
+        # What differs only from process to process shows only in another one.
+        ("Process", False, ""),
+    ],
+)
+def test_a_registered_control_is_repeated_too(
+    control: str, is_imported: bool, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    jobs = registered(control, tmp_path, is_imported=is_imported)
+    try:
+        with places.opened(["mine"], jobs=1) as runner:
+            answers = runner.submit(jobs, lambda job, make: make(job), lambda *_: None)
+            if where:
+                with pytest.raises(SimulationError, match=f"of mine do not .*: the same run {where} had"):
+                    answers.result()
+            else:
+                assert all(answer.digest for answer in answers.result())
+    finally:
+        controls._classes.pop("mine")
+        controls._registered.pop("mine")

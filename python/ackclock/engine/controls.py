@@ -70,6 +70,8 @@ LABELLED = re.compile(r"(?:(?P<label>[A-Za-z][\w.+-]*)=)?(?P<origin>[^=].*):(?P<
 
 _labels: dict[str, str] = {}
 """References by the labels that they begin with."""
+_classes: dict[str, type[object]] = {}
+"""The classes of controls that are named by `register` alone, by name."""
 _registered: dict[str, str] = {}
 """Fingerprints of the registered controls, by name."""
 _follows: dict[str, followed.Dependencies] = {}
@@ -127,7 +129,38 @@ def register(name: str, control: type[object]) -> None:
     about = f"{control.__module__}.{control.__qualname__}"
     _native.register(name, about, control, parameters, list(getattr(control, "internals", ())))
     _labels.pop(name, None)
+    if ":" not in name:
+        _classes[name] = control
     _note(name, control)
+
+
+def is_own(name: str) -> bool:
+    """Return whether a control is not built in: named by module or library, or registered."""
+    return ":" in name or name in _classes
+
+
+Registrations = list[tuple[str, str, str]]
+"""Name, module and class of registered controls."""
+
+
+def registrations(names: typing.Iterable[str]) -> Registrations | None:
+    """Return how another process finds registered controls; None if it cannot import a class.
+
+    That is so for classes of a script, a notebook or a function, whose code would have to run again.
+    """
+    own = [(name, _classes[name]) for name in dict.fromkeys(names) if name in _classes]
+    for _, control in own:
+        module = sys.modules.get(control.__module__)
+        is_there = module is not None and vars(module).get(control.__qualname__) is control
+        if not is_there or getattr(module, "__spec__", None) is None:
+            return None
+    return [(name, control.__module__, control.__qualname__) for name, control in own]
+
+
+def register_all(given: Registrations) -> None:
+    """Register controls that another process has."""
+    for name, module, qualified in given:
+        register(name, getattr(importlib.import_module(module), qualified))
 
 
 def _note(name: str, control: type[object], brought_in: typing.Iterable[str] = ()) -> None:

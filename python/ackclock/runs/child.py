@@ -88,7 +88,8 @@ class Child:
                 error = f"{', '.join(changed)} has changed since runs began; run the command again"
                 return Answer(error=error, passing=True)
             process = self._started()
-            content = self._token.encode() + pickle.dumps(job)
+            own = controls.registrations(job.names) or []
+            content = self._token.encode() + pickle.dumps((own, pickle.dumps(job)))
             with contextlib.suppress(BrokenPipeError):
                 _input(process).write(LENGTH.pack(len(content)) + content)
                 _input(process).flush()

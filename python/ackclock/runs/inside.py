@@ -144,7 +144,10 @@ def _serve(jobs: BinaryIO, answers: BinaryIO, memory_bytes: int) -> None:
         # Output of foreign code does not know the token, so that it is not taken for an answer.
         token, content = content[:16].decode(), content[16:]
         try:
-            job: Job = pickle.loads(content)  # noqa: S301
+            own, described = pickle.loads(content)  # noqa: S301
+            # A scenario is checked as it arrives, and knows the controls that are there by then.
+            controls.register_all(own)
+            job: Job = pickle.loads(described)  # noqa: S301
             # Whatever is wrong with a control is said where its run is made.
             with contextlib.suppress(engine.ScenarioError):
                 controls.load_missing(job.names)

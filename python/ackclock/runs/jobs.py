@@ -107,8 +107,8 @@ class Job:
 
     @property
     def is_foreign(self) -> bool:
-        """Whether a control takes part that is named by its module or library."""
-        return any(":" in name for name in self.names)
+        """Whether a control takes part that is not built in, and that another process can load."""
+        return any(map(controls.is_own, self.names)) and controls.registrations(self.names) is not None
 
     @functools.cached_property
     def expected_packets(self) -> float:
@@ -162,7 +162,7 @@ class Answer:
     digest : str
         Digest of the run; empty if it was not made by this call.
     foreign : tuple of str
-        Controls of the run that are named by their module or library.
+        Controls of the run that are named by their module or library, or registered.
     """
 
     value: Any = None
@@ -212,7 +212,7 @@ def perform(job: Job, progress: engine.Progress | None = None) -> Answer:
             lazy=job.measure is not None,
         )
         value = run if job.measure is None else job.measure(run)
-        foreign = tuple(name for name in scenario.controls if ":" in name)
+        foreign = tuple(name for name in scenario.controls if controls.is_own(name))
         packets, digest = run.summary["packets_simulated"], run.summary["digest"] or ""
         return Answer(value, packets, digest=digest, foreign=foreign)
     except StoppedError:

@@ -8,10 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from ackclock import engine
+from ackclock.engine import controls
 from ackclock.runs import progress
 from ackclock.runs.alone import StoppedError
 from ackclock.runs.child import Child, Limits
-from ackclock.runs.jobs import Answer, Job
+from ackclock.runs.jobs import Answer, Job, perform
 
 NO_LIMITS = Limits(float("inf"), 1 << 62)
 """Limits of a run that is repeated while it is made without limits."""
@@ -22,7 +23,7 @@ def nothing(_: engine.Run) -> None:
 
 
 class Repeats:
-    """Repeats the first run of each foreign control; `known` has the controls that need no more.
+    """Repeats the first run of each control that is not built in; `known` has the controls that need no more.
 
     Until the first repetition of a control has ended, each of its runs that ends is repeated, so that no
     answer is kept that might be wrong.
@@ -67,7 +68,9 @@ def repeated(job: Job, make: Callable[[], engine.Run]) -> engine.Run:
 
 
 def again(job: Job, look: engine.Progress, limits: Limits = NO_LIMITS) -> Answer:
-    """Make a run in a fresh process, for its digest."""
+    """Make a run in a fresh process, for its digest; here, where no other process has its control."""
+    if controls.registrations(job.names) is None:
+        return perform(replace(job, measure=nothing, pcap=None, qlog=None), look)
     child = Child(limits)
     try:
         return child.answer(replace(job, measure=nothing, pcap=None, qlog=None), look)
@@ -80,9 +83,10 @@ def compare(names: Sequence[str], digest: str, repetition: Answer) -> None:
     if repetition.error and repetition.passing:
         progress.say(f"a run of {', '.join(names)} could not be repeated: {repetition.error}")
     elif repetition.digest != digest:
-        own = ", ".join(name for name in names if ":" in name)
+        own = ", ".join(filter(controls.is_own, names))
+        where = "again" if controls.registrations(names) is None else "in another process"
         raise engine.SimulationError(
-            f"the numbers of {own} do not follow from the seed: the same run in another process "
+            f"the numbers of {own} do not follow from the seed: the same run {where} "
             f"had {repetition.error or 'others'}; keep state in the object and not in class attributes, and "
             "take random numbers from start.seed and not from a clock or an unseeded generator"
         )
