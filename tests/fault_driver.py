@@ -48,8 +48,8 @@ class FilesOfRun(SimpleNamespace):
 
 
 def work(home: Path, tell: Callable[[str], None]) -> int:
-    """Do what verbs do, as far as it is not there yet; return how much was made."""
-    made = 0
+    """Do what verbs do, as far as it is not there yet; return how much of it."""
+    count = 0
     with Store(home / ".cache").opened() as store:
         for number in range(ANSWERS):
             key = hashlib.sha256(str(number).encode()).hexdigest()[:32]
@@ -57,7 +57,7 @@ def work(home: Path, tell: Callable[[str], None]) -> int:
             value = {"number": number, "text": content(key).decode()}
             assert known is None or known.value == value, "an answer was believed that was changed"
             if known is None:
-                made += 1
+                count += 1
                 store.add(key, Answer(value, number))
                 if number % 3 == 0:
                     store.commit()
@@ -68,36 +68,36 @@ def work(home: Path, tell: Callable[[str], None]) -> int:
             )
             seal = recorded.seal_of(store, job)
             if seal is None or recorded.problem_of(store.directory, job, seal):
-                made += 1
+                count += 1
                 run: Any = FilesOfRun(name=job.key)
                 store.add(job.key, Answer(recorded.keep(store.directory, job, run)))
                 store.commit()
                 tell(job.key)
-        made += parts(home, store)
+        count += parts(home, store)
     with storage.sealed_file(home / "page.html") as file:
         file.write_bytes(content("page"))
     with storage.new_directory(home / "result", force=True, is_result=lambda _: True) as directory:
         for name in ("numbers.parquet", "index.html"):
             storage.write(directory / name, content(name))
-    return made
+    return count
 
 
 def parts(home: Path, store: Store) -> int:
     """Write the parts of a sweep that are missing, as `Exports` does."""
-    made = 0
+    count = 0
     dataset = home / "experiment=a"
     with storage.explained(dataset):
         dataset.mkdir(exist_ok=True)
     known = {part.number: part for part in exports.noted(store, "a")}
     for number in range(PARTS):
         if number not in known or exports.problem_of(dataset, known[number]):
-            made += 1
+            count += 1
             bytes_ = content(f"part {number}")
             storage.write_unsealed(dataset / exports.file_of(number), bytes_)
             digest = hashlib.sha256(bytes_).hexdigest()
             note = {"number": number, "runs": 1, "failed": 0, "sha256": digest, "sweep": "a"}
             store.write_note(f"sweep/a/{number:05}", note)
-    return made
+    return count
 
 
 def state(home: Path) -> dict[str, object]:
@@ -119,7 +119,7 @@ def different(one: dict[str, object], other: dict[str, object]) -> list[str]:
 
 
 def forked(home: Path, number: int, kind: int, seed: int) -> tuple[int, set[str], str]:
-    """Do the work in a fork with a fault; return its status, the committed keys, and what it said."""
+    """Do the work in a fork with a fault; return its status, the committed keys, and its output."""
     reader, writer = os.pipe()
     process = os.fork()
     if not process:
@@ -128,9 +128,9 @@ def forked(home: Path, number: int, kind: int, seed: int) -> tuple[int, set[str]
             os.dup2(writer, 2)
             stores.COMMIT_S = 0.0 if seed % 2 else 0.2
             FAULTS.faults_arm(str(home).encode(), ctypes.c_long(number), kind, ctypes.c_uint64(seed))
-            made = work(home, lambda key: void(os.write(writer, f"kept {key}\n".encode())))
+            count = work(home, lambda key: void(os.write(writer, f"kept {key}\n".encode())))
             FAULTS.faults_arm(b"/nowhere", ctypes.c_long(0), 0, ctypes.c_uint64(0)) if number else None
-            os.write(writer, f"made {made} count {FAULTS.faults_counted()}\n".encode())
+            os.write(writer, f"made {count} count {FAULTS.faults_counted()}\n".encode())
             status = DONE
         except StorageError as error:
             status = TOLD if "\n" not in str(error) else BROKEN
@@ -141,10 +141,10 @@ def forked(home: Path, number: int, kind: int, seed: int) -> tuple[int, set[str]
             os._exit(status)
     os.close(writer)
     with open(reader, errors="replace") as stream:  # noqa: PTH123
-        said = stream.read()
+        output = stream.read()
     status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
-    keys = {line.split()[1] for line in said.splitlines() if line.startswith("kept ")}
-    return status, keys, said
+    keys = {line.split()[1] for line in output.splitlines() if line.startswith("kept ")}
+    return status, keys, output
 
 
 def void(_: object) -> None:
@@ -160,8 +160,8 @@ def tried(home: Path, seed: int, count: int, whole: dict[str, object]) -> str:
     if draw.random() < 0.3:
         # The second of two faults.
         forked(home, draw.randrange(1, count + 1), draw.randrange(len(KINDS)), seed + 1)
-    status, kept, said = forked(home, number, kind, seed)
-    assert status in (DONE, TOLD, -signal.SIGKILL), f"ended with {status}: {said}"
+    status, kept, output = forked(home, number, kind, seed)
+    assert status in (DONE, TOLD, -signal.SIGKILL), f"ended with {status}: {output}"
     if status == DONE:
         differing = different(state(home), whole)
         assert not differing, f"it said that all is done, with other {differing}"
@@ -173,12 +173,12 @@ def tried(home: Path, seed: int, count: int, whole: dict[str, object]) -> str:
     # A draft that is not locked yet may belong to a process that begins; after an hour it does not.
     for draft in home.rglob(".*.new"):
         os.utime(draft, (0, 0))
-    status, _, said = forked(home, 0, 0, seed)
-    assert status == DONE, f"the same command ended with {status}: {said}"
+    status, _, output = forked(home, 0, 0, seed)
+    assert status == DONE, f"the same command ended with {status}: {output}"
     differing = different(state(home), whole)
     assert not differing, f"the same command wrote other {differing}"
-    status, _, said = forked(home, 0, 0, seed)
-    assert (status, "made 0 " in said) == (DONE, True), f"something was not kept: {said}"
+    status, _, output = forked(home, 0, 0, seed)
+    assert (status, "made 0 " in output) == (DONE, True), f"something was not kept: {output}"
     return KINDS[kind]
 
 
@@ -186,9 +186,9 @@ def main() -> None:
     """Try seeds."""
     home, first, count = Path(sys.argv[1]) / "home", int(sys.argv[2]), int(sys.argv[3])
     home.mkdir(parents=True)
-    status, _, said = forked(home, 0, 0, 0)
-    assert status == DONE, said
-    whole, operations = state(home), int(said.split()[-1])
+    status, _, output = forked(home, 0, 0, 0)
+    assert status == DONE, output
+    whole, operations = state(home), int(output.split()[-1])
     kinds: Counter[str] = Counter()
     for seed in range(first, first + count):
         try:
