@@ -50,9 +50,22 @@ def file(key: str) -> Callable[[int], str]:
     return lambda _: f"{kept}{key}\n{RENO}"
 
 
+def application(key: str, value: str) -> Callable[[int], str]:
+    """Return a scenario whose application changes in turn."""
+    flow = (
+        "controller = 'reno'\nlimit = '1 Mbit/s'" if key == "limit" else "source = 'requests'\nsize = '9 B'"
+    )
+    every = "\nevery = '9 s'" if key == "every" else "\nthink = '9 s'" if key == "think" else ""
+    event = f'[[event]]\nat = "0 s"\nevery = "1 s"\nset = "flow.a.{key}"\n'
+    return lambda n: f"{BELL}[[flow]]\nname = 'a'\n{flow}{every}\n{event}to = [{each(n, value, ', ')}]\n"
+
+
 HOPS = BELL.replace("[dumbbell]", "[parking_lot]\nhops = {}")
 SETS_ONE = '[[event]]\nat = "1 s"\nset = "link.l{}.rate"\nto = "5 Mbit/s"\n'
 SHARE = "[[flow]]\nsource = 'requests'\nevery = '1 s'\nsize = [{}]\n"
+APPLICATION = "[[flow]]\nname = 'a'\nsource = 'requests'\nsize = '9 B'\nevery = '9 s'\n"
+SETS_SIZE = "[[event]]\nat = '{} s'\nset = 'flow.a.size'\nto = '{next} kB'\n"
+SCHEDULE = "[[flow]]\nsource = 'requests'\nschedule = [{}]\n"
 SCENARIOS: dict[str, Callable[[int], str]] = {
     "rates": in_turn("rate", '"{next} Mbit/s"'),
     "delays": in_turn("delay", '"{next} ms"'),
@@ -70,6 +83,15 @@ SCENARIOS: dict[str, Callable[[int], str]] = {
         BELL.replace("100000", "10") + (RENO + 'arrivals = { load = "0.1 %", sizes = "10 kB" }\n') * n
     ),
     "sizes": lambda n: BELL + SHARE.replace("{}", each(n, f"['{{next}} B', {1 / n!r}]", ", ")),
+    "schedule": lambda n: BELL + SCHEDULE.replace("{}", each(n, '["{} s", "{next} B"]', ", ")),
+    "requests of a file": lambda _: f"{BELL}[[flow]]\nsource = 'requests'\nfile = 'f'\n",
+    "limits of an application": application("limit", '"{next} Mbit/s"'),
+    "intervals of requests": application("every", '"{next} s"'),
+    "times between requests": application("think", '"{next} s"'),
+    "sizes of requests": lambda n: BELL + APPLICATION + each(n, SETS_SIZE),
+    "a table of netem": lambda _: (
+        f"{BELL}delay_noise = {{ kind = 'table', sigma = '1 us', file = 'f' }}\n{RENO}"
+    ),
     "links": links,
     "nodes": lambda n: links(n) + each(n + 1, '[[node]]\nname = "n{}"\n'),
     "links with an event each": lambda n: links(n, SETS_ONE),
@@ -87,6 +109,8 @@ SCENARIOS: dict[str, Callable[[int], str]] = {
     "bursts": file('loss = { kind = "bursts", file = "f" }'),
 }
 FILES: dict[str, Callable[[int], str]] = {
+    "requests of a file": lambda n: each(10 * n, "{},{next}\n"),
+    "a table of netem": lambda n: each(10 * n, "{}\n"),
     "trace": lambda n: each(10 * n, "{next}\n"),
     "links with one file": lambda n: each(10 * n, "{next}\n"),
     "series": lambda n: each(10 * n, "{},{next}.5\n"),

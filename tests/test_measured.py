@@ -349,3 +349,24 @@ def test_the_page_of_a_sweep_has_the_packets_of_a_buffer(
     text = (tmp_path / "page.html").read_text()
     assert set(re.findall(r"<td>([^<]* packets)</td>", text)) == cells
     assert shown in text and ("<th>buffer</th>" in text) == bool(cells)
+
+
+def test_an_hour_over_a_satellite(tmp_path: Path) -> None:
+    # As Starlink is measured: other rates and delays each 15 s, losses at each change, and outages.
+    rows = [
+        (s, 0 if s % 500 == 499 else 60 + 7 * (s // 15 % 20), 30 + s // 15 % 9, 2 if s % 15 == 0 else 0.1)
+        for s in range(3600)
+    ]
+    (tmp_path / "hour.csv").write_text(
+        "time_s,rate_mbps,rtt_ms,loss_percent\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
+    )
+    flow = {"source": "cbr", "rate": "1 Mbit/s"}
+    written = {"run": {"duration": "1 h"}, "flow": [flow]}
+    scenario = PathChoice(str(tmp_path / "hour.csv")).put(written)
+    rate, loss = (sum(row[column] for row in rows) / len(rows) for column in (1, 3))
+    assert scenario.mean_rate_mbps(from_s=0.0) == pytest.approx(rate)
+    assert scenario.loss_rate == pytest.approx(loss / 100)
+    link = ackclock.simulate(scenario).summary["links"][0]
+    # 1 Mbit/s for an hour are 450 000 packets of 8000 bits, of which each is lost by itself: five deviations.
+    expected = 450_000 * loss / 100
+    assert abs(link["random_losses"] - expected) < 5 * expected**0.5
