@@ -35,6 +35,7 @@ p = { set = "dumbbell.loss.rate", to = [0.001, 0.01] }
 count = 2
 """
 RATES = "time,rate\n0,5 Mbit/s\n1,2 Mbit/s\n"
+FILES = {"path.toml": PATH, "s.toml": SWEEP, "rates.csv": RATES}
 SIMULATE = ("simulate", "path.toml", "--quiet")
 COMPARE = ("compare", "reno", "cubic", "--rate", "5mbit", "--rtt", "20ms", "--duration", "2s", "--runs", "1")
 PLOT = ("plot", "out", "--x", "p", "--y", "goodput")
@@ -103,13 +104,12 @@ def test_whatever_is_changed_is_reported(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path.with_name(f"{tmp_path.name}-cache")))
     if name == "lab" and lab.page() is None:
         pytest.skip("the page was not built")
-    own = {"path.toml": PATH, "s.toml": SWEEP, "rates.csv": RATES}
-    for file, text in own.items():
+    for file, text in FILES.items():
         (tmp_path / file).write_text(text)
     for words in CALLS[name]:
         done = ackclock_here(*words)
         assert done.returncode in (0, 1), done.stderr
-    for file in own:
+    for file in FILES:
         (tmp_path / file).unlink()
     files = [file for file in sorted(tmp_path.rglob("*")) if file.is_file()]
     assert files

@@ -129,7 +129,10 @@ impl Key {
     pub fn default(&self, word: &str) -> Option<Content> {
         let by = self.by.iter().find(|(other, _)| *other == word);
         let text = by.map_or(self.default, |(_, text)| text);
-        (!text.starts_with('(')).then(|| read_value(text))
+        // A text such as 1, the unit of shares, is not a number.
+        let is_text = matches!(self.form, Form::Text);
+        (!text.starts_with('('))
+            .then(|| if is_text { Content::Text(text.to_owned()) } else { read_value(text) })
     }
 
     /// Whether it must be there.

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use ackclock_units::{Bytes, Packets, Rate, Span};
 
 use crate::files::lines;
+use crate::keys::{NoiseName, QueueKind};
 use crate::model::{
     Aggregation, Codel, DropSpacing, DualPi2, Event, LONGEST, Limit, Link, Loss, Noise, NoiseKind, Policer,
     Queue, RateTrace, Red, Shared, Threshold,
@@ -210,30 +211,25 @@ fn reverse_queue(forward: Queue) -> Queue {
 
 fn queue(table: &Table<'_>, rate: Rate) -> Read<Option<Queue>> {
     let Some(table) = table.table("queue")? else { return Ok(None) };
-    let kind: &str = table.need("kind")?;
+    let kind: QueueKind = table.need("kind")?;
     let limit = table.need("limit")?;
-    let codel = |table: &Table<'_>| -> Read<Codel> {
-        Ok(Codel {
-            target: table.need("target")?,
-            interval: table.need("interval")?,
-            ecn: table.need("ecn")?,
-        })
-    };
     Ok(Some(match kind {
-        "droptail" => Queue::Droptail { limit },
-        "red" | "ared" => Queue::Red { limit, red: red(&table, kind == "ared", rate)? },
-        "codel" => Queue::Codel { limit, codel: codel(&table)? },
-        "pie" => Queue::Pie {
+        QueueKind::Droptail => Queue::Droptail { limit },
+        QueueKind::Red | QueueKind::Ared => {
+            Queue::Red { limit, red: red(&table, kind == QueueKind::Ared, rate)? }
+        }
+        QueueKind::Codel => Queue::Codel { limit, codel: Codel::read(&table)? },
+        QueueKind::Pie => Queue::Pie {
             limit,
             target: table.need("target")?,
             burst: table.need("burst")?,
             ecn: table.need("ecn")?,
         },
-        "step" => Queue::Step { limit, threshold: threshold(&table)? },
-        "dualpi2" => Queue::DualPi2 { limit, dualpi2: dualpi2(&table)? },
-        _ => Queue::FqCodel {
+        QueueKind::Step => Queue::Step { limit, threshold: threshold(&table)? },
+        QueueKind::DualPi2 => Queue::DualPi2 { limit, dualpi2: dualpi2(&table)? },
+        QueueKind::FqCodel => Queue::FqCodel {
             limit,
-            codel: codel(&table)?,
+            codel: Codel::read(&table)?,
             quantum: table.need("quantum")?,
             queues: table.need("queues")?,
         },
@@ -291,20 +287,7 @@ pub const fn spacing_of_uniform(uniform: bool) -> DropSpacing {
 }
 
 fn dualpi2(table: &Table<'_>) -> Read<DualPi2> {
-    let dualpi2 = DualPi2 {
-        target: table.need("target")?,
-        update: table.need("update")?,
-        alpha: table.need("alpha")?,
-        beta: table.need("beta")?,
-        coupling: table.need("coupling")?,
-        ramp_from: table.need("ramp_from")?,
-        ramp_to: table.need("ramp_to")?,
-        uniform: table.need("uniform")?,
-        scheduler: table.need("scheduler")?,
-        classic_share: table.need("classic_share")?,
-        time_shift: table.need("time_shift")?,
-        overload: table.need("overload")?,
-    };
+    let dualpi2 = DualPi2::read(table)?;
     if dualpi2.update < SHORTEST_UPDATE {
         return Err(table.refuse("update", format!("must be at least 0.1 ms, is {}", dualpi2.update)));
     }
@@ -317,13 +300,11 @@ fn dualpi2(table: &Table<'_>) -> Read<DualPi2> {
 }
 
 fn policer(table: &Table<'_>) -> Read<Option<Policer>> {
-    let Some(policer) = table.table("policer")? else { return Ok(None) };
-    Ok(Some(Policer { rate: policer.need("rate")?, burst: policer.need("burst")? }))
+    table.table("policer")?.map(|policer| Policer::read(&policer)).transpose()
 }
 
 fn aggregation(table: &Table<'_>) -> Read<Option<Aggregation>> {
-    let Some(aggregation) = table.table("aggregation")? else { return Ok(None) };
-    Ok(Some(Aggregation { every: aggregation.need("every")?, thin_acks: aggregation.need("thin_acks")? }))
+    table.table("aggregation")?.map(|aggregation| Aggregation::read(&aggregation)).transpose()
 }
 
 fn noise(table: &Table<'_>) -> Read<Option<Noise>> {
@@ -334,20 +315,20 @@ fn noise(table: &Table<'_>) -> Read<Option<Noise>> {
 pub fn noise_of(table: &Table<'_>, key: &str) -> Read<Option<Noise>> {
     let Some(noise) = table.table(key)? else { return Ok(None) };
     let kind = match noise.need("kind")? {
-        "wifi" => {
+        NoiseName::Wifi => {
             let mean: Span = noise.need("mean")?;
             if !(LEAST_WIFI..=MOST_WIFI).contains(&mean) {
                 return Err(noise.refuse("mean", format!("must lie between 1 ms and 91 ms, is {mean}")));
             }
             NoiseKind::Wifi(mean)
         }
-        "uniform" => NoiseKind::Uniform(noise.need("range")?),
-        "table" => {
+        NoiseName::Uniform => NoiseKind::Uniform(noise.need("range")?),
+        NoiseName::Table => {
             let file: String = noise.need("file")?;
             let values = crate::files::meaning(format!("table {file}"), || distribution(&noise, &file))?;
             NoiseKind::Table(noise.need("sigma")?, (*values).clone())
         }
-        _ => NoiseKind::Gaussian(noise.need("sigma")?),
+        NoiseName::Gaussian => NoiseKind::Gaussian(noise.need("sigma")?),
     };
     let (hold, correlation) = (noise.get("hold")?, noise.get("correlation")?.unwrap_or(0.0));
     if hold.is_some() && correlation > 0.0 {

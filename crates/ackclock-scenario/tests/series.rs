@@ -136,6 +136,15 @@ fn delays_are_of_both_directions_and_losses_of_one() {
     assert_eq!(checked.scenario.flows[0].rtt, Span::from_millis(30));
 }
 
+/// Without a unit a loss is a share.
+#[test]
+fn losses_without_a_unit_are_shares() {
+    let series = "loss_series = { file = \"a.csv\", column = 2 }";
+    let checked = check(series, "0,0.25\n1,0\n").unwrap();
+    let loss = |probability| Change::Loss(Loss::Bernoulli { probability });
+    assert_eq!(changes(&checked.scenario.events, 0), [(0, loss(0.25)), (1000, loss(0.0))]);
+}
+
 /// A mark at the start of the file says nothing: one opportunity in 2 ms, which is 6 Mbit/s.
 #[test]
 fn traces_have_marks_and_ends_of_lines_as_well() {

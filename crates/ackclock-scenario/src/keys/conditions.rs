@@ -2,12 +2,41 @@
 
 use super::{Form, Key, NONE, REQUIRED, Section, key};
 use crate::series::Between;
+use crate::words::words;
 
-/// Loss models.
-const LOSSES: &[&str] = &["none", "periodic", "bernoulli", "gilbert_elliott", "trace", "bursts"];
+words! {
+    /// Loss models.
+    LossKind {
+        /// Nothing is lost at random.
+        None = "none",
+        /// Every n-th packet of a flow.
+        Periodic = "periodic",
+        /// Independent losses.
+        Bernoulli = "bernoulli",
+        /// Two states, in packets or in time.
+        GilbertElliott = "gilbert_elliott",
+        /// As a file says, packet by packet.
+        Trace = "trace",
+        /// All in the intervals of a file.
+        Bursts = "bursts",
+    }
+}
+
+words! {
+    /// Distributions of delay noise.
+    NoiseName {
+        /// From zero to a range.
+        Uniform = "uniform",
+        /// Normal.
+        Gaussian = "gaussian",
+        /// That of a wireless network.
+        Wifi = "wifi",
+        /// A table of netem.
+        Table = "table",
+    }
+}
+
 const GILBERT: &[&str] = &["gilbert_elliott"];
-/// Distributions of delay noise.
-const NOISES: &[&str] = &["uniform", "gaussian", "wifi", "table"];
 
 /// A square wave.
 pub static SQUARE: Section = Section {
@@ -31,7 +60,7 @@ pub static NOISE: Section = Section {
     selector: Some("kind"),
     also: None,
     keys: &[
-        key("kind", Form::Word(NOISES), REQUIRED, "its distribution"),
+        key("kind", Form::Word(NoiseName::WORDS), REQUIRED, "its distribution"),
         key(
             "sigma",
             Form::Time,
@@ -72,7 +101,7 @@ pub static LOSS: Section = Section {
     selector: Some("kind"),
     also: None,
     keys: &[
-        key("kind", Form::Word(LOSSES), REQUIRED, "the model"),
+        key("kind", Form::Word(LossKind::WORDS), REQUIRED, "the model"),
         key(
             "rate",
             Form::Fraction,

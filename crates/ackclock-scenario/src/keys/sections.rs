@@ -6,9 +6,30 @@ use super::{
 };
 use crate::model::{DropSpacing, Outage, Overload, Scheduler};
 use crate::tcp::TCP;
+use crate::words::words;
 
-/// Queue disciplines.
-const QUEUES: &[&str] = &["droptail", "red", "ared", "codel", "pie", "step", "fq_codel", "dualpi2"];
+words! {
+    /// Queue disciplines.
+    QueueKind {
+        /// First in, first out.
+        Droptail = "droptail",
+        /// Random early detection.
+        Red = "red",
+        /// Adaptive RED.
+        Ared = "ared",
+        /// CoDel.
+        Codel = "codel",
+        /// PIE.
+        Pie = "pie",
+        /// Marks above a threshold.
+        Step = "step",
+        /// A queue per flow, each with CoDel.
+        FqCodel = "fq_codel",
+        /// The coupled queues of RFC 9332.
+        DualPi2 = "dualpi2",
+    }
+}
+
 /// Those of random early detection.
 pub const RED: &[&str] = &["red", "ared"];
 /// The coupled queues.
@@ -218,7 +239,7 @@ pub static QUEUE: Section = Section {
     selector: Some("kind"),
     also: None,
     keys: &[
-        key("kind", Form::Word(QUEUES), REQUIRED, "the discipline"),
+        key("kind", Form::Word(QueueKind::WORDS), REQUIRED, "the discipline"),
         key(
             "limit",
             Form::Limit,

@@ -4,6 +4,7 @@ use ackclock_units::Span;
 
 use super::read_file;
 use crate::files::lines;
+use crate::keys::LossKind;
 use crate::model::{Loss, Shared};
 use crate::read::{Read, Table};
 use crate::series::{line_at, times};
@@ -12,16 +13,16 @@ use crate::series::{line_at, times};
 pub fn own_loss(table: &Table<'_>) -> Read<Loss> {
     let Some(loss) = table.table("loss")? else { return Ok(Loss::None) };
     Ok(match loss.need("kind")? {
-        "none" => Loss::None,
-        "bernoulli" => Loss::Bernoulli { probability: loss.need("rate")? },
-        "periodic" => periodic(&loss)?,
-        "gilbert_elliott" => gilbert_elliott(&loss)?,
-        "bursts" => {
+        LossKind::None => Loss::None,
+        LossKind::Bernoulli => Loss::Bernoulli { probability: loss.need("rate")? },
+        LossKind::Periodic => periodic(&loss)?,
+        LossKind::GilbertElliott => gilbert_elliott(&loss)?,
+        LossKind::Bursts => {
             let file: String = loss.need("file")?;
             let intervals = crate::files::meaning(format!("bursts {file}"), || bursts(&loss, &file))?;
             Loss::Bursts { intervals: (*intervals).clone() }
         }
-        _ => {
+        LossKind::Trace => {
             let file: String = loss.need("file")?;
             let lost = crate::files::meaning(format!("lost {file}"), || marks(&loss, &file))?;
             Loss::Trace { lost: (*lost).clone() }

@@ -6,7 +6,7 @@ use ackclock_units::{Bytes, Packets, Rate, Span};
 use serde::Serialize;
 
 use super::Shared;
-use crate::words::words;
+use crate::words::{fields, words};
 
 /// Longest delay of a link.
 pub const LONGEST: Span = Span::from_seconds(180 * 24 * 3600);
@@ -48,22 +48,26 @@ words! {
     }
 }
 
-/// A token bucket without a queue: a packet passes if the bucket holds as many bytes as it has, and is dropped otherwise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Policer {
-    /// Rate at which the bucket fills.
-    pub rate: Rate,
-    /// Its capacity, and its contents at the start.
-    pub burst: Bytes,
+fields! {
+    /// A token bucket without a queue: a packet passes if the bucket holds as many bytes as it has, and is dropped otherwise.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    Policer {
+        /// Rate at which the bucket fills.
+        rate: Rate,
+        /// Its capacity, and its contents at the start.
+        burst: Bytes,
+    }
 }
 
-/// Packets that arrive in groups, as over radio and cable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Aggregation {
-    /// Packets reach the far end at multiples of this time only.
-    pub every: Span,
-    /// Of the acknowledgements of a flow that arrive together, only the last does.
-    pub thin_acks: bool,
+fields! {
+    /// Packets that arrive in groups, as over radio and cable.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    Aggregation {
+        /// Packets reach the far end at multiples of this time only.
+        every: Span,
+        /// Of the acknowledgements of a flow that arrive together, only the last does.
+        thin_acks: bool,
+    }
 }
 
 /// Opportunities to send up to 1500 bytes each, over and over.
@@ -222,44 +226,48 @@ pub enum Threshold {
     Time(Span),
 }
 
-/// The law of CoDel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Codel {
-    /// Delay that may stand.
-    pub target: Span,
-    /// How long it may be exceeded.
-    pub interval: Span,
-    /// Packets that can be marked are marked.
-    pub ecn: bool,
+fields! {
+    /// The law of CoDel.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    Codel {
+        /// Delay that may stand.
+        target: Span,
+        /// How long it may be exceeded.
+        interval: Span,
+        /// Packets that can be marked are marked.
+        ecn: bool,
+    }
 }
 
-/// Settings of DualPI2 under the RFC's names: L is the queue of low latency, C the classic one.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct DualPi2 {
-    /// Delay that the controller keeps.
-    pub target: Span,
-    /// How often its probability moves (`Tupdate`).
-    pub update: Span,
-    /// Gain of the distance from the target, per second of delay.
-    pub alpha: f64,
-    /// Gain of the delay's change, per second of delay.
-    pub beta: f64,
-    /// Coupling factor k: L's probability over the root of C's.
-    pub coupling: f64,
-    /// Delay in L from which packets are marked.
-    pub ramp_from: Span,
-    /// Delay in L from which all are.
-    pub ramp_to: Span,
-    /// Marks and drops are spaced evenly.
-    pub uniform: bool,
-    /// The scheduler of the two queues.
-    pub scheduler: Scheduler,
-    /// C's share of the link under `wrr`.
-    pub classic_share: f64,
-    /// The head start of L under `ts-fifo`.
-    pub time_shift: Span,
-    /// The reaction when marks are not enough.
-    pub overload: Overload,
+fields! {
+    /// Settings of DualPI2 under the RFC's names: L is the queue of low latency, C the classic one.
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+    DualPi2 {
+        /// Delay that the controller keeps.
+        target: Span,
+        /// How often its probability moves (`Tupdate`).
+        update: Span,
+        /// Gain of the distance from the target, per second of delay.
+        alpha: f64,
+        /// Gain of the delay's change, per second of delay.
+        beta: f64,
+        /// Coupling factor k: L's probability over the root of C's.
+        coupling: f64,
+        /// Delay in L from which packets are marked.
+        ramp_from: Span,
+        /// Delay in L from which all are.
+        ramp_to: Span,
+        /// Marks and drops are spaced evenly.
+        uniform: bool,
+        /// The scheduler of the two queues.
+        scheduler: Scheduler,
+        /// C's share of the link under `wrr`.
+        classic_share: f64,
+        /// The head start of L under `ts-fifo`.
+        time_shift: Span,
+        /// The reaction when marks are not enough.
+        overload: Overload,
+    }
 }
 
 words! {
