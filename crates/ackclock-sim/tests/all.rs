@@ -17,6 +17,8 @@ mod holders;
 mod illinois;
 mod ledbat;
 mod linux;
+mod linux_functions;
+mod linux_lossy;
 mod long_paths;
 mod marking;
 mod ns2;

@@ -2,6 +2,7 @@
 
 pub mod chance;
 pub mod ledger;
+pub mod page;
 pub mod random;
 mod scenarios;
 pub mod table;

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -134,7 +134,20 @@ def number(state: bytes, place: int, kind: str = "I") -> int:
     return found
 
 
-def transfer(control: str, port: int, seconds: float, sample_s: float) -> list[bytes]:
+def bulk(connection: socket.socket, over: threading.Event) -> None:
+    """Send until it is over."""
+    while not over.is_set():
+        connection.sendall(bytes(4096))
+
+
+def transfer(
+    control: str,
+    port: int,
+    seconds: float,
+    sample_s: float,
+    ready: Callable[[], None] = lambda: None,
+    send: Callable[[socket.socket, threading.Event], None] = bulk,
+) -> list[bytes]:
     """Send for some seconds.
 
     Parameters
@@ -147,6 +160,10 @@ def transfer(control: str, port: int, seconds: float, sample_s: float) -> list[b
         How long.
     sample_s
         Seconds between samples.
+    ready
+        What is done once the connection is there.
+    send
+        The application.
 
     Returns
     -------
@@ -156,13 +173,9 @@ def transfer(control: str, port: int, seconds: float, sample_s: float) -> list[b
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
         connection.connect(("10.0.3.2", port))
 
+        ready()
         over = threading.Event()
-
-        def send() -> None:
-            while not over.is_set():
-                connection.sendall(bytes(4096))
-
-        sender = threading.Thread(target=send)
+        sender = threading.Thread(target=send, args=(connection, over))
         sender.start()
         begin, states = time.monotonic(), []
         for sample in range(1, round(seconds / sample_s) + 1):
@@ -226,10 +239,10 @@ if __name__ == "__main__":
             Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
         case ["receive", port, control]:
             receive(int(port), control)
-        case study:
+        case [study, *parts]:
             try:
                 begin()
-                importlib.import_module(study[0]).measure()
+                importlib.import_module(study).measure(*parts)
                 with Path("/dev/ttyS1").open("a") as out:
                     out.write("# end\n")
             except Exception:

@@ -18,12 +18,14 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 PACKAGE = r"linux-image-6\.12\..*-cloud-amd64-unsigned"
-MODULES = ["veth", "sch_netem", "tcp_highspeed", "sch_tbf", "sch_codel", "tcp_dctcp", "tcp_bbr"]
-STUDIES = {"windows": "guest", "marks": "marked", "shares": "shares", "bbr": "bbr"}
+CONTROLS = ["highspeed", "dctcp", "bbr", "bic", "htcp", "hybla", "illinois", "westwood"]
+MODULES = ["veth", "sch_netem", "sch_tbf", "sch_codel", *(f"tcp_{control}" for control in CONTROLS)]
+STUDIES = {"windows": "guest", "marks": "marked", "shares": "shares", "bbr": "bbr", "functions": "functions"}
+STUDIES |= {f"losses-{path}": f"lossy {path}" for path in "123"}
 """What is measured, and the file that does it."""
 NEEDED = {"qemu-system-x86_64": "qemu-system-x86", "ip": "iproute2", "tc": "iproute2", "cpio": "cpio"}
 """Programs, and Debian's packages that have them."""
-MEMORY = "512M"
+MEMORY = "2G"
 LONGEST_S = 4 * 3600
 
 
@@ -90,8 +92,8 @@ def fill(root: Path, modules: Path) -> None:
     for name in ("ip", "tc"):
         (root / "bin").mkdir(exist_ok=True)
         (root / "bin" / name).symlink_to(Path(str(shutil.which(name))).resolve())
-    for name in STUDIES.values():
-        shutil.copy(HERE / f"{name}.py", root)
+    for script in HERE.glob("*.py"):
+        shutil.copy(script, root)
     (root / "modules").mkdir()
     for number, name in enumerate(MODULES):
         packed = next(modules.rglob(f"{name}.ko.xz"))
