@@ -34,6 +34,11 @@
 #   T=200 warm=60   length of the run; statistics are taken from warm to T, s
 #   seed=1
 #   drops=0         1: also writes PREFIX.drops.csv, time and flow of every drop from warm on
+#   timestamps=1    0: no time stamps
+#   limited=1       0: singledup_ off, no limited transmit
+#   syn=1           0: syn_ of the TCP senders is false: data goes without a handshake
+#   finite=0        1: also writes PREFIX.completions.csv, a line per flow with a number of packets: from its start until the
+#                   last packet has arrived, which is when its acknowledgement is back less that one's way
 #   bugfix=1        0: bugFix_ off, so that one window may have several fast retransmits
 #   bin=0           s; if positive, also writes PREFIX.rates.csv, a line per flow: mean number of packets sent in
 #                   an interval of this length, retransmissions included, and its coefficient of variation
@@ -51,7 +56,7 @@ if {[ns-version] ne "2.35"} {puts stderr "this is ns [ns-version], not 2.35"; ex
 array set P {rate 100 delay 50 buf 100 flows linux/reno:0:0 poisson 0 overhead 0 minrto 0.2 maxburst 0
     T 200 warm 60 seed 1 out run drops 0 every 0 loss 0 era now bugfix 1
     bin 0 hops 1 back_rate 0 back_buf 0 queue droptail min_th 5 max_th 15 weight 0.002 ecn 0
-    cbr 0 spread 0 delack 0 links 0}
+    cbr 0 spread 0 delack 0 links 0 timestamps 1 limited 1 syn 1 finite 0}
 foreach a $argv {
     if {![regexp {^([a-zA-Z_]+)=(.*)$} $a -> k v] || ![info exists P($k)]} {puts stderr "bad key: $a"; exit 2}
     set P($k) $v
@@ -67,7 +72,10 @@ Agent/TCP set windowInit_ 2
 Agent/TCP set overhead_ $P(overhead)
 Agent/TCP set packetSize_ $PACKET
 Agent/TCP set useHeaders_ false
-Agent/TCP set timestamps_ true
+Agent/TCP set timestamps_ [expr {$P(timestamps) ? "true" : "false"}]
+if {!$P(limited)} {Agent/TCP set singledup_ 0}
+Agent/TCP set syn_ [expr {$P(syn) ? "true" : "false"}]
+Agent/TCP set delay_growth_ [Agent/TCP set syn_]
 Agent/TCP set minrto_ $P(minrto)
 Agent/TCP set maxburst_ $P(maxburst)
 Agent/TCP set ts_resetRTO_ true
@@ -177,10 +185,20 @@ foreach f $flows {
     $t set fid_ $n
     set ftp [new Application/FTP]; $ftp attach-agent $t
     if {$packets eq ""} {$ns at $start "$ftp start"} else {$ns at $start "$ftp produce $packets"}
+    set begun($t) $start
+    set way_back_s($t) [expr {(abs($to-$from)*$P(delay)+2*$access_ms)/1e3+320e-6/$back_rate}]
+    set number($t) $n
     set tcp($n) $t
     set name($n) [format "%s,%g,%g" $variant [expr {2*(abs($to-$from)*$P(delay)+2*$access_ms)}] $start]
     set windows($n) 0.0
     incr n
+}
+if {$P(finite)} {
+    set completions [open $P(out).completions.csv w]
+    Agent/TCP instproc done {} {
+        global ns completions begun way_back_s number
+        puts $completions [format "%d,%.6f" $number($self) [expr {[$ns now]-$begun($self)-$way_back_s($self)}]]
+    }
 }
 proc datagrams {} {
     global ns P PACKET
@@ -340,6 +358,7 @@ proc finish {} {
         }
         close $f
     }
+    if {$P(finite)} {global completions; close $completions}
     if {$P(drops)} {global drops; flush $drops; close $drops}
     if {$P(every) > 0} {global delivered; close $delivered}
     exit 0

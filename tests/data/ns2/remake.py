@@ -24,6 +24,7 @@ COLUMNS = {
     "tfrc": "packets,cov",
     "rates": "flow,mean_packets,cov",
     "links": "link,drops_whole_run,drops,marks,mean_queue,utilisation",
+    "completions": "flow,completion_s",
     "red": "min_threshold,max_threshold,weight,least_max_p,mean_average,mean_max_p",
 }
 """What dumbbell.tcl and tfrc.tcl write, by the name of the table."""
