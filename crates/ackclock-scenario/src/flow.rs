@@ -27,11 +27,13 @@ pub struct FlowDefaults<'a> {
 
 /// Checks one `[[flow]]`; its name is left to the caller.
 pub fn flow(table: &Table<'_>, defaults: &FlowDefaults<'_>) -> Read<Flow> {
-    let tcp = tcp(table, defaults)?;
+    let mut tcp = tcp(table, defaults)?;
     let source = table.get("source")?;
     let traffic = traffic::traffic(table, source, defaults.run.duration)?;
     let entry = controller(table, &traffic, defaults.catalogue)?;
     let transport = transport(table, &traffic, entry, &tcp)?;
+    // QUIC has its own.
+    tcp.handshake &= transport == Transport::Tcp;
     let (path, back) = defaults.topology.route(table)?;
     let delays =
         |links: &[usize]| links.iter().map(|link| defaults.topology.links[*link].delay.0).sum::<u64>();

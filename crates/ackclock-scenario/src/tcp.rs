@@ -90,10 +90,11 @@ const MOST_GAIN: f64 = 100.0;
 const LEAST_ACE_BITS: u64 = 3;
 const MOST_ACE_BITS: u64 = 11;
 
-/// Declares the settings, one entry each: key, type and form; default, by profile where they differ; meaning, which
-/// the documentation of the format shares with that of the field. `tcp_only` marks what QUIC does in its own way.
+/// Declares the settings, one entry each: key, type and form; default, by profile where they differ (`profiles`: with
+/// either of them, but not without); meaning, which the documentation of the format shares with that of the field.
+/// `tcp_only` marks what QUIC does in its own way.
 macro_rules! settings {
-    ($($name:ident: $type:ty = $form:expr, $default:literal $(linux $linux:literal)?,
+    ($($name:ident: $type:ty = $form:expr, $default:literal $(linux $linux:literal)? $(profiles $both:literal)?,
         $meaning:literal $(, $tcp_only:ident)?;)*) => {
         /// Settings of a TCP sender and receiver.
         #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -107,7 +108,8 @@ macro_rules! settings {
             selector: Some("profile"),
             also: None,
             keys: &[$(
-                key(stringify!($name), $form, $default, $meaning)$(.by(&[("linux", $linux)]))?$(.$tcp_only())?,
+                key(stringify!($name), $form, $default, $meaning)$(.by(&[("linux", $linux)]))?
+                    $(.by(&[("ns2", $both), ("linux", $both)]))?$(.$tcp_only())?,
             )*],
         };
 
@@ -152,7 +154,8 @@ settings! {
         tcp_only;
     max_rto: Span = Form::PositiveTime, "64 s" linux "120 s", "largest retransmission timeout", tcp_only;
     initial_rto: Span = Form::PositiveTime, "1 s", "retransmission timeout before the first RTT sample", tcp_only;
-    handshake: bool = Form::Flag, "false",
+    // Off where no profile is set, so that older scenarios keep their meaning.
+    handshake: bool = Form::Flag, "false" profiles "true",
         "a SYN and its answer go before the data: a round trip, which completion times contain, and an RTT sample", tcp_only;
     clock: Span = Form::Time, "1 ms", "granularity of the retransmission timer", tcp_only;
     rtt_sampling: RttSampling = Form::Word(RttSampling::WORDS), "every_ack",

@@ -49,6 +49,23 @@ fn a_flow_overrides_tcp_and_a_profile_begins_afresh() {
     assert_eq!((linux.delayed_ack_timer, linux.growth), (Span::from_millis(40), Growth::PerPacket));
 }
 
+/// ns-2 (`syn_`) and every TCP have a handshake. A scenario without a profile has none, as before there was the key; QUIC has its
+/// own.
+#[test]
+fn a_profile_has_a_handshake() {
+    let has = |settings: &[&str]| small(settings).flows[0].tcp.handshake;
+    assert!(!has(&[]));
+    for profile in ["ns2", "linux"] {
+        for table in ["tcp", "flow.0"] {
+            let profile = format!("{table}.profile={profile}");
+            assert!(has(&[&profile]), "{profile}");
+            assert!(!has(&[&profile, &format!("{table}.handshake=false")]), "{profile}");
+            assert!(!has(&[&profile, "flow.0.transport=quic", "flow.0.packet=1500 B"]), "{profile}");
+        }
+    }
+    assert!(has(&["flow.0.handshake=true"]));
+}
+
 /// Numbers of 17 digits, which a fast reader of decimals rounds to a neighbour.
 #[test]
 fn a_number_is_the_same_in_json_as_in_toml() {

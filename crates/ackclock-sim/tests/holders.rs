@@ -73,7 +73,7 @@ fn ended(control: &str, state: &str, holder: Holder) -> Ended {
         "run = {{ duration = \"10 s\", sample = \"100 ms\" }}\n{event}\
          dumbbell = {{ rate = \"40 Mbit/s\", delay = \"50 ms\", \
          queue = {{ kind = \"droptail\", limit = \"2000 packets\" }} }}\n\
-         [[flow]]\nrtt = \"100 ms\"\nprofile = \"linux\"\ncontroller = \"{control}\"\n{keys}\n"
+         [[flow]]\nrtt = \"100 ms\"\nprofile = \"linux\"\nhandshake = false\ncontroller = \"{control}\"\n{keys}\n"
     );
     let scenario = read_toml(&text, "holders", &[], &BuiltIn).unwrap().scenario;
     let (summary, tables) = common::run_with(&scenario, 0, true, u64::MAX);

@@ -150,7 +150,7 @@ def scenario(
             "warmup": f"{warmup_s:g} s",
             "sample": f"{sample_s:g} s",
         },
-        "tcp": {"profile": "linux", "packet": "1500 B", **SENDERS[setting["sender"]]},
+        "tcp": {"profile": "linux", "handshake": False, "packet": "1500 B", **SENDERS[setting["sender"]]},
         "dumbbell": link,
         "flow": [{**common, **entry} for entry in flows],
     }

@@ -79,6 +79,7 @@ def scenario(
         sample=build.seconds(sample_s),
         tcp={
             "profile": "ns2",
+            "handshake": False,
             "packet": f"{setting['packet']} B",
             "min_rto": setting["min_rto"],
             "clock": "10 ms",
