@@ -15,6 +15,7 @@ import numpy as np
 
 from ackclock import comparison
 from ackclock.comparison import options
+from ackclock.comparison.conclusion import SHORT
 from ackclock.comparison.path import FIXED_RUNS, PathSetup
 from ackclock.comparison.questions import BY_KEY, FIRST_SCREEN, LOOKED_AT
 from ackclock.comparison.ranking import rank
@@ -102,7 +103,7 @@ def pairing() -> list[str]:
     for key in FIRST_SCREEN:
         ratios = np.array(list(_pairs(key, compared)))
         numbers = [f"{np.median(ratios):.2f}", str((ratios < 0.39).sum()), str((ratios > 1).sum())]
-        rows.append([BY_KEY[key].title, str(len(ratios)), *numbers])
+        rows.append([SHORT[key], str(len(ratios)), *numbers])
     return markdown.table(["question", "pairs", "median", "below 0.39", "above 1"], rows)
 
 

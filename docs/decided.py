@@ -180,7 +180,7 @@ def _tables_of_looks() -> list[str]:
     lines = [
         "Without `--runs` a comparison is looked at after groups of runs, until it is decided or hopeless. "
         f"Each look spends a share of the error of 5 %: {looks}. The shares add up to 1, so all looks err "
-        "together at most as often as one test (Lan and DeMets, Biometrika 70, 1983; by Bonferroni). "
+        "together at most as often as one test (alpha spending, Biometrika 70, 1983; by Bonferroni). "
         "Half is spent by the fifth run, where the boundaries of O'Brien and Fleming spend nothing.",
         "",
         f"Equal controls, of which one ends behind over all looks, in % of {DRAWS}; the worst of four CoV:",
