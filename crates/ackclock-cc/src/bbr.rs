@@ -360,6 +360,8 @@ impl<V: Version> Controller for Model<V> {
                     self.pacing = self.bandwidth.largest * Self::PACED;
                 }
             }
+            // Linux restarts no window of a control that sets its own rate.
+            Signal::Idle if V::IS_LINUX => {}
             _ => self.base.react(signal, 1.0),
         }
     }

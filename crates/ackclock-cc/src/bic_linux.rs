@@ -86,9 +86,11 @@ impl BicLinuxParams {
 
 /// The kernel's window, which is whole: n times 1/n of a packet are one, whatever rounding makes of them.
 fn whole(window: f64) -> f64 {
-    const ROUNDING: f64 = 1.0 / 4096.0;
     libm::floor(window + ROUNDING)
 }
+
+/// More than the rounding errors of a window, packets, and less than any step.
+const ROUNDING: f64 = 1.0 / 4096.0;
 
 /// Packets per acknowledgement as the kernel estimates them, in 16ths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,6 +172,11 @@ impl Controller for BicLinux {
                     }
                     self.base
                         .add(growth / self.params.corrected(self.counted_at, self.count, self.ack_ratio));
+                    // A sender sends whole packets: rounded down, this window would be one packet smaller.
+                    let next = whole(self.base.window());
+                    if self.base.window() < next {
+                        self.base.set(next);
+                    }
                 }
             }
             Signal::Loss { .. } => {

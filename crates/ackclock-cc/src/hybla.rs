@@ -3,7 +3,8 @@
 //! The window of a long path grows as fast as that of a reference path: with `rho = max(RTT/RTT0, 1)` per
 //! acknowledgement `W += 2^rho - 1` in slow start and `W += rho^2/W` after it. Losses as Reno. RTT is the
 //! smallest of the connection. `hybla-linux` has the fixed point of the kernel: rho in eighths of the smallest
-//! smoothed RTT, at most 2^17 packets per acknowledgement, growth in parts of 1/128 packet, and a largest window.
+//! smoothed RTT, at most 2^17 packets per acknowledgement, however many packets that
+//! acknowledges, growth in parts of 1/128 packet, and a largest window.
 
 use ackclock_units::{Span, Time};
 
@@ -37,6 +38,8 @@ pub fn increases(rho: f64) -> (f64, f64) {
 pub trait Version: Clone + core::fmt::Debug + Default + Send + Sync + 'static {
     /// The largest window to which it grows, packets.
     const LARGEST_WINDOW: f64;
+    /// It grows once per acknowledgement, however many packets that acknowledges.
+    const PER_ACK: bool = false;
 
     /// Takes in a sample of the RTT; returns the RTT of which the smallest counts.
     fn smoothed(&mut self, sample: Span) -> Span;
@@ -88,6 +91,7 @@ const PARTS: f64 = 128.0;
 
 impl Version for Linux {
     const LARGEST_WINDOW: f64 = 65_535.0;
+    const PER_ACK: bool = true;
 
     fn smoothed(&mut self, sample: Span) -> Span {
         // The estimator of RFC 6298, with gain 1/8.
@@ -151,6 +155,7 @@ impl<V: Version> Controller for Hybla<V> {
                 if let Some(rtt) = ack.rtt {
                     self.measure(rtt);
                 }
+                let ack = if V::PER_ACK { Ack { credit: ack.credit.min(1.0), ..ack } } else { ack };
                 let window = self.base.window();
                 let room = (V::LARGEST_WINDOW - window).max(0.0);
                 if self.base.in_slow_start() {

@@ -12,12 +12,18 @@ use crate::common::table::{OF_LINUX, Table, known_difference, mean};
 
 /// A path: rate in Mbit/s, RTT in ms, limit of its queue in packets.
 struct Path {
+    /// Of its tables.
+    number: u32,
     name: &'static str,
     numbers: (u32, u32, u32),
 }
 
 /// As `lossy.py` has them.
-const PATHS: [Path; 1] = [Path { name: "8 Mbit/s, 80 ms, 0.2 %", numbers: (8, 80, 53) }];
+const PATHS: [Path; 3] = [
+    Path { number: 1, name: "8 Mbit/s, 80 ms, 0.2 %", numbers: (8, 80, 53) },
+    Path { number: 2, name: "20 Mbit/s, 40 ms, 1 %", numbers: (20, 40, 66) },
+    Path { number: 3, name: "10 Mbit/s, 100 ms, 3 %", numbers: (10, 100, 82) },
+];
 /// By how many percent the mean ratio of goodputs may differ from 1, but for `differences.csv`.
 const USUAL: f64 = 3.0;
 
@@ -61,9 +67,10 @@ fn simulated(control: &str, path: &Path, lost: &[bool]) -> (f64, f64) {
 fn goodput_with_the_same_losses() {
     let mut wrong = Vec::new();
     let mut lines = "| path | control | Linux | ours | ratio |\n| --- | --- | --- | --- | --- |\n".to_owned();
-    for (number, path) in PATHS.iter().enumerate() {
+    for path in &PATHS {
+        let number = path.number;
         let [losses, patterns] =
-            ["losses", "patterns"].map(|kind| Table::of_linux(&format!("{kind}-{}.csv", number + 1)));
+            ["losses", "patterns"].map(|kind| Table::of_linux(&format!("{kind}-{number}.csv")));
         let lost = |pattern: &str| {
             // The packet of the handshake is the first.
             let mut lost = vec![false; LONGEST];
@@ -92,7 +99,7 @@ fn goodput_with_the_same_losses() {
             let ([kernel, ours], name) =
                 ([kernel, ours].map(|(mean, half)| format!("{mean:.2} ± {half:.2}")), path.name);
             writeln!(lines, "| {name} | `{control}` | {kernel} | {ours} | {ratio:.3} ± {half:.3} |").unwrap();
-            let known = known_difference(control, &format!("losses-{}", number + 1));
+            let known = known_difference(control, &format!("losses-{number}"));
             let percent = 100.0 * (ratio - 1.0).abs();
             if known.map_or(percent > USUAL, |(most, _)| percent > most || percent <= USUAL) {
                 wrong.push(format!("{}, {control}: {ratio:.3} ± {half:.3}", path.name));

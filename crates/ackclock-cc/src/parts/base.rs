@@ -122,6 +122,13 @@ impl Base {
         self.hystart = None;
     }
 
+    /// The end of a loss episode at which window and ssthresh become `window` packets, at least 2; `Undo` still returns
+    /// to what was before the loss event.
+    pub fn end_at(&mut self, window: f64) {
+        self.set(window.max(AFTER_LOSS));
+        self.ssthresh = self.window;
+    }
+
     /// A timeout: the window becomes 1; ssthresh becomes `ssthresh` packets, at least 2, on the first timeout
     /// of its packet.
     pub fn timeout(&mut self, first: bool, ssthresh: f64) {
