@@ -45,6 +45,7 @@ GENERATED = (
     Generated("docs/kernel.md", ("benches/kernel.py", "crates/ackclock-kernel/bpf"), "make bench-kernel"),
     Generated("docs/quic.md", ("benches/quic.py", "crates/ackclock-quic/src"), "make bench-quic"),
     Generated("docs/controllers/bbr-linux.md", ("benches/stock.py",), "make bench-stock"),
+    Generated("docs/controllers/{name}-linux.md", ("tests/data/linux",), "make docs", "linux_functions.rs"),
     Generated("docs/controllers/prague.md", ("benches/l4s.py",), "make bench-l4s"),
     Generated("benches/instructions.csv", ("crates/ackclock-sim/src",), "make instructions"),
     Generated(
