@@ -1,5 +1,7 @@
 """Pictures of a run show its tables, and the metrics are those of the overview."""
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -77,3 +79,17 @@ def test_error_bars_end_where_the_intervals_do() -> None:
 
 def test_a_bar_in_a_cell_of_a_table_does_not_end_it() -> None:
     assert markdown.row(["", "|x|", 2]) == r"| | \|x\| | 2 |"
+
+
+@pytest.mark.parametrize("ending", ["pdf", "svg", "png"])
+def test_the_bytes_of_a_picture_follow_from_its_numbers(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contents = []
+    for second in (1, 2_000_000_000):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", str(second))
+        figure, (panel,) = plots.panels(1)
+        panel.plot([1, 2], [3, 4])
+        plots.save(figure, tmp_path / "a", ending)
+        contents.append((tmp_path / "a").read_bytes())
+    assert contents[0] == contents[1]

@@ -50,8 +50,10 @@ def diff(first: Path, second: Path, output: Path | None, as_json: bool) -> None:
             figure = result.draw()
         except ValueError as error:
             raise click.ClickException(str(error)) from error
+        from ackclock.draw import plots
+
         with storage.sealed_file(output) as file:
-            figure.savefig(file, format=output.suffix[1:], dpi=200)
+            plots.save(figure, file, output.suffix[1:])
     if as_json:
         scenario, numbers = result.scenario.to_dicts(), result.numbers.to_dicts()
         print(json.dumps({"same": result.same, "scenario": scenario, "numbers": numbers}))

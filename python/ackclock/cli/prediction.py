@@ -106,7 +106,7 @@ def _print(prediction: Prediction, output: Path | None, as_json: bool) -> None:
         with storage.sealed_file(output) as temporary:
             if output.suffix in PICTURES:
                 with plots.in_style():
-                    prediction.draw().savefig(temporary, format=output.suffix[1:], dpi=200)
+                    plots.save(prediction.draw(), temporary, output.suffix[1:])
             elif output.suffix == ".csv":
                 numbers.write_csv(temporary)
             else:

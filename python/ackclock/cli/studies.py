@@ -171,6 +171,7 @@ def plot(
       ackclock plot results --x p --y rtt_p95 --hue controller --where experiment=loss -o rtt.pdf
       ackclock plot results/experiment=loss --x p --y goodput --hue controller -o loss.html
     """
+    from ackclock.draw import plots
     from ackclock.engine import storage
     from ackclock.sweeps import page, picture
 
@@ -194,7 +195,7 @@ def plot(
     else:
         figure = picture.draw(*selected)
         with storage.sealed_file(target) as file:
-            figure.savefig(file, format=target.suffix[1:], dpi=200)
+            plots.save(figure, file, target.suffix[1:])
     print(json.dumps({"file": str(target), "averaged_over": hidden}) if as_json else target)
 
 

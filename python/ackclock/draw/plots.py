@@ -113,12 +113,21 @@ def legend(panel: Axes, columns: int) -> None:
     panel.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, ncols=columns, handlelength=3)
 
 
+def save(figure: Figure, file: Path | io.BytesIO, ending: str) -> None:
+    """Write a picture (200 dots per inch) whose bytes follow from the figure and not from the clock."""
+    date = {"pdf": "CreationDate", "svg": "Date"}.get(ending)
+    # Names in an SVG are random without it.
+    with mpl.rc_context({"svg.hashsalt": "ackclock"}):
+        dpi = "figure" if ending == "pdf" else 200
+        figure.savefig(file, format=ending, dpi=dpi, metadata={date: None} if date else None)
+
+
 def rendered(figure: Figure, name: str) -> dict[str, bytes]:
     """Return the files of a picture: `name`.pdf (vectors) and `name`.png (200 dots per inch)."""
     files = {}
-    for ending, options in (("pdf", {"metadata": {"CreationDate": None}}), ("png", {"dpi": 200})):
+    for ending in ("pdf", "png"):
         content = io.BytesIO()
-        figure.savefig(content, format=ending, **options)
+        save(figure, content, ending)
         files[f"{name}.{ending}"] = content.getvalue()
         # The layout is kept: computing it again would be a fifth of a picture's time.
         figure.set_layout_engine("none")
