@@ -7,6 +7,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use ackclock_units::tools::of_system;
 use libbpf_rs::{MapCore, ObjectBuilder};
 
 /// Where loaded controls are pinned: one file each, in the BPF file system, named after control and program. Without its
@@ -102,7 +103,8 @@ fn check() -> Result<(), String> {
         ));
     }
     // Some systems, above all containers, do not mount it by themselves.
-    let mount = || Command::new("mount").args(["-t", "bpf", "bpf", BPF]).stderr(Stdio::null()).status();
+    let mount =
+        || Command::new(of_system("mount")).args(["-t", "bpf", "bpf", BPF]).stderr(Stdio::null()).status();
     match fs::create_dir_all(HELD) {
         Ok(()) => Ok(()),
         Err(_) if mount().is_ok_and(|status| status.success()) && fs::create_dir_all(HELD).is_ok() => Ok(()),
@@ -204,7 +206,7 @@ pub fn name_of(in_kernel: &str) -> Option<&'static str> {
 /// # Errors
 /// When `ss` cannot be run.
 pub fn connections() -> Result<BTreeMap<String, usize>, String> {
-    let output = Command::new("ss").arg("-Htin").output();
+    let output = Command::new(of_system("ss")).arg("-Htin").output();
     let output = output.map_err(|error| format!("ss: {error}; install the package iproute2"))?;
     let mut counts = BTreeMap::new();
     // Each connection is a line, then an indented one that begins with its control.

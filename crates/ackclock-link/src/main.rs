@@ -16,7 +16,7 @@ use ackclock_link::emulator::Emulator;
 use ackclock_link::hosts::{Host, Hosts, failed};
 use ackclock_link::ports;
 use ackclock_link::pump::{Pump, TOLERANCE};
-use ackclock_link::report::{Report, probe, write_whole};
+use ackclock_link::report::{Report, probe, write_sealed};
 use ackclock_link::tools::tool;
 use ackclock_link::user;
 use ackclock_scenario::files::read_text;
@@ -364,7 +364,7 @@ fn finish(report: Report, arguments: &Arguments, status: u8) -> Result<u8, Failu
     }
     if let Some(file) = &arguments.output {
         let text = serde_json::to_string_pretty(&report).map_err(|error| error.to_string())? + "\n";
-        write_whole(file, &text).map_err(|error| format!("{}: {error}", file.display()))?;
+        write_sealed(file, &text).map_err(|error| format!("{}: {error}", file.display()))?;
     }
     match status {
         0 if !report.valid => {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 
 use serde::Serialize;
+use sha2::{Digest as _, Sha256};
 
 /// Share of packets that may be late before a result is invalid.
 const LARGEST_LATE_SHARE: f64 = 0.01;
@@ -137,14 +138,46 @@ pub fn write_whole(file: &Path, text: &str) -> io::Result<()> {
     written
 }
 
-/// Finds out whether `write_whole` could write a file, before the work whose report it is.
+/// Writes a text like `write_whole`, and its checksum next to it, as `sha256sum` and every verb of ackclock write it.
 ///
 /// # Errors
 /// Those of `write_whole`.
+pub fn write_sealed(file: &Path, text: &str) -> io::Result<()> {
+    let seal = seal_of(file);
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let line = |content: &[u8]| {
+        let digest: String = Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{digest}  {name}\n")
+    };
+    let new = line(text.as_bytes());
+    // A kill comes before or after the file gets its name: the one that is there has a line.
+    if let Ok(former) = fs::read(file)
+        && line(&former) != new
+    {
+        write_whole(&seal, &(line(&former) + &new))?;
+    }
+    write_whole(file, text)?;
+    write_whole(&seal, &new)
+}
+
+/// The name of the checksum of a file.
+fn seal_of(file: &Path) -> PathBuf {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(".sha256");
+    file.with_file_name(name)
+}
+
+/// Finds out whether `write_sealed` could write a file, before the work whose report it is.
+///
+/// # Errors
+/// Those of `write_sealed`.
 pub fn probe(file: &Path) -> io::Result<()> {
-    let draft = draft_of(file)?;
-    fs::OpenOptions::new().write(true).create_new(true).open(&draft)?;
-    fs::remove_file(&draft)
+    for each in [file, &seal_of(file)] {
+        let draft = draft_of(each)?;
+        fs::OpenOptions::new().write(true).create_new(true).open(&draft)?;
+        fs::remove_file(&draft)?;
+    }
+    Ok(())
 }
 
 /// Returns the name of the draft of a file; an error if something else has the name of the file.
@@ -220,6 +253,27 @@ mod tests {
         assert!(write_whole(&folder, "text").is_err(), "a directory");
         assert!(write_whole(Path::new("/dev/null"), "text").is_err(), "a device");
         assert!(write_whole(&folder.join("none").join("report.json"), "text").is_err());
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// The digest of abc is that of FIPS 180-4, appendix B.1 of its earlier edition.
+    #[test]
+    fn a_report_has_its_checksum_next_to_it() {
+        let folder = folder("sealed");
+        let file = folder.join("report.json");
+        let seal = || fs::read_to_string(folder.join("report.json.sha256")).unwrap();
+        write_sealed(&file, "first").unwrap();
+        assert_eq!(seal().len(), 64 + "  report.json\n".len());
+        write_sealed(&file, "abc").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "abc");
+        let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(seal(), format!("{digest}  report.json\n"));
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "no draft is left");
+        // Where the checksum cannot be written, nothing is measured.
+        fs::remove_file(folder.join("report.json.sha256")).unwrap();
+        fs::create_dir(folder.join("report.json.sha256")).unwrap();
+        assert!(probe(&file).is_err() && write_sealed(&file, "text").is_err());
+        assert!(probe(&folder.join("other.json")).is_ok());
         fs::remove_dir_all(&folder).unwrap();
     }
 

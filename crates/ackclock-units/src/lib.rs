@@ -20,6 +20,8 @@ mod quantity;
 #[cfg(feature = "similar")]
 mod similar;
 mod time;
+#[cfg(feature = "tools")]
+pub mod tools;
 
 pub use decimal::{Dimension, UnitError, parse_fraction};
 pub use quantity::{Bytes, PacketRate, Packets, Rate, Window};
