@@ -46,7 +46,7 @@ def sweep(control: str, run: Callable[..., Finished]) -> str:
     )
     done = run("sweep", "sweep.toml", "--json")
     assert json.loads(done.stdout)["runs"] == 4
-    table = pl.read_parquet("results/experiment=sweep")
+    table = pl.read_parquet("results/experiment=sweep/*.parquet")
     errors = table.filter(control=control)["error"]
     assert table.filter(control="reno")["error"].null_count() == 2
     assert (done.returncode, errors.n_unique()) == (int(errors.null_count() == 0), 1)

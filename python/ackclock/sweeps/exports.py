@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 RUNS_PER_PART = 1000
 """Approximate number of runs in one file."""
-PLAN = "plan"
-"""Directory of the sweep file, its scenario and the files that they need."""
+PLAN = "_plan"
+"""Directory of the sweep file, its scenario and the files that they need: what reads a folder with Arrow
+takes a name that begins so for none of the data."""
 EXPERIMENT = "experiment="
 """Prefix of the directory of an experiment: the dataset is partitioned by it."""
 
