@@ -1,42 +1,27 @@
 //! A link: random loss, a policer, then a queue, serialisation at a rate, and propagation.
 
-use ackclock_scenario::{self as scenario, Loss, Outage};
+use ackclock_scenario::{self as scenario, Outage};
 use ackclock_trace::Histogram;
-use ackclock_units::{Rate, Span, Time};
+use ackclock_units::Time;
 
 use crate::loss::LossModel;
 use crate::pace::Pace;
 use crate::packet::{Heading, Packet};
 use crate::policer::Policer;
 use crate::queue::{Discipline, Queue};
-use crate::wire::{NoiseModel, Wire};
+use crate::wire::Wire;
 
+mod change;
 mod counters;
 mod level;
 mod line;
 mod transmitter;
 
+pub use change::LinkChange;
 pub use counters::LinkCounters;
 use level::Level;
 use line::Line;
-use transmitter::{Drops, Service, Transmitter};
-
-/// A change of a link during the run.
-#[derive(Debug)]
-pub enum LinkChange {
-    /// Another rate. The packet in transmission keeps its finish time.
-    Rate(Rate),
-    /// Another propagation delay.
-    Delay(Span),
-    /// Another queue.
-    Queue(Discipline),
-    /// Another loss model.
-    Loss(Loss),
-    /// Other delay noise, or none.
-    Noise(Option<NoiseModel>),
-    /// It goes down, or comes up again. The packet in transmission keeps its finish time.
-    Up(bool),
-}
+use transmitter::{Drops, Transmitter};
 
 /// One direction of a link.
 ///
@@ -254,41 +239,6 @@ impl Link {
         &self.dropped[..self.counted]
     }
 
-    /// Something about the link changes at `now`. A new queue takes over the waiting packets.
-    pub fn change(&mut self, now: Time, change: LinkChange) {
-        self.catch_up(now);
-        if let LinkChange::Loss(loss) = change {
-            self.loss.change(now, loss);
-            return;
-        }
-        self.give_up_plan(now);
-        let drops = Drops { packets: &mut self.dropped, counters: &mut self.counters };
-        match (change, &mut self.way) {
-            (LinkChange::Rate(rate), Way::Transmitted(transmitter)) => {
-                transmitter.pace.change(now, rate, transmitter.finish);
-            }
-            (LinkChange::Queue(queue), Way::Transmitted(transmitter)) => {
-                self.counters.marks += transmitter.change_queue(now, queue, drops);
-            }
-            (LinkChange::Up(up), Way::Transmitted(transmitter)) => {
-                transmitter.switch(now, Service::of(up, self.outage), drops);
-            }
-            (change, Way::Unlimited(wire)) => change_wire(wire, change),
-            (change, Way::Transmitted(transmitter)) => change_wire(&mut transmitter.wire, change),
-            (_, Way::Planned(_) | Way::Delayed(_)) => {}
-        }
-    }
-
-    /// From `now` on nothing is planned.
-    pub fn give_up_plan(&mut self, now: Time) {
-        let way = std::mem::replace(&mut self.way, Way::Unlimited(Wire::new(Span::ZERO, None)));
-        self.way = match way {
-            Way::Planned(line) => Way::Transmitted(Box::new(line.into_transmitter(now))),
-            Way::Delayed(wire) => Way::Unlimited(wire.no_longer_plain()),
-            other => other,
-        };
-    }
-
     /// When the next packet reaches the far end.
     #[inline]
     #[must_use]
@@ -413,16 +363,10 @@ fn just_before(now: Time) -> Time {
     Time(now.0.saturating_sub(1))
 }
 
-fn change_wire(wire: &mut Wire, change: LinkChange) {
-    match change {
-        LinkChange::Delay(delay) => wire.delay = delay,
-        LinkChange::Noise(noise) => wire.set_noise(noise),
-        LinkChange::Rate(_) | LinkChange::Queue(_) | LinkChange::Loss(_) | LinkChange::Up(_) => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use ackclock_units::{Rate, Span};
+
     use super::*;
     use crate::packet::Kind;
     use crate::queue::Droptail;
