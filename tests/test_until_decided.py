@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -125,6 +127,19 @@ def test_no_budget_is_exceeded_by_more_than_the_first_group(
     ended = _small(budget=budget)
     # Packets of further runs are those of the runs so far, on average: they scatter by less than a tenth.
     assert sum(packets) <= 1.1 * max(budget, 3 * ended.packets)
+
+
+@pytest.mark.parametrize(("needed", "reason"), [(8, "last look"), (10**9, "last look"), (None, "decided")])
+def test_a_question_that_the_last_look_leaves_open_is_not_hopeless(
+    whole: comparison.Comparison, monkeypatch: pytest.MonkeyPatch, needed: int | None, reason: str
+) -> None:
+    standing = "best" if needed is None else "undecided"
+    ranked = SimpleNamespace(places=[Place("best"), Place(standing, needed)])
+    monkeypatch.setattr(work, "rank", lambda *_: ranked)
+    assert set(work._stops(whole, "alone", 50).values()) == {reason}
+    ended = replace(whole, stops=dict.fromkeys(whole.stops, "last look"))
+    assert "open after the last look" in conclusion.basis(ended)
+    assert "hopeless" not in conclusion.basis(ended)
 
 
 def test_a_grid_and_a_single_control_have_five_runs() -> None:

@@ -26,7 +26,7 @@ ScenarioKey = tuple[int, str, str]
 """The number of a path, the name of a scenario, and a control."""
 ScenarioNumbers = dict[tuple[str, str], list[RunNumbers]]
 """The numbers of each run, by the name of a scenario and the control."""
-StopReason = Literal["decided", "hopeless", "budget"]
+StopReason = Literal["decided", "hopeless", "last look", "budget"]
 """Why a question of the first screen got no further runs."""
 
 
@@ -70,8 +70,8 @@ class Comparison:
     packets_of : mapping
         The same of each scenario, by its name.
     stops : mapping
-        Why the runs of each question of the first screen ended, by its key: ``decided``, ``hopeless`` or
-        ``budget``; empty where the number of runs was given.
+        Why the runs of each question of the first screen ended, by its key: ``decided``, ``hopeless``,
+        ``last look`` or ``budget``; empty where the number of runs was given.
     """
 
     setting: PathSetup

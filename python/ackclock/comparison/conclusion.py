@@ -110,6 +110,7 @@ def _reasons(comparison: Comparison) -> list[str]:
     texts = {
         "decided": "{} decided",
         "hopeless": "{} hopeless",
+        "last look": "{} open after the last look",
         "budget": "{} open at the end of the budget (--budget)",
     }
     return [

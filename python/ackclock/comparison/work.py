@@ -171,6 +171,8 @@ def _stops(comparison: Comparison, scenario: str, runs: int) -> dict[str, StopRe
             places = rank(comparison, BY_KEY[key]).places
             if is_decided(places, runs):
                 reasons[key] = "decided"
+            elif next_look(runs) is None:
+                reasons[key] = "last look"
             else:
                 reasons[key] = "hopeless" if is_hopeless(places, runs) else "budget"
     return reasons
