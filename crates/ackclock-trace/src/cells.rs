@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::schema::{ColumnKind, Described};
+use crate::table::{ColumnKind, Described};
 
 /// What a column holds, row by row.
 #[derive(Clone, Debug, PartialEq)]

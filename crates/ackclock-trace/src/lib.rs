@@ -15,9 +15,9 @@ pub use cells::{Cells, Rows};
 pub use digest::Digest;
 pub use histogram::Histogram;
 pub use pcap::{Capture, Segment};
-pub use schema::{ColumnKind, Described, EVENTS, QUEUES, REQUESTS, WINDOWS, summary_schema, tables};
+pub use schema::{EVENTS, QUEUES, REQUESTS, WINDOWS, summary_schema, tables};
 pub use summary::{
     Counters, DualPi2Summary, FlowKind, FlowSummary, LimitedBy, LinkSummary, RULES, SideSummary, Summary,
     jain,
 };
-pub use table::{Column, Table};
+pub use table::{Column, ColumnKind, Described, Table};

@@ -2,51 +2,10 @@
 
 use serde_json::Value;
 
+use crate::cells::Rows;
 use crate::described::{Definitions, Schema};
 use crate::summary::{FlowSummary, LinkSummary, Summary};
-use crate::table::Column;
-
-/// The type of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ColumnKind {
-    /// Counts, 64 bits.
-    Whole,
-    /// Identifiers, 32 bits.
-    Id,
-    /// Measurements; NaN where there is none.
-    Real,
-    /// Words.
-    Word,
-}
-
-impl ColumnKind {
-    /// The name of the type, as data frames call it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            ColumnKind::Whole => "uint64",
-            ColumnKind::Id => "uint32",
-            ColumnKind::Real => "float64",
-            ColumnKind::Word => "string",
-        }
-    }
-}
-
-impl Column {
-    /// The type of the column.
-    #[must_use]
-    pub const fn kind(&self) -> ColumnKind {
-        match self {
-            Column::Whole(_) => ColumnKind::Whole,
-            Column::Id(_) => ColumnKind::Id,
-            Column::Real(_) => ColumnKind::Real,
-            Column::Word(_) => ColumnKind::Word,
-        }
-    }
-}
-
-/// A column: its name, which ends with the unit, what it holds, and what that means.
-pub type Described<T> = (T, ColumnKind, T);
+use crate::table::{ColumnKind, Described};
 
 /// Per flow and sampling time. A column follows for every internal quantity of a control, as real numbers.
 pub const WINDOWS: &[Described<&str>] = &[
@@ -121,7 +80,20 @@ pub fn tables() -> Vec<(&'static str, Vec<Described<String>>)> {
     ]
 }
 
-pub(crate) fn flows() -> Vec<Described<String>> {
+impl FlowSummary {
+    /// The table `flows` without rows.
+    #[must_use]
+    pub fn rows() -> Rows {
+        Rows::new(flows())
+    }
+
+    /// Adds the flow to a table.
+    pub fn add_to(&self, rows: &mut Rows) {
+        rows.add(self);
+    }
+}
+
+fn flows() -> Vec<Described<String>> {
     let schema = schema_of::<FlowSummary>();
     let mut columns = columns("", &properties(&schema));
     for (prefix, of) in [("limited_by_", "LimitedBy"), ("whole_run_", "Counters")] {

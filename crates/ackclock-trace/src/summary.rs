@@ -5,7 +5,6 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::cells::Rows;
 use crate::described::described;
 
 /// The rules by which a summary counts and measures. Numbers of other rules are not compared with those of these:
@@ -69,19 +68,6 @@ described! {
         pub duplicate_packets: u64,
         /// Acknowledgements, or reports of its receiver, dropped by queues, lost at random, or thinned out.
         pub dropped_acks: u64,
-    }
-}
-
-impl FlowSummary {
-    /// The table `flows` without rows.
-    #[must_use]
-    pub fn rows() -> Rows {
-        Rows::new(crate::schema::flows())
-    }
-
-    /// Adds the flow to a table.
-    pub fn add_to(&self, rows: &mut Rows) {
-        rows.add(self);
     }
 }
 
