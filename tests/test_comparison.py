@@ -2,6 +2,7 @@
 
 import html
 import json
+import math
 import re
 import shlex
 import subprocess
@@ -496,3 +497,51 @@ def test_intervals_hold_nothing_impossible(compared: comparison.Comparison) -> N
     ratio = next(question for question in comparison.QUESTIONS if question.is_ratio)
     assert ratio.estimate([2.0, 0.5]).value == pytest.approx(1.0)
     assert ratio.estimate([2.0, 0.5]).low > 0.0
+
+
+@pytest.mark.parametrize(
+    ("runs", "standings", "sentence"),
+    [
+        # Two of three runs ended before it had recovered: its mean is a bound, and shows nothing.
+        (
+            {"cubic": [math.inf, 1.0, math.inf], "reno": [2.0, 2.0, 2.0]},
+            ["undecided", "undecided"],
+            "The runs do not tell who has the fastest recovery after a step: cubic at least 3 s and "
+            "reno 2 s.",
+        ),
+        # A bound that is beyond the others is behind.
+        (
+            {"cubic": [math.inf] * 3, "reno": [1.0, 1.1, 0.9]},
+            ["behind", "best"],
+            "With the fastest recovery after a step: reno 1 s; behind: cubic at least 4 s.",
+        ),
+        # Those without bounds are compared as ever, next to one that is open.
+        (
+            {"cubic": [math.inf, math.inf, 1.0], "reno": [1.0, 1.1, 0.9], "bic": [3.8, 3.9, 3.7]},
+            ["undecided", "best", "behind"],
+            "With the fastest recovery after a step: reno 1 s; behind: bic 3.8 s; cubic (undecided).",
+        ),
+        (
+            {"cubic": [math.inf] * 3, "reno": [math.inf] * 3},
+            ["undecided", "undecided"],
+            "No control had recovered after a step by the end of any run: use a longer --duration.",
+        ),
+    ],
+)
+def test_runs_that_end_before_the_recovery_are_bounds(
+    compared: comparison.Comparison, runs: dict[str, list[float]], standings: list[str], sentence: str
+) -> None:
+    # Of a run of 10 s four tenths follow the step, and recoveries are alike within two seconds.
+    setting = replace(compared.setting, duration_s=10.0, runs=3)
+    names = tuple(runs)
+    known = dict.fromkeys(names, compared.estimates["recovery"]["reno"])
+    changed = replace(
+        compared,
+        setting=setting,
+        controls=names,
+        values={key: {name: [1.0] * 3 for name in names} for key in compared.values} | {"recovery": runs},
+        estimates=dict.fromkeys(compared.estimates, known),
+    )
+    ranked = ranking.rank(changed, questions.BY_KEY["recovery"])
+    assert list(ranked.standings.values()) == standings
+    assert sentence in conclusion.sentences(changed)

@@ -51,14 +51,20 @@ def sentences(comparison: Comparison) -> list[str]:
     """
     lines = [answer(comparison)]
     if len(comparison.controls) > 1:
-        lines.extend(_ranked(rank(comparison, BY_KEY[key]), *words) for key, words in ASKED.items())
+        lines.extend(
+            _ranked(rank(comparison, BY_KEY[key]), *words)
+            for key, words in ASKED.items()
+            if key != "recovery" or not none_recovered(comparison)
+        )
         lines.extend(_idle(comparison))
+    if none_recovered(comparison):
+        lines.append("No control had recovered after a step by the end of any run: use a longer --duration.")
     for control in comparison.controls:
         lost = comparison.estimates["loss"][control]
         if lost.value >= FLOODS:
             lines.append(f"{control} floods the path: {lost.value:.0f} % of its packets are lost.")
         back = comparison.estimates["recovery"][control]
-        if np.isinf(back.value):
+        if np.isinf(back.value) and not none_recovered(comparison):
             lines.append(f"{control} had not recovered after a step {back.warning}.")
     lines.extend(locks(comparison))
     lines.extend(warned(comparison))
@@ -66,6 +72,11 @@ def sentences(comparison: Comparison) -> list[str]:
         lines.append(cost(comparison))
     lines.append(basis(comparison))
     return [line for line in lines if line]
+
+
+def none_recovered(comparison: Comparison) -> bool:
+    """Return whether no run of any control shows when it recovers after a step."""
+    return all(np.isinf(values).all() for values in comparison.values["recovery"].values())
 
 
 def basis(comparison: Comparison) -> str:
@@ -199,7 +210,10 @@ def _ranked(ranking: Ranking, best: str, unit: str) -> str:
         return ""
 
     def numbers(names: Sequence[str]) -> str:
-        return listed([f"{name} {rounded(ranking.means[name])} {unit}" for name in names])
+        least = dict.fromkeys(ranking.bounds, "at least ")
+        return listed(
+            [f"{name} {least.get(name, '')}{rounded(ranking.means[name])} {unit}" for name in names]
+        )
 
     behind = sorted(ranking.at("behind"), key=lambda name: abs(ranking.means[name]))
     tail = f"; behind: {numbers(behind)}" if behind else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -36,6 +36,8 @@ class Ranking:
     """Controls that are not ranked, because they carry less than a tenth of the best."""
     places: tuple[Place, ...] = ()
     """What the standings come from."""
+    bounds: tuple[str, ...] = ()
+    """Controls that took at least their mean, because some runs ended before they had recovered."""
 
     def at(self, *standings: Standing) -> list[str]:
         """Return the controls with these standings."""
@@ -95,7 +97,50 @@ def rank(comparison: Comparison, question: Question, controls: Sequence[str] | N
     # Only these are looked at more than once.
     if comparison.setting.runs is None and question.scenario in LOOKED_AT and values:
         share = spent(len(next(iter(values.values()))))
-    return replace(ranked(question, values, comparison.setting.recovery_scale_s, share), idle=named)
+
+    def of(names: Sequence[str]) -> Ranking:
+        chosen = {name: values[name] for name in names}
+        return ranked(question, chosen, comparison.setting.recovery_scale_s, share)
+
+    whole = replace(of(list(values)), idle=named)
+    late = [name for name in whole.standings if question.key == "recovery" and _is_late(comparison, name)]
+    return _with_bounds(whole, late, of) if late else whole
+
+
+def _is_late(comparison: Comparison, control: str) -> bool:
+    return bool(np.isinf(comparison.values["recovery"][control]).any())
+
+
+def _with_bounds(whole: Ranking, late: Sequence[str], of: Callable[[Sequence[str]], Ranking]) -> Ranking:
+    """Return a ranking in which the means of some controls are lower bounds: these may only be behind.
+
+    More runs would not decide about them, but longer ones. All others are compared without them.
+    """
+    exact = [name for name in whole.standings if name not in late]
+    among = of(exact) if exact else replace(whole, places=(), standings={})
+    places = dict(zip(among.standings, among.places, strict=True))
+    for name in late:
+        is_behind = (
+            bool(exact)
+            and whole.standings[name] == "behind"
+            and of([*exact, name]).standings[name] == "behind"
+        )
+        places[name] = Place("behind" if is_behind else "undecided")
+    if exact:
+        leader = min(exact, key=lambda name: whole.means[name])
+        is_shown = any(place.standing != "undecided" for name, place in places.items() if name != leader)
+        places[leader] = Place("best") if is_shown else replace(places[leader], standing="undecided")
+    return replace(
+        whole,
+        standings={name: places[name].standing for name in whole.standings},
+        more_runs={
+            name: among.more_runs.get(name)
+            for name in whole.standings
+            if places[name].standing in ("undecided", "close")
+        },
+        places=tuple(places[name] for name in whole.standings),
+        bounds=tuple(late),
+    )
 
 
 def idle_controls(comparison: Comparison) -> tuple[str, ...]:
