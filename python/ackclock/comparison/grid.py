@@ -14,7 +14,7 @@ from ackclock.comparison.conclusion import basis, locks, warned
 from ackclock.comparison.first import answer, limit_of, listed, starved, where
 from ackclock.comparison.path import FIXED_RUNS, RANDOM, PathSetup
 from ackclock.comparison.questions import BY_KEY, Question
-from ackclock.comparison.ranking import LEADING, Ranking, possible, ranked
+from ackclock.comparison.ranking import LEADING, Ranking, is_late, possible, ranked
 from ackclock.comparison.words import rounded
 from ackclock.comparison.work import BUDGET, compare_each
 from ackclock.draw.card import card
@@ -127,7 +127,8 @@ def _ranked(
     by_name = {" ".join(cell): cell for cell in cells}
     values = {name: possible(grid.cells[cell], question, control) for name, cell in by_name.items()}
     scale_s = max(comparison.setting.recovery_scale_s for comparison in grid.cells.values())
-    ranking = ranked(question, values, scale_s)
+    late = [name for name, cell in by_name.items() if is_late(grid.cells[cell], question, control)]
+    ranking = ranked(question, values, scale_s, late=late)
     return ranking, {by_name[name]: standing for name, standing in ranking.standings.items()}
 
 

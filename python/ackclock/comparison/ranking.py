@@ -97,18 +97,13 @@ def rank(comparison: Comparison, question: Question, controls: Sequence[str] | N
     # Only these are looked at more than once.
     if comparison.setting.runs is None and question.scenario in LOOKED_AT and values:
         share = spent(len(next(iter(values.values()))))
-
-    def of(names: Sequence[str]) -> Ranking:
-        chosen = {name: values[name] for name in names}
-        return ranked(question, chosen, comparison.setting.recovery_scale_s, share)
-
-    whole = replace(of(list(values)), idle=named)
-    late = [name for name in whole.standings if question.key == "recovery" and _is_late(comparison, name)]
-    return _with_bounds(whole, late, of) if late else whole
+    late = [name for name in values if is_late(comparison, question, name)]
+    return replace(ranked(question, values, comparison.setting.recovery_scale_s, share, late), idle=named)
 
 
-def _is_late(comparison: Comparison, control: str) -> bool:
-    return bool(np.isinf(comparison.values["recovery"][control]).any())
+def is_late(comparison: Comparison, question: Question, control: str) -> bool:
+    """Return whether some runs of a control ended before it had recovered."""
+    return question.key == "recovery" and bool(np.isinf(comparison.values["recovery"][control]).any())
 
 
 def _with_bounds(whole: Ranking, late: Sequence[str], of: Callable[[Sequence[str]], Ranking]) -> Ranking:
@@ -151,12 +146,23 @@ def idle_controls(comparison: Comparison) -> tuple[str, ...]:
 
 
 def ranked(
-    question: Question, values: Mapping[str, Sequence[float]], recovery_scale_s: float, share: float = 1.0
+    question: Question,
+    values: Mapping[str, Sequence[float]],
+    recovery_scale_s: float,
+    share: float = 1.0,
+    late: Sequence[str] = (),
 ) -> Ranking:
     """Rank whatever has a number per run, such as controls, or paths for one control.
 
-    `share` is that of `with_the_best`. Raises ValueError when the question has no better answer.
+    `share` is that of `with_the_best`; the means of what is `late` are lower bounds. Raises ValueError when
+    the question has no better answer.
     """
+    if late:
+
+        def of(names: Sequence[str]) -> Ranking:
+            return ranked(question, {name: values[name] for name in names}, recovery_scale_s, share)
+
+        return _with_bounds(of(list(values)), late, of)
     margin = question.margin
     if margin is None:
         raise ValueError(f"{question.key} has no better answer")
