@@ -73,9 +73,9 @@ def falls(numbers: NumbersByPart) -> CellNumbers:
 def ideal_s(path: Bottleneck, size_bytes: int, initial_window: int = 10) -> float:
     """Return the time (s) of a transfer by slow start on an empty path, until its last packet arrives.
 
-    n packets need ceil(log2(n/IW + 1)) rounds, of which the last only goes one way, and its own
-    transmission. A window above the bandwidth-delay product adds nothing, so the time is at least the
-    transmission of all.
+    The handshake takes a round trip. Then n packets need ceil(log2(n/IW + 1)) rounds, of which the last only
+    goes one way, and its own transmission. A window above the bandwidth-delay product adds nothing, so the
+    time is at least the transmission of all.
     """
     count = -(-size_bytes // PACKET_BYTES)
     rounds, sent, window = 0, 0, initial_window
@@ -84,8 +84,9 @@ def ideal_s(path: Bottleneck, size_bytes: int, initial_window: int = 10) -> floa
         window *= 2
         rounds += 1
     last_s = (count - sent) / path.packets_per_second
-    by_rounds = path.rtt_ms / 1e3 * (rounds + 0.5) + last_s
-    return max(by_rounds, 0.5 * path.rtt_ms / 1e3 + count / path.packets_per_second)
+    rtt_s = path.rtt_ms / 1e3
+    by_rounds = rtt_s * (rounds + 0.5) + last_s
+    return rtt_s + max(by_rounds, 0.5 * rtt_s + count / path.packets_per_second)
 
 
 def slowdowns(numbers: NumbersByPart) -> CellNumbers:

@@ -23,8 +23,8 @@ def path(control="reno", *, rate="10 Mbit/s", rtt="100 ms", queue="60 packets", 
         ackclock.flow(control, rtt=rtt, recovery="sack", **flow),
         warmup="15 s" if duration == "60 s" else None,
         duration=duration,
-        # An ACK per packet and two packets at first: the arithmetic below is about single steps.
-        tcp={"profile": "ns2"},
+        # An ACK per packet, two packets at first, no handshake: the arithmetic below is about single steps.
+        tcp={"profile": "ns2", "handshake": False},
     )
 
 
