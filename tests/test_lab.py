@@ -64,6 +64,36 @@ def test_without_the_page_the_verb_says_how_it_is_built(ackclock: Command, scena
     )
 
 
+@pytest.mark.usefixtures("built")
+def test_the_verb_puts_a_scenario_on_a_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from ackclock.cli.lab import lab as verb
+
+    monkeypatch.chdir(tmp_path)
+    series = "time_s,rate_mbps\n0,20\n10,5\n"
+    Path("measured.csv").write_text(series, "utf-8")
+    Path("own.toml").write_text(
+        '[run]\nduration = "9 s"\n[dumbbell]\nrate = "1 Mbit/s"\ndelay = "1 ms"\n'
+        'queue = { kind = "droptail", limit = "9 packets" }\n[[flow]]\ncontroller = "fit"\nrtt = "5 ms"\n',
+        "utf-8",
+    )
+    on_path = ("--path", "measured.csv", "--rtt", "40ms", "-o", "page.html", "--json")
+    for words, controls, duration_s in ((on_path, ["cubic"], 30.0), (("own.toml", *on_path), ["fit"], 9.0)):
+        verb.main(list(words), standalone_mode=False)
+        address = json.loads(capsys.readouterr().out)["address"]
+        carried = unpacked("#" + address.partition("#")[2])
+        assert carried["files"] == {"measured.csv": series}
+        Path("again").mkdir(exist_ok=True)
+        Path("again/measured.csv").write_text(series, "utf-8")
+        Path("again/scenario.json").write_text(json.dumps(carried["scenario"]), "utf-8")
+        read = engine.read(Path("again/scenario.json"))
+        assert (list(read.controls), read.duration_s, read.rtts_s) == (controls, duration_s, [0.04])
+        # 20 Mbit/s for ten seconds, and 5 for the rest of the duration.
+        mean_mbps = (10 * 20 + 5 * (duration_s - 10)) / duration_s if duration_s > 10 else 20
+        assert read.mean_rate_mbps(from_s=0.0, to_s=duration_s) == pytest.approx(mean_mbps)
+
+
 def test_the_verb_writes_the_page_and_gives_the_address(
     built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -7,30 +7,38 @@ import re
 import sys
 import webbrowser
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ackclock import engine
-from ackclock.cli import options
+from ackclock.cli import options, paths
 from ackclock.draw.page import html
 from ackclock.engine import lab as links
 from ackclock.engine import storage
+
+if TYPE_CHECKING:
+    from ackclock.engine.paths import PathChoice
 
 ARTEFACT = re.compile(r"[a-z]+/(figure|table|section)-[a-z0-9-]+")
 """PAPER/ARTEFACT, such as illinois/figure-11."""
 
 
-def _packed(file: Path) -> str:
+ONE_FLOW = {"run": {"duration": "30 s"}, "tcp": {"profile": "linux"}, "flow": [{"controller": "cubic"}]}
+"""The scenario that is put on a path where none is named."""
+
+
+def _read(file: Path) -> engine.Scenario:
     from_pipe = str(file) == "-"
     text = sys.stdin.read() if from_pipe else engine.text_of(file)
     # An invalid scenario is reported here, in the engine's words, before a browser opens.
-    return links.fragment(engine.parse(text, str(file), is_json=text.lstrip().startswith("{")))
+    return engine.parse(text, str(file), is_json=text.lstrip().startswith("{"))
 
 
-def _of_artefact(named: Path) -> str:
-    """Return the link of PAPER/ARTEFACT; it is empty if a file has this name or it is not an artefact."""
+def _of_artefact(named: Path) -> engine.Scenario | None:
+    """Return the scenario of PAPER/ARTEFACT; None if a file has this name or it is not an artefact."""
     if named.exists() or not ARTEFACT.fullmatch(str(named)):
-        return ""
+        return None
     # The papers take seconds to import.
     from ackclock.reproduction import in_lab, make, paper
 
@@ -41,7 +49,14 @@ def _of_artefact(named: Path) -> str:
     scenario = in_lab.scenario(of_paper, artefact)
     if scenario is None:
         raise engine.ScenarioError(f"{named} is computed from formulas, and has no scenario to open")
-    return links.fragment(scenario)
+    return scenario
+
+
+def _chosen(file: Path | None, path: PathChoice | None) -> engine.Scenario | None:
+    own = None if file is None else _of_artefact(file) or _read(file)
+    if path is None:
+        return own
+    return path.put(ONE_FLOW) if own is None else path.put(own.written(), own.file)
 
 
 @click.command()
@@ -55,9 +70,12 @@ def _of_artefact(named: Path) -> str:
 @click.option(
     "-o", "--output", type=options.PATH, metavar="FILE", help="Write the page to FILE instead of opening it."
 )
+@paths.on_path
 @click.option("--no-open", is_flag=True, help="Print the address without opening the page.")
 @options.as_json
-def lab(file: Path | None, output: Path | None, no_open: bool, as_json: bool) -> None:
+def lab(
+    file: Path | None, path: PathChoice | None, output: Path | None, no_open: bool, as_json: bool
+) -> None:
     """Open the laboratory, a web page that contains the simulator, in a browser.
 
     It needs no server. If the page is missing, build it once with make lab-deps lab in a checkout of the
@@ -69,6 +87,7 @@ def lab(file: Path | None, output: Path | None, no_open: bool, as_json: bool) ->
       ackclock lab first.toml
       ackclock lab first.toml --no-open
       ackclock lab illinois/figure-11
+      ackclock lab --path starlink.csv --rtt 40ms
       ackclock lab -o lab.html
     """
     page = links.page()
@@ -76,7 +95,8 @@ def lab(file: Path | None, output: Path | None, no_open: bool, as_json: bool) ->
         raise engine.SimulationError(
             "the page was not built; run make lab-deps lab in a checkout of the repository"
         )
-    fragment = "" if file is None else _of_artefact(file) or _packed(file)
+    scenario = _chosen(file, path)
+    fragment = "" if scenario is None else links.fragment(scenario)
     target = output
     if target is None:
         target = storage.own_folder() / f"ackclock-{engine.__version__}-{links.NAME}"
