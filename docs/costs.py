@@ -76,8 +76,8 @@ def cost_of(name: str) -> list[str]:
         begin_s = time.process_time()
         compared = comparison.compare(_setting(PATHS[name], runs), CONTROLS)
         seconds = time.process_time() - begin_s
-        made = [len(compared.values[key][CONTROLS[0]]) for key in ("goodput", "stolen_reno", "recovery")]
-        number = str(runs) if runs else f"3, and {', '.join(map(str, made))}"
+        counts = [len(compared.values[key][CONTROLS[0]]) for key in ("goodput", "stolen_reno", "recovery")]
+        number = str(runs) if runs else f"3, and {', '.join(map(str, counts))}"
         cells += [number, f"{_packets(compared):.3g}", f"{seconds:.2g}", f"{_decided(compared)} of 5"]
     return cells
 

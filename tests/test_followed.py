@@ -76,7 +76,7 @@ def fingerprint(place: Path, name: str = "mine:Mine", path: str = "") -> str:
             if path and (customised := Path(path) / "sitecustomize.py").exists():
                 exec(customised.read_text(), {})  # noqa: S102
             controls.load(name)
-            line = f"{controls.fingerprint([name])} {[one.name for one in controls.files([name])]}\n"
+            line = f"{controls.fingerprint([name])} {[file.name for file in controls.files([name])]}\n"
         finally:
             os.write(writer, line.encode())
             os._exit(0)
