@@ -307,8 +307,9 @@ fn at_one_instant(name: &'static str, recovery: &str, access_ms: [u32; 4]) -> Do
     Done::run(name, &text)
 }
 
-/// In ns-2 the packet that has been on its way for longer comes first, whatever the order of the flows, because its event was
-/// scheduled earlier. Ours prefers the flow that is first in the scenario, here the one with the longest RTT.
+/// What ns-2 gives does not depend on the order of the flows: we infer that there the packet comes first that has been on its
+/// way for longer, as its event was scheduled earlier. Ours prefers the flow that is first in the scenario, here the one with
+/// the longest RTT.
 #[test]
 fn packets_at_one_instant() {
     let newreno = at_one_instant("whole times newreno", "newreno", [3, 2, 1, 0]);

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 ARTEFACT = re.compile(r"[a-z]+/(figure|table|section)-[a-z0-9-]+")
 """PAPER/ARTEFACT, such as illinois/figure-11."""
-
-
 ONE_FLOW = {"run": {"duration": "30 s"}, "tcp": {"profile": "linux"}, "flow": [{"controller": "cubic"}]}
 """The scenario that is put on a path where none is named."""
 

@@ -59,7 +59,7 @@ def with_the_best(
     (Bonferroni). It is alike when it is at most the margin worse than every other, by multiple comparisons
     with the best (Hsu, Annals of Statistics 9, 1981), at 5 % for each question. Of two controls both are the
     usual t-tests. Where there are several looks at growing samples, `share` is the share of these errors
-    that this look may spend (`ackclock.decision.spending`).
+    that this look may spend (`ackclock.decision.looks`).
 
     The variances of all controls are pooled where they do not differ, and otherwise each pair has Welch's
     (Games and Howell, Journal of Educational Statistics 1, 1976). Where the runs of a control have two
