@@ -18,11 +18,11 @@ import numpy as np
 from ackclock.decision import exact_share
 from ackclock.draw.figure import Group
 from ackclock.engine import Run
-from ackclock.reproduction.artefact import Claim, Judged, Probe, Simulated
-from ackclock.reproduction.claims import between, mean, ratio
-from ackclock.reproduction.judge import Assignment, judge
-from ackclock.reproduction.numbers import Effort, Numbers
-from ackclock.reproduction.orders import ordered
+from ackclock.reproduction.claims.artefact import Claim, Judged, Probe, Simulated
+from ackclock.reproduction.claims.judge import Assignment, judge
+from ackclock.reproduction.claims.numbers import Effort, Numbers
+from ackclock.reproduction.claims.orders import ordered
+from ackclock.reproduction.claims.usual import between, mean, ratio
 from ackclock.runs import Case
 
 NAMES = ("Reno", "Reno under another name")

@@ -18,10 +18,10 @@ from PIL import Image
 from ackclock import engine, predictions
 from ackclock.draw import glossary, markdown, plots, printed
 from ackclock.predictions import Prediction, Simulation
-from ackclock.reproduction import cells as matrix_cells
-from ackclock.reproduction import classes, in_lab, outcome, published, readings, tried
-from ackclock.reproduction.classes import Classified
+from ackclock.reproduction.inference import readings
 from ackclock.reproduction.paper import Paper
+from ackclock.reproduction.shown import classes, in_lab, outcome, published
+from ackclock.reproduction.trials import cells, tried
 from ackclock_papers import PAPERS
 
 DOCS = Path(__file__).resolve().parent
@@ -232,7 +232,7 @@ def _between(text: str, marks: tuple[str, str], lines: Sequence[str]) -> str:
     return before + "\n".join([marks[0], *lines, marks[1]]) + rest.split(marks[1], 1)[1]
 
 
-def result(paper: Paper, classified: Mapping[str, Classified]) -> list[str]:
+def result(paper: Paper, classified: Mapping[str, classes.Classified]) -> list[str]:
     """Return the main result of a paper in two sentences."""
     if not classified:
         return [UNPUBLISHED]
@@ -252,7 +252,7 @@ def result(paper: Paper, classified: Mapping[str, Classified]) -> list[str]:
     return [f"{first} The classes of the other {asked - holding} are {', '.join(rest)}; {why}."]
 
 
-def what_became(paper: Paper, classified: Mapping[str, Classified]) -> list[str]:
+def what_became(paper: Paper, classified: Mapping[str, classes.Classified]) -> list[str]:
     """Return what became of each main claim: those that hold as a list, the others as a table."""
     if not classified:
         return ["The full reproduction has not been published yet."]
@@ -273,7 +273,7 @@ def what_became(paper: Paper, classified: Mapping[str, Classified]) -> list[str]
     return [f"The main claims of these hold: {', '.join(holding)}.", "", *markdown.table(heads, rows)]
 
 
-def _items(classified: Classified) -> str:
+def _items(classified: classes.Classified) -> str:
     """Return the items of the setting that a main claim depends on, as what the authors could tell."""
     texts = [claim["depends_on"] for claim in classified.stated if not claim["holds"]]
     # An item with its values: ``FIT's alpha (0.25: 20 of 20, …)``; values may have semicolons, too.
@@ -312,8 +312,7 @@ def papers() -> dict[Path, str]:
         classified = classes.classify(paper, records)
         text = _between(text, RESULT, [*result(paper, classified), *published.age(records)])
         text = _between(text, OUTCOME, what_became(paper, classified))
-        cells = matrix_cells.read(DOCS.parent / PACKAGES / name / tried.READINGS)
-        matrix = readings.tables(paper, cells)
+        matrix = readings.tables(paper, cells.read(DOCS.parent / PACKAGES / name / tried.READINGS))
         folded = [*FOLD, "", *matrix, "", "</details>"] if matrix else ["None has been judged yet."]
         pages[file] = _between(text, READINGS, folded)
     return pages

@@ -23,7 +23,7 @@ import polars as pl
 import ackclock
 from ackclock.draw import markdown, plots, printed
 from ackclock.draw.figure import Group
-from ackclock.reproduction import classes, outcome, page, published
+from ackclock.reproduction.shown import classes, outcome, page, published
 from ackclock.summary import FlowSummary
 from ackclock_papers import PAPERS
 

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ackclock.predictions import response
-from ackclock.reproduction import page, published
-from ackclock.reproduction.artefact import Artefact, Simulated
-from ackclock.reproduction.numbers import QUICK
+from ackclock.reproduction.claims.artefact import Artefact, Simulated
+from ackclock.reproduction.claims.numbers import QUICK
 from ackclock.reproduction.paper import Paper
+from ackclock.reproduction.shown import page, published
 from ackclock_papers import PAPERS
 
 LAB = Path(__file__).parent

@@ -13,11 +13,12 @@ import polars as pl
 
 from ackclock.draw import charts
 from ackclock.engine import integrity, storage
-from ackclock.reproduction import make, page, published
-from ackclock.reproduction.artefact import Artefact
+from ackclock.reproduction import make
+from ackclock.reproduction.claims.artefact import Artefact
 from ackclock.reproduction.paper import Paper
-from ackclock.reproduction.published import RECORDS, TABLES, Figure, Published
 from ackclock.reproduction.record import ArtefactRecord, ClaimRecord
+from ackclock.reproduction.shown import page, published
+from ackclock.reproduction.shown.published import RECORDS, TABLES, Figure, Published
 from ackclock_papers import PAPERS
 
 MOST_ROWS = 600

@@ -13,7 +13,7 @@ import hypothesis
 import pytest
 
 from ackclock.cli.main import main
-from ackclock.reproduction import judge
+from ackclock.reproduction.claims import judge
 from torture import Failing
 
 if os.environ.get("ACKCLOCK_CORE"):

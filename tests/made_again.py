@@ -11,12 +11,12 @@ from typing import Any
 import polars as pl
 
 from ackclock.engine import Run
-from ackclock.reproduction import published
-from ackclock.reproduction.artefact import Simulated
+from ackclock.reproduction.claims.artefact import Simulated
+from ackclock.reproduction.claims.numbers import FULL
 from ackclock.reproduction.make import flat
-from ackclock.reproduction.numbers import FULL
 from ackclock.reproduction.paper import Paper
-from ackclock.reproduction.published import Published
+from ackclock.reproduction.shown import published
+from ackclock.reproduction.shown.published import Published
 from ackclock.runs import Job, each
 
 PACKETS_PER_S = 2_000_000

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import sentences
-from ackclock.reproduction.artefact import Computed, matching
-from ackclock.reproduction.claims import between, mean
+from ackclock.reproduction.claims.artefact import Computed, matching
+from ackclock.reproduction.claims.usual import between, mean
 from ackclock.reproduction.paper import Paper
 from ackclock_papers import PAPERS
 from sentences import Sentence

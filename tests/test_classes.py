@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from ackclock.reproduction import classes, outcome
-from ackclock.reproduction.classes import CLASSES, classify, counts
 from ackclock.reproduction.main_claims import MainClaim
 from ackclock.reproduction.paper import Paper
+from ackclock.reproduction.shown import classes, outcome
+from ackclock.reproduction.shown.classes import CLASSES, classify, counts
 from ackclock_papers import PAPERS
 
 MAIN = MainClaim("words", "abstract", "simulation", "Reno is slow.", ("slow*",))

@@ -11,9 +11,10 @@ import pytest
 from ackclock import SimulationError
 from ackclock.draw.figure import Table
 from ackclock.predictions import Simulation
-from ackclock.reproduction import claims, make
-from ackclock.reproduction.artefact import Probe, Simulated
-from ackclock.reproduction.numbers import FULL
+from ackclock.reproduction import make
+from ackclock.reproduction.claims import usual as claims
+from ackclock.reproduction.claims.artefact import Probe, Simulated
+from ackclock.reproduction.claims.numbers import FULL
 from ackclock.reproduction.paper import Paper
 from ackclock.runs import Case
 from conftest import Finished

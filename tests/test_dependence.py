@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ackclock.reproduction import tried
-from ackclock.reproduction.dependence import depends_on
-from ackclock.reproduction.infer import draw
-from ackclock.reproduction.settings import Item
-from ackclock.reproduction.tried import DESIGN, Outcome, Trial
+from ackclock.reproduction.inference.infer import draw
+from ackclock.reproduction.trials import tried
+from ackclock.reproduction.trials.dependence import depends_on
+from ackclock.reproduction.trials.settings import Item
+from ackclock.reproduction.trials.tried import DESIGN, Outcome, Trial
 from ackclock_papers import PAPERS
 
 LEVELS = {"a": 2, "b": 2, "c": 3, "d": 2, "e": 4, "f": 2, "g": 3, "h": 2}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ackclock.cli.main import VERBS, Verb, app
-from ackclock.reproduction.words import gain
+from ackclock.reproduction.shown.words import gain
 from ackclock_papers import PAPERS
 
 ROOT = Path(__file__).resolve().parents[1]

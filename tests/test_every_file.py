@@ -15,7 +15,7 @@ import pytest
 from ackclock.cli import verify
 from ackclock.cli.main import VERBS
 from ackclock.engine import lab
-from ackclock.reproduction import judge
+from ackclock.reproduction.claims import judge
 from ackclock.runs import Store
 from conftest import BOTTLENECK, Finished
 

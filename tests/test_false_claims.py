@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ackclock.reproduction.numbers import Numbers
+from ackclock.reproduction.claims.numbers import Numbers
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benches"))
 import false_claims

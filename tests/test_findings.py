@@ -9,8 +9,8 @@ import pytest
 
 from ackclock import engine
 from ackclock.reproduction import quoted
-from ackclock.reproduction.judge import Assignment, judge
-from ackclock.reproduction.numbers import QUICK, Numbers
+from ackclock.reproduction.claims.judge import Assignment, judge
+from ackclock.reproduction.claims.numbers import QUICK, Numbers
 from ackclock_papers import PAPERS
 from ackclock_papers.fit import figures_4_and_5
 from ackclock_papers.fit.findings import most_sessions

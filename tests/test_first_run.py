@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ackclock.reproduction import outcome
+from ackclock.reproduction.shown import outcome
 from ackclock_papers import PAPERS
 from test_main_claims import stated_by
 

@@ -16,9 +16,10 @@ from ackclock.comparison import options, questions
 from ackclock.names import NAME, slug
 from ackclock.predictions import Simulation
 from ackclock.predictions.subjects import SUBJECTS, function_of
-from ackclock.reproduction import make, strips
-from ackclock.reproduction.artefact import Judged
-from ackclock.reproduction.judge import Judgement
+from ackclock.reproduction import make
+from ackclock.reproduction.claims.artefact import Judged
+from ackclock.reproduction.claims.judge import Judgement
+from ackclock.reproduction.shown import strips
 from ackclock_papers import PAPERS
 
 UNTRIED = Path(__file__).with_name("untried.txt")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ackclock.reproduction.numbers import FULL, Numbers
-from ackclock.reproduction.settings import declared
+from ackclock.reproduction.claims.numbers import FULL, Numbers
+from ackclock.reproduction.trials.settings import declared
 from ackclock.runs import Case, run_all
 from ackclock_papers import PAPERS
 from ackclock_papers.illinois import figures_8_and_10, figures_14_and_15, measure

@@ -11,15 +11,18 @@ import pytest
 from ackclock.draw.figure import Table
 from ackclock.engine import integrity
 from ackclock.metrics import Estimate
-from ackclock.reproduction import infer, make, page, readings, strips, tried
-from ackclock.reproduction.artefact import Judged, Probe, Simulated, Target
-from ackclock.reproduction.claims import LEAST_CLOSENESS, between, closeness, mean, near, times
-from ackclock.reproduction.numbers import QUICK, Numbers
-from ackclock.reproduction.orders import ordered
+from ackclock.reproduction import make
+from ackclock.reproduction.claims.artefact import Judged, Probe, Simulated, Target
+from ackclock.reproduction.claims.numbers import QUICK, Numbers
+from ackclock.reproduction.claims.orders import ordered
+from ackclock.reproduction.claims.usual import LEAST_CLOSENESS, between, closeness, mean, near, times
+from ackclock.reproduction.inference import infer, readings
+from ackclock.reproduction.inference.search import Search
 from ackclock.reproduction.paper import Chosen, Inference, Paper, chosen_of
-from ackclock.reproduction.search import Search
-from ackclock.reproduction.settings import Item, declared
-from ackclock.reproduction.tried import DESIGN, Outcome, Trial
+from ackclock.reproduction.shown import page, strips
+from ackclock.reproduction.trials import tried
+from ackclock.reproduction.trials.settings import Item, declared
+from ackclock.reproduction.trials.tried import DESIGN, Outcome, Trial
 from ackclock.runs import Case, Store, run_all
 from ackclock_papers import PAPERS
 

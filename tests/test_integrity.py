@@ -15,7 +15,7 @@ import pytest
 import ackclock_papers
 from ackclock import StorageError, comparison, differences, engine, sweep, sweeps
 from ackclock.engine import build, disk, integrity, storage
-from ackclock.reproduction import tried
+from ackclock.reproduction.trials import tried
 from ackclock.runs import Case, Job, Store, each, recorded
 from ackclock.sweeps import exports, picture
 from ackclock.sweeps.exports import Exports

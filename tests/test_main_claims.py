@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from ackclock.reproduction.artefact import matching
+from ackclock.reproduction.claims.artefact import matching
 from ackclock.reproduction.main_claims import MainClaim
 from ackclock_papers import PAPERS
 

@@ -11,8 +11,8 @@ import pytest
 
 from ackclock import engine
 from ackclock.reproduction import ns2
-from ackclock.reproduction.artefact import Computed
-from ackclock.reproduction.numbers import FULL, QUICK
+from ackclock.reproduction.claims.artefact import Computed
+from ackclock.reproduction.claims.numbers import FULL, QUICK
 from ackclock_papers import PAPERS
 
 TESTS = Path(__file__).parent

@@ -7,15 +7,17 @@ from dataclasses import replace
 import pytest
 
 from ackclock.draw.figure import Table
-from ackclock.reproduction import classes, judge, make, page
-from ackclock.reproduction.artefact import Probe, Simulated
-from ackclock.reproduction.claims import between, mean
-from ackclock.reproduction.crossvalidation import Validation, validate
+from ackclock.reproduction import make
+from ackclock.reproduction.claims import judge
+from ackclock.reproduction.claims.artefact import Probe, Simulated
+from ackclock.reproduction.claims.numbers import FULL, QUICK
+from ackclock.reproduction.claims.usual import between, mean
 from ackclock.reproduction.main_claims import MainClaim
-from ackclock.reproduction.numbers import FULL, QUICK
 from ackclock.reproduction.paper import Chosen, Inference, Paper
-from ackclock.reproduction.settings import Item
-from ackclock.reproduction.tried import Trial
+from ackclock.reproduction.shown import classes, page
+from ackclock.reproduction.trials.crossvalidation import Validation, validate
+from ackclock.reproduction.trials.settings import Item
+from ackclock.reproduction.trials.tried import Trial
 from ackclock.runs import Case
 
 DECLARED = {"buffer": 5, "loss": 0.0001}

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ackclock import engine
-from ackclock.reproduction.numbers import FULL, QUICK, Numbers
-from ackclock.reproduction.settings import declared
+from ackclock.reproduction.claims.numbers import FULL, QUICK, Numbers
+from ackclock.reproduction.trials.settings import declared
 from ackclock_papers import PAPERS
 from ackclock_papers.africa import conditions, figure_1, figure_7, figures_2_to_6, tables_i_and_ii
 from ackclock_papers.africa.setting import AFRICA, HSTCP, RENO

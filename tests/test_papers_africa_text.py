@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ackclock import engine
-from ackclock.reproduction.numbers import FULL, QUICK, Numbers
-from ackclock.reproduction.settings import declared
+from ackclock.reproduction.claims.numbers import FULL, QUICK, Numbers
+from ackclock.reproduction.trials.settings import declared
 from ackclock_papers import PAPERS
 from ackclock_papers.africa import section_ii_c, section_iii_b, section_iv, sections_ii_d_and_v
 from hand_made import made

@@ -8,8 +8,8 @@ import pytest
 
 from ackclock import engine
 from ackclock.engine import Run
-from ackclock.reproduction.numbers import FULL, QUICK, Numbers
-from ackclock.reproduction.settings import declared
+from ackclock.reproduction.claims.numbers import FULL, QUICK, Numbers
+from ackclock.reproduction.trials.settings import declared
 from ackclock_papers import PAPERS
 from ackclock_papers.bic import (
     conditions,

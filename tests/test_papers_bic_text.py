@@ -5,8 +5,8 @@ import pytest
 
 from ackclock import engine
 from ackclock.models import laws
-from ackclock.reproduction.numbers import FULL, QUICK, Numbers
-from ackclock.reproduction.settings import declared
+from ackclock.reproduction.claims.numbers import FULL, QUICK, Numbers
+from ackclock.reproduction.trials.settings import declared
 from ackclock_papers import PAPERS
 from ackclock_papers.bic import section_ix, sections_iv_and_vi_a
 from ackclock_papers.bic.tables_1_to_3 import RttPair

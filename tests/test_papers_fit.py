@@ -6,9 +6,9 @@ import pytest
 
 from ackclock import engine
 from ackclock.engine import Run
-from ackclock.reproduction.infer import Search
-from ackclock.reproduction.numbers import QUICK, Numbers
-from ackclock.reproduction.settings import declared
+from ackclock.reproduction.claims.numbers import QUICK, Numbers
+from ackclock.reproduction.inference.infer import Search
+from ackclock.reproduction.trials.settings import declared
 from ackclock_papers import PAPERS
 from ackclock_papers.fit import (
     conditions,

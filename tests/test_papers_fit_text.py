@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ackclock import engine
-from ackclock.reproduction.numbers import QUICK, Numbers
-from ackclock.reproduction.settings import declared
+from ackclock.reproduction.claims.numbers import QUICK, Numbers
+from ackclock.reproduction.trials.settings import declared
 from ackclock_papers import PAPERS
 from ackclock_papers.fit import figures_1_to_3, figures_6_and_7, section_v, sections_ii_and_vi
 from hand_made import made

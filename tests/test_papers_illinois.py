@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from ackclock.engine import Run, check, quantity, read
-from ackclock.reproduction.infer import Search
-from ackclock.reproduction.numbers import FULL, QUICK, Numbers
-from ackclock.reproduction.settings import Basis, declared
+from ackclock.reproduction.claims.numbers import FULL, QUICK, Numbers
+from ackclock.reproduction.inference.infer import Search
+from ackclock.reproduction.trials.settings import Basis, declared
 from ackclock_papers import PAPERS
 from ackclock_papers.illinois import (
     conditions,

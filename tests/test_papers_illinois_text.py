@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ackclock import engine
-from ackclock.reproduction.numbers import QUICK, Numbers
-from ackclock.reproduction.settings import declared
+from ackclock.reproduction.claims.numbers import QUICK, Numbers
+from ackclock.reproduction.trials.settings import declared
 from ackclock_papers import PAPERS
 from ackclock_papers.illinois import other_functions, section_2, section_4, section_4_5, sections_3_and_5
 from ackclock_papers.illinois.figures_14_and_15 import LossyFlow

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ackclock.reproduction import classes, page
+from ackclock.reproduction.shown import classes, page
 from ackclock_papers import PAPERS
 
 ROOT = Path(__file__).resolve().parents[1]

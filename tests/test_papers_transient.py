@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from ackclock.engine import check
-from ackclock.reproduction import numbers as efforts
-from ackclock.reproduction.claims import between, mean
-from ackclock.reproduction.numbers import Numbers
+from ackclock.reproduction.claims import numbers as efforts
+from ackclock.reproduction.claims.numbers import Numbers
+from ackclock.reproduction.claims.usual import between, mean
 from ackclock.runs import Case, run_all
 from ackclock_papers import PAPERS
 from ackclock_papers.transient import (

@@ -5,8 +5,8 @@ import pytest
 
 from ackclock import engine
 from ackclock.models import timeouts
-from ackclock.reproduction.numbers import QUICK, Numbers
-from ackclock.reproduction.settings import declared
+from ackclock.reproduction.claims.numbers import QUICK, Numbers
+from ackclock.reproduction.trials.settings import declared
 from ackclock_papers import PAPERS
 from ackclock_papers.transient import section_3, section_4, section_b
 from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol

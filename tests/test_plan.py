@@ -5,11 +5,11 @@ import pytest
 
 from ackclock.decision import Estimate, chance_wrong, difference
 from ackclock.draw.figure import Group
-from ackclock.reproduction import plan
-from ackclock.reproduction.artefact import Probe, Simulated
-from ackclock.reproduction.claims import between, holds, mean
-from ackclock.reproduction.judge import Assignment, Judgement
-from ackclock.reproduction.numbers import FULL, Numbers
+from ackclock.reproduction.claims.artefact import Probe, Simulated
+from ackclock.reproduction.claims.judge import Assignment, Judgement
+from ackclock.reproduction.claims.numbers import FULL, Numbers
+from ackclock.reproduction.claims.usual import between, holds, mean
+from ackclock.reproduction.inference import plan
 from ackclock.runs import Case
 
 FIVE = np.array([-2, -1, 0, 1, 2]) / 2.5**0.5

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ackclock.draw.figure import Table
-from ackclock.reproduction import infer
-from ackclock.reproduction.artefact import Probe, Simulated
-from ackclock.reproduction.claims import mean, near
-from ackclock.reproduction.judge import Judgement
-from ackclock.reproduction.numbers import Numbers
+from ackclock.reproduction.claims.artefact import Probe, Simulated
+from ackclock.reproduction.claims.judge import Judgement
+from ackclock.reproduction.claims.numbers import Numbers
+from ackclock.reproduction.claims.usual import mean, near
+from ackclock.reproduction.inference import infer
 from ackclock.reproduction.paper import Inference, Paper
-from ackclock.reproduction.settings import Item
+from ackclock.reproduction.trials.settings import Item
 
 ITEMS = "abcdefgh"
 ARTEFACTS = 12

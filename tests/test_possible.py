@@ -15,7 +15,7 @@ from ackclock import Run, metrics
 from ackclock.comparison.questions import QUESTIONS
 from ackclock.decision import Estimate, over_runs, quotient, within
 from ackclock.predictions import Simulation
-from ackclock.reproduction.numbers import FULL, POSITIVE, SHARE, SIGNED, Numbers
+from ackclock.reproduction.claims.numbers import FULL, POSITIVE, SHARE, SIGNED, Numbers
 from ackclock.runs import rows
 from ackclock.sweeps import picture
 from ackclock_papers import PAPERS

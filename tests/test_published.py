@@ -17,11 +17,12 @@ from ackclock import StorageError, engine
 from ackclock.draw import charts
 from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.engine import integrity
-from ackclock.reproduction import make, page, published
+from ackclock.reproduction import make
+from ackclock.reproduction.claims.numbers import FULL, QUICK
 from ackclock.reproduction.main_claims import MainClaim
-from ackclock.reproduction.numbers import FULL, QUICK
 from ackclock.reproduction.paper import Chosen, Paper
-from ackclock.reproduction.tried import Outcome, Trial
+from ackclock.reproduction.shown import page, published
+from ackclock.reproduction.trials.tried import Outcome, Trial
 from ackclock.runs import Case
 from ackclock_papers import PAPERS
 from test_reproduction import artefact, tiny

@@ -7,17 +7,19 @@ from dataclasses import replace
 import pytest
 
 from ackclock.draw import plots
-from ackclock.reproduction import cells as matrix
-from ackclock.reproduction import judge, readings, tried
-from ackclock.reproduction.artefact import Probe, Simulated
-from ackclock.reproduction.cells import CHOSEN, THE_SETTING, Cell
-from ackclock.reproduction.claims import between, mean
-from ackclock.reproduction.fingerprint import fingerprint
-from ackclock.reproduction.numbers import QUICK
+from ackclock.reproduction.claims import judge
+from ackclock.reproduction.claims.artefact import Probe, Simulated
+from ackclock.reproduction.claims.numbers import QUICK
+from ackclock.reproduction.claims.usual import between, mean
+from ackclock.reproduction.inference import readings
+from ackclock.reproduction.inference.fingerprint import fingerprint
+from ackclock.reproduction.inference.search import Search
 from ackclock.reproduction.paper import Chosen, Inference, Paper
-from ackclock.reproduction.search import Search
-from ackclock.reproduction.settings import Item
-from ackclock.reproduction.tried import Trial
+from ackclock.reproduction.trials import cells as matrix
+from ackclock.reproduction.trials import tried
+from ackclock.reproduction.trials.cells import CHOSEN, THE_SETTING, Cell
+from ackclock.reproduction.trials.settings import Item
+from ackclock.reproduction.trials.tried import Trial
 from ackclock.runs import Case
 from ackclock_papers import PAPERS
 
@@ -187,7 +189,7 @@ def test_the_matrix_counts_among_what_was_tried(paper, cells):
 def test_what_readings_gave_is_no_part_of_a_fingerprint(tmp_path, monkeypatch):
     # Otherwise a table that is kept would make every outcome that is known old.
     assignment = judge.Assignment.of(PAPERS["bic"]["figure-4"], QUICK.at(PAPERS["bic"].setting))
-    from ackclock.reproduction import fingerprint as module
+    from ackclock.reproduction.inference import fingerprint as module
 
     package = tmp_path / "made"
     package.mkdir()
@@ -222,7 +224,7 @@ def test_a_trial_from_before_an_item_has_its_first_value(paper):
 
 @pytest.mark.parametrize("paper", PAPERS.values(), ids=lambda paper: paper.name)
 def test_what_a_simulator_had_may_also_have_been_something_else(paper):
-    from ackclock.reproduction.settings import Basis
+    from ackclock.reproduction.trials.settings import Basis
 
     defaults = [item for item in paper.items if item.values[0].basis is Basis.DEFAULT]
     assert [item.quantity for item in defaults if not item.is_open] == []

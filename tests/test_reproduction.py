@@ -25,11 +25,15 @@ from ackclock.draw import charts
 from ackclock.draw.figure import Axis, Chart, Diagram, Group, Series, Table
 from ackclock.engine import integrity
 from ackclock.metrics import Estimate
-from ackclock.reproduction import claims, fingerprint, make, orders, page, words
-from ackclock.reproduction.artefact import Evidence, Finding, Judged, Probe, Simulated
-from ackclock.reproduction.judge import Assignment
-from ackclock.reproduction.numbers import FULL, QUICK, Effort, Numbers
+from ackclock.reproduction import make
+from ackclock.reproduction.claims import orders
+from ackclock.reproduction.claims import usual as claims
+from ackclock.reproduction.claims.artefact import Evidence, Finding, Judged, Probe, Simulated
+from ackclock.reproduction.claims.judge import Assignment
+from ackclock.reproduction.claims.numbers import FULL, QUICK, Effort, Numbers
+from ackclock.reproduction.inference import fingerprint
 from ackclock.reproduction.paper import Paper, load, with_findings
+from ackclock.reproduction.shown import page, words
 from ackclock.runs import Case, Store, each, run_all, sources
 from ackclock_papers import PAPERS
 from conftest import COMMAND
@@ -641,8 +645,8 @@ def test_findings_are_for_claims_that_exist():
 
 
 MODULE = """
-from ackclock.reproduction.artefact import Computed
-from ackclock.reproduction.claims import between, mean
+from ackclock.reproduction.claims.artefact import Computed
+from ackclock.reproduction.claims.usual import between, mean
 
 def made(name, compute=lambda effort: ({}, {}), names=("low", "high")):
     return Computed(
@@ -662,7 +666,7 @@ basis = "open"
 evidence = "nothing says it"
 """
 FINDINGS = """
-from ackclock.reproduction.artefact import Finding
+from ackclock.reproduction.claims.artefact import Finding
 
 FINDINGS = [Finding("by-chance", "chance", {"figure-10": ["low"], "table-ii": ["*"]}, None)]
 """

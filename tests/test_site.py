@@ -12,8 +12,9 @@ import pytest
 
 import publish
 from ackclock.engine import lab
-from ackclock.reproduction import in_lab, make, published
-from ackclock.reproduction.numbers import FULL
+from ackclock.reproduction import make
+from ackclock.reproduction.claims.numbers import FULL
+from ackclock.reproduction.shown import in_lab, published
 from ackclock_papers import PAPERS
 from test_lab import unpacked
 from test_published import ONE, TINY

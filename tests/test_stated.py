@@ -9,8 +9,8 @@ import pytest
 
 from ackclock.draw import charts, plots, printed, thumbnail
 from ackclock.draw.figure import PAPER, Axis, Chart, Group, Series, limits, resolved
-from ackclock.reproduction import page, published, stated
-from ackclock.reproduction.stated import Stated
+from ackclock.reproduction.shown import page, published, stated
+from ackclock.reproduction.shown.stated import Stated
 from ackclock_papers import PAPERS
 from every_figure import drawn
 

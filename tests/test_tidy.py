@@ -71,7 +71,7 @@ def test_only_the_engine_calls_the_extension() -> None:
 STATISTICS = ("scipy.stats", "scipy.special.betaincinv", "scipy.special.stdtr", "scipy.special.stdtrit")
 """Tests, intervals and their distributions; import-linter, which takes no part of a foreign package,
 lists who imports SciPy at all."""
-DRAWN = {"python/ackclock/reproduction/infer.py": "draws settings evenly (scipy.stats.qmc)"}
+DRAWN = {"python/ackclock/reproduction/inference/infer.py": "draws settings evenly (scipy.stats.qmc)"}
 
 
 def test_only_decisions_have_statistics() -> None:

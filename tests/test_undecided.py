@@ -4,10 +4,12 @@ import pytest
 
 from ackclock import metrics
 from ackclock.metrics import Estimate
-from ackclock.reproduction import claims, orders, tried
-from ackclock.reproduction.judge import halves, single_runs
-from ackclock.reproduction.numbers import Numbers
+from ackclock.reproduction.claims import orders
+from ackclock.reproduction.claims import usual as claims
+from ackclock.reproduction.claims.judge import halves, single_runs
+from ackclock.reproduction.claims.numbers import Numbers
 from ackclock.reproduction.record import reliability
+from ackclock.reproduction.trials import tried
 
 
 def said(claim):

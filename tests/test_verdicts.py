@@ -5,8 +5,8 @@ import os
 from pathlib import Path
 
 from ackclock.reproduction import make
-from ackclock.reproduction.judge import Assignment, judge
-from ackclock.reproduction.numbers import QUICK
+from ackclock.reproduction.claims.judge import Assignment, judge
+from ackclock.reproduction.claims.numbers import QUICK
 from ackclock_papers import PAPERS
 from kept_runs import kept_runs
 

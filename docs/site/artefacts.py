@@ -16,10 +16,11 @@ from ackclock.draw import charts
 from ackclock.draw.figure import Chart, Drawing, Group, Series, Table
 from ackclock.draw.markdown import table
 from ackclock.engine import integrity, lab
-from ackclock.reproduction import numbers, page, published
+from ackclock.reproduction.claims import numbers
 from ackclock.reproduction.paper import Paper
-from ackclock.reproduction.published import Listed, Published
 from ackclock.reproduction.record import ClaimRecord
+from ackclock.reproduction.shown import page, published
+from ackclock.reproduction.shown.published import Listed, Published
 from ackclock_papers import PAPERS
 
 FOLDER = "artefacts"

@@ -21,7 +21,7 @@ import artefacts
 import links
 from ackclock.draw import markdown
 from ackclock.engine import lab
-from ackclock.reproduction import in_lab
+from ackclock.reproduction.shown import in_lab
 from ackclock_papers import PAPERS
 
 HERE = Path(__file__).resolve().parent

@@ -22,7 +22,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from ackclock.draw.markdown import table
-from ackclock.reproduction.artefact import Artefact, Claim, matching
+from ackclock.reproduction.claims.artefact import Artefact, Claim, matching
 
 if TYPE_CHECKING:
     from ackclock.reproduction.paper import Paper

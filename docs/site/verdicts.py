@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import cast
 
 from ackclock.draw.markdown import table
-from ackclock.reproduction import classes, strips, tried
-from ackclock.reproduction.artefact import Artefact
-from ackclock.reproduction.page import NOT_RUN, PAIRS, Described, described
+from ackclock.reproduction.claims.artefact import Artefact
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, reliability
-from ackclock.reproduction.words import (
+from ackclock.reproduction.shown import classes, strips
+from ackclock.reproduction.shown.page import NOT_RUN, PAIRS, Described, described
+from ackclock.reproduction.shown.words import (
     at_other_setting,
     former_check,
     gain,
@@ -21,6 +21,7 @@ from ackclock.reproduction.words import (
     setting_rows,
     single_runs,
 )
+from ackclock.reproduction.trials import tried
 
 OLD_RULE = "(old rule)"
 """The last row of the table of classes."""

@@ -27,11 +27,11 @@ import numpy as np
 import polars as pl
 
 from ackclock import engine
-from ackclock.reproduction import published
-from ackclock.reproduction.artefact import Artefact, Claim, Simulated
+from ackclock.reproduction.claims.artefact import Artefact, Claim, Simulated
+from ackclock.reproduction.claims.numbers import FULL, QUICK, Effort, Numbers, Row
 from ackclock.reproduction.ns2 import COLUMNS, NAME
-from ackclock.reproduction.numbers import FULL, QUICK, Effort, Numbers, Row
 from ackclock.reproduction.paper import Paper
+from ackclock.reproduction.shown import published
 from ackclock_papers import PAPERS
 from ackclock_papers.transient.setting import Protocol
 

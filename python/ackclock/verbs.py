@@ -352,7 +352,8 @@ def reproduce(
     """
     import polars as pl
 
-    from ackclock.reproduction import make, numbers, paper
+    from ackclock.reproduction import make, paper
+    from ackclock.reproduction.claims import numbers
 
     papers = paper.every()
     chosen = make.select(papers, targets, headlines=quick)

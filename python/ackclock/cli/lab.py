@@ -38,7 +38,8 @@ def _of_artefact(named: Path) -> engine.Scenario | None:
     if named.exists() or not ARTEFACT.fullmatch(str(named)):
         return None
     # The papers take seconds to import.
-    from ackclock.reproduction import in_lab, make, paper
+    from ackclock.reproduction import make, paper
+    from ackclock.reproduction.shown import in_lab
 
     try:
         ((of_paper, artefact),) = make.select(paper.every(), [str(named)])

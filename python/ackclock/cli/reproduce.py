@@ -14,10 +14,10 @@ import click
 from ackclock.cli import completion, options
 
 if TYPE_CHECKING:
-    from ackclock.reproduction.artefact import Artefact
-    from ackclock.reproduction.cells import Cell
+    from ackclock.reproduction.claims.artefact import Artefact
     from ackclock.reproduction.paper import Paper
     from ackclock.reproduction.record import ArtefactRecord
+    from ackclock.reproduction.trials.cells import Cell
 
 
 @click.command()
@@ -127,7 +127,9 @@ def reproduce(
       ackclock reproduce --published illinois
     """
     _refuse_unknown(targets)
-    from ackclock.reproduction import make, numbers, outcome, paper
+    from ackclock.reproduction import make, paper
+    from ackclock.reproduction.claims import numbers
+    from ackclock.reproduction.shown import outcome
     from ackclock.runs import progress
 
     tell, papers = progress.Lines(), paper.every()
@@ -209,7 +211,7 @@ def _say(line: str) -> None:
 
 def _published(chosen: Sequence[tuple[Paper, Artefact]], as_json: bool) -> None:
     from ackclock.cli import tables
-    from ackclock.reproduction import published
+    from ackclock.reproduction.shown import published
 
     papers = {paper.name: paper for paper, _ in chosen}.values()
     try:
@@ -228,7 +230,7 @@ def _described(
     record: ArtefactRecord, papers: Mapping[str, Paper], records: Sequence[ArtefactRecord]
 ) -> dict[str, object]:
     """Return a record with its class, and with its main claim as the records decide it."""
-    from ackclock.reproduction import classes
+    from ackclock.reproduction.shown import classes
 
     classified = classes.classify(papers[record["paper"]], records)[record["name"]]
     main = None
@@ -260,7 +262,8 @@ def _infer(
 ) -> None:
     from ackclock.cli import tables
     from ackclock.engine import storage
-    from ackclock.reproduction import infer, tried
+    from ackclock.reproduction.inference import infer
+    from ackclock.reproduction.trials import tried
     from ackclock.runs.store import CACHE
 
     inferred = {}
@@ -290,9 +293,10 @@ def _readings(
     runs: int | None,
     cluster: str | None,
 ) -> None:
-    from ackclock.reproduction import cells as matrix
-    from ackclock.reproduction import readings, tried
-    from ackclock.reproduction.search import Search
+    from ackclock.reproduction.inference import readings
+    from ackclock.reproduction.inference.search import Search
+    from ackclock.reproduction.trials import cells as matrix
+    from ackclock.reproduction.trials import tried
     from ackclock.runs import Store
     from ackclock.runs.store import CACHE
 
@@ -310,7 +314,7 @@ def _readings(
 
 def _write_readings(file: Path, cells: Sequence[Cell]) -> None:
     from ackclock.engine import storage
-    from ackclock.reproduction import cells as matrix
+    from ackclock.reproduction.trials import cells as matrix
 
     file.parent.mkdir(parents=True, exist_ok=True)
     with storage.sealed_file(file) as new:
@@ -327,7 +331,7 @@ def _plan(
     runs: int | None,
 ) -> None:
     from ackclock.engine import storage
-    from ackclock.reproduction import plan
+    from ackclock.reproduction.inference import plan
     from ackclock.reproduction.paper import PLANNED, PLANNED_QUICK
     from ackclock.runs import Store
     from ackclock.runs.store import CACHE

@@ -17,9 +17,9 @@ from ackclock.summary import profiles
 if TYPE_CHECKING:
     import polars as pl
 
-    from ackclock.reproduction.infer import Inferred
+    from ackclock.reproduction.inference.infer import Inferred
     from ackclock.reproduction.paper import Paper
-    from ackclock.reproduction.published import Listed
+    from ackclock.reproduction.shown.published import Listed
 
 MOST_FLOWS = 40
 """Number of flows in a table; --json and -o have all."""

@@ -7,7 +7,7 @@ A paper is a package. Its modules have the artefacts; `paper.toml` next to them 
 - ``[numbers]``: what is possible: ``shares`` lie between 0 and 1, ``signed`` may be negative, and all
   others are positive or 0;
 - ``changes``: claims and tolerances that were changed after they had been run, each with its
-  reason; a claim whose check was changed keeps the former one (`ackclock.reproduction.claims.changed`);
+  reason; a claim whose check was changed keeps the former one (`ackclock.reproduction.claims.usual.changed`);
 - ``[inference]``: ``left_out``, artefacts that cost too much to be judged at every setting drawn; ``runs``,
   the number of seeds where one item after the other takes each of its values (2); and ``fit`` and
   ``held_out``, names of claims by artefact, where ``*`` is every claim, that were written down before any
@@ -46,18 +46,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ackclock.names import NAME
-from ackclock.reproduction import cells, main_claims, ns2, tried
-from ackclock.reproduction.artefact import Artefact, Claim, Finding, Simulated
-from ackclock.reproduction.cells import Cell
-from ackclock.reproduction.crossvalidation import Validation
+from ackclock.reproduction import main_claims, ns2
+from ackclock.reproduction.claims.artefact import Artefact, Claim, Finding, Simulated
+from ackclock.reproduction.claims.numbers import QUICK, SHARE, SIGNED, Bounds
 from ackclock.reproduction.main_claims import MainClaim
 from ackclock.reproduction.ns2 import InNs2
-from ackclock.reproduction.numbers import QUICK, SHARE, SIGNED, Bounds
-from ackclock.reproduction.settings import Item, Setting, declared
-from ackclock.reproduction.tried import Trial
+from ackclock.reproduction.trials import cells, tried
+from ackclock.reproduction.trials.cells import Cell
+from ackclock.reproduction.trials.crossvalidation import Validation
+from ackclock.reproduction.trials.settings import Item, Setting, declared
+from ackclock.reproduction.trials.tried import Trial
 
 PLANNED = "runs.csv"
-"""Table of the planned runs (`ackclock.reproduction.plan`)."""
+"""Table of the planned runs (`ackclock.reproduction.inference.plan`)."""
 PLANNED_QUICK = "quick_runs.csv"
 """Table of the planned runs of a quick reproduction."""
 CONDITIONS = "conditions"

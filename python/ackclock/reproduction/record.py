@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NotRequired, TypedDict
 
-from ackclock.reproduction.tried import VerdictKind
+from ackclock.reproduction.trials.tried import VerdictKind
 
 
 class SingleRuns(TypedDict):

@@ -12,10 +12,10 @@ from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.metrics import Estimate, over_runs
 from ackclock.models import periods
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Claim, Computed, Traces
-from ackclock.reproduction.claims import mean, near
-from ackclock.reproduction.numbers import Effort, Numbers, Row
-from ackclock.reproduction.orders import plainly
+from ackclock.reproduction.claims.artefact import Claim, Computed, Traces
+from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
+from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.usual import mean, near
 from ackclock_papers.africa.setting import AFRICA, HSTCP, RENO, SCALABLE, TcpVariant
 
 

@@ -12,10 +12,10 @@ from ackclock.draw.figure import Table
 from ackclock.metrics import Estimate
 from ackclock.models import laws, responses
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Claim, Computed, Traces
-from ackclock.reproduction.claims import between, mean, near
-from ackclock.reproduction.numbers import Effort, Numbers, Row
-from ackclock.reproduction.orders import plainly
+from ackclock.reproduction.claims.artefact import Claim, Computed, Traces
+from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
+from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.usual import between, mean, near
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

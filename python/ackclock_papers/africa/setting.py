@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 
 from ackclock.engine import build
-from ackclock.reproduction.settings import Setting
+from ackclock.reproduction.trials.settings import Setting
 
 RATE_MBPS = 622.0
 ACCESS = "1 Gbit/s"

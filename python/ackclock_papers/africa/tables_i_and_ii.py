@@ -10,10 +10,10 @@ import numpy as np
 from ackclock.draw.figure import Table
 from ackclock.metrics import Estimate, over_runs
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, changed, mean, near, ratio, times
-from ackclock.reproduction.numbers import Effort, Numbers
-from ackclock.reproduction.orders import plainly
+from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
+from ackclock.reproduction.claims.numbers import Effort, Numbers
+from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio, times
 from ackclock.runs import Case
 from ackclock_papers.africa.figures_2_to_6 import LENGTH_S, PairNumbers, measure_pair
 from ackclock_papers.africa.setting import ACCESS, AFRICA, CONTROLLERS, HSTCP, TcpVariant, scenario

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from ackclock.engine import Run
-from ackclock.reproduction.numbers import Row
+from ackclock.reproduction.claims.numbers import Row
 
 LARGEST_STEP = 32.0
 """S_max, packets per round trip."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from ackclock.draw.figure import Diagram
 from ackclock.engine import Run
-from ackclock.reproduction.artefact import Probe, Simulated
-from ackclock.reproduction.claims import between, changed, mean, near
-from ackclock.reproduction.numbers import Effort, Row
+from ackclock.reproduction.claims.artefact import Probe, Simulated
+from ackclock.reproduction.claims.numbers import Effort, Row
+from ackclock.reproduction.claims.usual import between, changed, mean, near
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import BackgroundGroup, background_flows, background_mbps, case
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from ackclock.models import responses
 from ackclock.reproduction import ns2
-from ackclock.reproduction.artefact import Evidence, Finding
-from ackclock.reproduction.numbers import Numbers
+from ackclock.reproduction.claims.artefact import Evidence, Finding
+from ackclock.reproduction.claims.numbers import Numbers
 from ackclock_papers.bic.section_vi import SHAPES
 from ackclock_papers.bic.section_vii import PAPER_LOSS_RATES, PAPER_WINDOWS
 from ackclock_papers.bic.tables_1_to_3 import PAPER_3, RATIOS, RttPair

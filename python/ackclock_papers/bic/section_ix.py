@@ -10,10 +10,10 @@ from ackclock.draw.figure import Table
 from ackclock.metrics import Estimate
 from ackclock.models import convergence, fluid, laws, unfairness
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Computed, Traces
-from ackclock.reproduction.claims import between, changed, mean, near
-from ackclock.reproduction.numbers import Effort, Numbers, Row
-from ackclock.reproduction.orders import plainly
+from ackclock.reproduction.claims.artefact import Computed, Traces
+from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
+from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.usual import between, changed, mean, near
 
 TEXT = "text"
 TOGETHER = 800.0

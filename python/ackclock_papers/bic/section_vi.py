@@ -13,10 +13,10 @@ from ackclock.draw.figure import Table
 from ackclock.metrics import Estimate
 from ackclock.models import laws, responses
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Computed, Traces
-from ackclock.reproduction.claims import between, mean, near, times
-from ackclock.reproduction.numbers import Effort, Numbers, Row
-from ackclock.reproduction.orders import plainly
+from ackclock.reproduction.claims.artefact import Computed, Traces
+from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
+from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.usual import between, mean, near, times
 from ackclock_papers.bic.figures_4_to_8 import AIMD, PROTOCOLS
 
 ResponseFunction = Callable[[float], float]

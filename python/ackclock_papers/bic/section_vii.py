@@ -8,10 +8,10 @@ from typing import NamedTuple
 from ackclock.draw.figure import Table
 from ackclock.engine import Run, number
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, mean, ratio, times
-from ackclock.reproduction.numbers import Effort, Numbers, Row
-from ackclock.reproduction.orders import plainly
+from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
+from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
+from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.usual import between, mean, ratio, times
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import CONTROLS, GIGABIT_MBPS
 from ackclock_papers.bic.tables_1_to_3 import (

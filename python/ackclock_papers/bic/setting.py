@@ -9,8 +9,8 @@ import polars as pl
 
 from ackclock.engine import FlowSummary, Run, build
 from ackclock.metrics import Estimate, over_batches
-from ackclock.reproduction.numbers import Effort
-from ackclock.reproduction.settings import Setting
+from ackclock.reproduction.claims.numbers import Effort
+from ackclock.reproduction.trials.settings import Setting
 from ackclock.runs import Case
 
 CONTROLS: dict[str, build.Table] = {

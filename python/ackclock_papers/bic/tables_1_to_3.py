@@ -12,11 +12,11 @@ from ackclock.decision import Estimate, quotient
 from ackclock.draw.figure import Table
 from ackclock.engine import Run
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Claim, Judged, Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, changed, mean, near, ratio, times
-from ackclock.reproduction.least import MUCH, MUCH_MORE
-from ackclock.reproduction.numbers import Effort, Numbers, Row
-from ackclock.reproduction.orders import ordered
+from ackclock.reproduction.claims.artefact import Claim, Judged, Probe, Simulated, Traces
+from ackclock.reproduction.claims.least import MUCH, MUCH_MORE
+from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
+from ackclock.reproduction.claims.orders import ordered
+from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio, times
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import CONTROLS, GIGABIT_MBPS, case, rate_over_batches
 

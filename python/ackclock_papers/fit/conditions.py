@@ -10,9 +10,9 @@ import polars as pl
 from ackclock.draw.figure import Table
 from ackclock.engine import Run
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Probe, Simulated, Traces
-from ackclock.reproduction.claims import mean, near, times
-from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
+from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
+from ackclock.reproduction.claims.usual import mean, near, times
 from ackclock.runs import Case
 from ackclock_papers.fit.setting import flow, scenario
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from ackclock.models import fit
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Evidence, Finding
-from ackclock.reproduction.least import MUCH
-from ackclock.reproduction.numbers import Numbers
+from ackclock.reproduction.claims.artefact import Evidence, Finding
+from ackclock.reproduction.claims.least import MUCH
+from ackclock.reproduction.claims.numbers import Numbers
 from ackclock_papers.fit.figures_4_and_5 import (
     DELAYS_5,
     LOSSES_4,

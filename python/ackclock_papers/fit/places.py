@@ -12,9 +12,9 @@ import numpy as np
 
 from ackclock.engine import Run
 from ackclock.metrics import goodput
-from ackclock.reproduction.artefact import Probe
-from ackclock.reproduction.numbers import Effort, Row
-from ackclock.reproduction.settings import Setting
+from ackclock.reproduction.claims.artefact import Probe
+from ackclock.reproduction.claims.numbers import Effort, Row
+from ackclock.reproduction.trials.settings import Setting
 from ackclock.runs import Case
 from ackclock_papers.fit.setting import PACKET_BITS, flow, packets_per_step, scenario
 

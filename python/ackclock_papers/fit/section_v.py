@@ -11,10 +11,10 @@ import scipy
 from ackclock.draw.figure import Table
 from ackclock.models import fit, responses, unfairness
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Computed, Traces
-from ackclock.reproduction.claims import between, holds, mean, near, ratio
-from ackclock.reproduction.numbers import Effort, Numbers, Row
-from ackclock.reproduction.orders import plainly
+from ackclock.reproduction.claims.artefact import Computed, Traces
+from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
+from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.usual import between, holds, mean, near, ratio
 from ackclock_papers.fit.tables_i_and_ii import BOUNDS, D_S, LOSS
 
 TEXT = "text"

@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 import polars as pl
 
 from ackclock.engine import Run, build
-from ackclock.reproduction.settings import Setting
+from ackclock.reproduction.trials.settings import Setting
 
 PACKET_BITS = 12_000
 LEAST_BUFFER = 50

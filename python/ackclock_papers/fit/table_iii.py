@@ -8,10 +8,10 @@ from typing import NamedTuple
 from ackclock.draw.figure import Table
 from ackclock.engine import Run
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Probe, Simulated, Traces
-from ackclock.reproduction.claims import mean, near, ratio, times
-from ackclock.reproduction.numbers import Effort, Numbers, Row
-from ackclock.reproduction.orders import plainly
+from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
+from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
+from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.usual import mean, near, ratio, times
 from ackclock.runs import Case
 from ackclock_papers.fit.figures_6_and_7 import EACH
 from ackclock_papers.fit.setting import flow, goodputs, packets, scenario

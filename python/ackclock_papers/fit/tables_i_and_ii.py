@@ -10,10 +10,10 @@ from ackclock.draw.figure import Table
 from ackclock.metrics import Estimate, over_runs
 from ackclock.models import fit, responses, unfairness
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Computed, Simulated, Traces
-from ackclock.reproduction.claims import between, mean, near, ratio
-from ackclock.reproduction.numbers import Effort, Numbers, Row
-from ackclock.reproduction.orders import plainly
+from ackclock.reproduction.claims.artefact import Computed, Simulated, Traces
+from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
+from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.usual import between, mean, near, ratio
 from ackclock_papers.fit.figures_1_to_3 import THREE, cases_of_period, probe_of_period
 
 

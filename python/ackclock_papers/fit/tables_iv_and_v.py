@@ -7,9 +7,9 @@ from collections.abc import Callable
 from ackclock.draw.figure import Table
 from ackclock.metrics import Estimate
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Claim, Simulated, Traces
-from ackclock.reproduction.claims import changed, holds, mean, near, ratio, times
-from ackclock.reproduction.numbers import Numbers
+from ackclock.reproduction.claims.artefact import Claim, Simulated, Traces
+from ackclock.reproduction.claims.numbers import Numbers
+from ackclock.reproduction.claims.usual import changed, holds, mean, near, ratio, times
 from ackclock_papers.fit.places import IN_TABLE_5, PLACES, cases, probe
 
 KINDS = {"Ethernet": "wired", "ADSL": "wired", "WIFI": "WiFi", "CDMA": "3G"}

@@ -12,10 +12,10 @@ from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.models import illinois, matrix
 from ackclock.names import slug
 from ackclock.predictions.matrix import study
-from ackclock.reproduction.artefact import Claim, Computed, Traces
-from ackclock.reproduction.claims import between, holds, mean, near
-from ackclock.reproduction.numbers import Effort, Numbers, Row
-from ackclock.reproduction.orders import plainly
+from ackclock.reproduction.claims.artefact import Claim, Computed, Traces
+from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
+from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.usual import between, holds, mean, near
 
 SEEDS = 5
 POSITIONS = np.linspace(0, 1, 1001)

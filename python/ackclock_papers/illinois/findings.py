@@ -11,8 +11,8 @@ import numpy as np
 from ackclock.metrics import rtt_unfairness_exponent
 from ackclock.models import fluid, illinois, laws
 from ackclock.reproduction import ns2, quoted
-from ackclock.reproduction.artefact import Evidence, Finding
-from ackclock.reproduction.numbers import Numbers
+from ackclock.reproduction.claims.artefact import Evidence, Finding
+from ackclock.reproduction.claims.numbers import Numbers
 from ackclock_papers.illinois import measure
 from ackclock_papers.illinois.figures_8_and_10 import RATE_MBPS, RTT_S
 from ackclock_papers.illinois.figures_9_and_11_to_13 import MOST_MU, MOST_WINDOW_RATIO, Counted

@@ -11,9 +11,9 @@ import polars as pl
 
 from ackclock import metrics
 from ackclock.engine import Run, build, number
-from ackclock.reproduction.artefact import Probe
-from ackclock.reproduction.numbers import Effort, Key, Row
-from ackclock.reproduction.settings import Setting
+from ackclock.reproduction.claims.artefact import Probe
+from ackclock.reproduction.claims.numbers import Effort, Key, Row
+from ackclock.reproduction.trials.settings import Setting
 from ackclock.runs import Case
 from ackclock_papers.illinois.setting import flow, random_start, scenario, vegas
 

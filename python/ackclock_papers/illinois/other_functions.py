@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ackclock.engine import build
 from ackclock.names import slug
-from ackclock.reproduction.numbers import Effort, Key
+from ackclock.reproduction.claims.numbers import Effort, Key
 from ackclock.runs import Case
 from ackclock_papers.illinois.figures_8_and_10 import concave
 from ackclock_papers.illinois.setting import flow, scenario, seeds_alone

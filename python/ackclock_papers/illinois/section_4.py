@@ -11,10 +11,10 @@ from ackclock.draw.figure import Table
 from ackclock.metrics import Estimate
 from ackclock.models import illinois, laws
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Claim, Computed, Traces
-from ackclock.reproduction.claims import between, mean
-from ackclock.reproduction.numbers import Effort, Numbers, Row
-from ackclock.reproduction.orders import plainly
+from ackclock.reproduction.claims.artefact import Claim, Computed, Traces
+from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
+from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.usual import between, mean
 from ackclock_papers.illinois.figures_1_to_7 import LEVELS, one_study
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from ackclock.draw.figure import Table
 from ackclock.engine import Run
 from ackclock.metrics import Estimate
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, holds, mean, near, times
-from ackclock.reproduction.numbers import Effort, Numbers, Row
-from ackclock.reproduction.orders import plainly
+from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
+from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
+from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.usual import between, holds, mean, near, times
 from ackclock.runs import Case
 from ackclock_papers.illinois.four_flows import RATE_MBPS, Four, OfFlow, next_to_reno, together
 from ackclock_papers.illinois.setting import capacity, packet_bytes

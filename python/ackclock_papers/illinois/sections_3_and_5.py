@@ -12,10 +12,10 @@ from ackclock.draw.figure import Table
 from ackclock.engine import Run, number
 from ackclock.metrics import Estimate, over_runs
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, mean, near, ratio
-from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
-from ackclock.reproduction.orders import plainly
+from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
+from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
+from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.usual import between, mean, near, ratio
 from ackclock.runs import Case
 from ackclock_papers.illinois import figures_8_and_10, other_functions
 from ackclock_papers.illinois.figures_14_and_15 import LOSSES, LossyFlow, NoisyPair, lossy, noisy

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ackclock.engine import Run, build, quantity
-from ackclock.reproduction.numbers import Effort
-from ackclock.reproduction.settings import Setting
+from ackclock.reproduction.claims.numbers import Effort
+from ackclock.reproduction.trials.settings import Setting
 
 CONTROLLERS = {
     "Reno": "reno",

@@ -10,9 +10,9 @@ from ackclock import metrics
 from ackclock.engine import build
 from ackclock.metrics import Estimate
 from ackclock.names import slug
-from ackclock.reproduction.claims import between, mean, near
-from ackclock.reproduction.numbers import Effort, Key, Numbers
-from ackclock.reproduction.orders import plainly
+from ackclock.reproduction.claims.numbers import Effort, Key, Numbers
+from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.usual import between, mean, near
 from ackclock.runs import Case
 from ackclock_papers.transient import setting
 from ackclock_papers.transient.curves import STEADY

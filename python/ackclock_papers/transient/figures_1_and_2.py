@@ -11,9 +11,9 @@ from ackclock import metrics
 from ackclock.draw.figure import Axis, Chart, Diagram, Group, Series
 from ackclock.engine import Run
 from ackclock.models import smoothness
-from ackclock.reproduction.artefact import Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, changed, mean, near
-from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
+from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
+from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
+from ackclock.reproduction.claims.usual import between, changed, mean, near
 from ackclock.runs import Case
 from ackclock_papers.transient import setting
 from ackclock_papers.transient.measure import rounds

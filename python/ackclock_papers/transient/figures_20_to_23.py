@@ -11,10 +11,10 @@ from ackclock import metrics
 from ackclock.decision import difference
 from ackclock.metrics import Estimate
 from ackclock.names import slug
-from ackclock.reproduction.claims import between, changed, mean, near
-from ackclock.reproduction.least import ALMOST, MUCH, MUCH_MORE
-from ackclock.reproduction.numbers import Effort, Numbers
-from ackclock.reproduction.orders import ordered, plainly
+from ackclock.reproduction.claims.least import ALMOST, MUCH, MUCH_MORE
+from ackclock.reproduction.claims.numbers import Effort, Numbers
+from ackclock.reproduction.claims.orders import ordered, plainly
+from ackclock.reproduction.claims.usual import between, changed, mean, near
 from ackclock.runs import Case
 from ackclock_papers.transient import measure, setting, steps
 from ackclock_papers.transient.curves import STEP

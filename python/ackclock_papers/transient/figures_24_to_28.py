@@ -13,10 +13,10 @@ from ackclock.decision import difference
 from ackclock.engine import Run
 from ackclock.metrics import Estimate
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Probe
-from ackclock.reproduction.claims import between, changed, mean, near, times
-from ackclock.reproduction.numbers import Effort, Numbers, Row
-from ackclock.reproduction.orders import plainly
+from ackclock.reproduction.claims.artefact import Probe
+from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
+from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.usual import between, changed, mean, near, times
 from ackclock.runs import Case
 from ackclock_papers.transient import measure, steps
 from ackclock_papers.transient.curves import STEP

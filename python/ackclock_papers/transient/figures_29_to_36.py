@@ -11,11 +11,11 @@ import polars as pl
 
 from ackclock.engine import Run
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Claim, Probe, Simulated
-from ackclock.reproduction.claims import between, changed, mean, near
-from ackclock.reproduction.least import MUCH, MUCH_MORE
-from ackclock.reproduction.numbers import Row
-from ackclock.reproduction.orders import ordered, plainly
+from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated
+from ackclock.reproduction.claims.least import MUCH, MUCH_MORE
+from ackclock.reproduction.claims.numbers import Row
+from ackclock.reproduction.claims.orders import ordered, plainly
+from ackclock.reproduction.claims.usual import between, changed, mean, near
 from ackclock_papers.transient import measure, steps
 from ackclock_papers.transient.curves import STEP
 from ackclock_papers.transient.setting import CHANGE_S, GAIMD, TCP, TEAR, TFRC, Protocol

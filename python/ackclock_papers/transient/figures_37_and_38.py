@@ -9,9 +9,9 @@ import numpy as np
 from ackclock.draw.figure import Diagram
 from ackclock.models import smoothness, timeouts
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Computed, Traces
-from ackclock.reproduction.claims import mean, near
-from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.claims.artefact import Computed, Traces
+from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
+from ackclock.reproduction.claims.usual import mean, near
 
 CHAIN = "chain"
 CHAIN_P, CHAIN_T = 0.2, 4

@@ -11,11 +11,11 @@ from ackclock import metrics
 from ackclock.engine import Run
 from ackclock.metrics import Estimate
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Claim, Probe
-from ackclock.reproduction.claims import between, changed, mean, near, ratio
-from ackclock.reproduction.least import MUCH, MUCH_MORE, PLAIN
-from ackclock.reproduction.numbers import Effort, Numbers, Row
-from ackclock.reproduction.orders import ordered, plainly
+from ackclock.reproduction.claims.artefact import Claim, Probe
+from ackclock.reproduction.claims.least import MUCH, MUCH_MORE, PLAIN
+from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
+from ackclock.reproduction.claims.orders import ordered, plainly
+from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio
 from ackclock.runs import Case
 from ackclock_papers.transient import measure, setting
 from ackclock_papers.transient.curves import STEADY

@@ -5,9 +5,9 @@ from __future__ import annotations
 from ackclock.models import smoothness, timeouts
 from ackclock.names import slug
 from ackclock.reproduction import ns2, quoted
-from ackclock.reproduction.artefact import Evidence, Finding
-from ackclock.reproduction.least import ALMOST
-from ackclock.reproduction.numbers import Numbers
+from ackclock.reproduction.claims.artefact import Evidence, Finding
+from ackclock.reproduction.claims.least import ALMOST
+from ackclock.reproduction.claims.numbers import Numbers
 from ackclock_papers.transient.figures_3_to_6 import LOSSES
 from ackclock_papers.transient.figures_7_to_11 import EMPTY_LOW
 from ackclock_papers.transient.figures_29_to_36 import EMPTY, REFILL

@@ -13,9 +13,9 @@ import polars as pl
 from ackclock import metrics
 from ackclock.engine import FlowSummary, Run
 from ackclock.metrics import Estimate, FloatArray
-from ackclock.reproduction.artefact import Claim, Judged, Probe
-from ackclock.reproduction.claims import changed
-from ackclock.reproduction.numbers import Key, Numbers, Row
+from ackclock.reproduction.claims.artefact import Claim, Judged, Probe
+from ackclock.reproduction.claims.numbers import Key, Numbers, Row
+from ackclock.reproduction.claims.usual import changed
 from ackclock_papers.transient.setting import (
     CHANGE_S,
     LINK_PACKETS_PER_S,

@@ -13,11 +13,11 @@ from ackclock.draw.figure import Table
 from ackclock.engine import Run
 from ackclock.metrics import Estimate, FloatArray, over_runs
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, changed, mean, near, ratio, times
-from ackclock.reproduction.least import MUCH, MUCH_MORE
-from ackclock.reproduction.numbers import Effort, Numbers, Row
-from ackclock.reproduction.orders import ordered, plainly
+from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
+from ackclock.reproduction.claims.least import MUCH, MUCH_MORE
+from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
+from ackclock.reproduction.claims.orders import ordered, plainly
+from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio, times
 from ackclock.runs import Case
 from ackclock_papers.transient import figures_7_to_11, figures_12_to_17, measure, setting
 from ackclock_papers.transient.figures_3_to_6 import LOSSES, alone

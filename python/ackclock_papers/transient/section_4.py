@@ -13,10 +13,10 @@ from ackclock.engine import Run
 from ackclock.metrics import Estimate, FloatArray, over_runs
 from ackclock.models import transients
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Probe, Simulated, Traces
-from ackclock.reproduction.claims import mean, near, ratio, times
-from ackclock.reproduction.numbers import Effort, Numbers, Row
-from ackclock.reproduction.orders import plainly
+from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
+from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
+from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.usual import mean, near, ratio, times
 from ackclock.runs import Case
 from ackclock_papers.transient import (
     figures_20_to_23,

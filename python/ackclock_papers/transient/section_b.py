@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from ackclock.draw.figure import Table
 from ackclock.models import smoothness, timeouts
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Computed, Traces
-from ackclock.reproduction.claims import mean, near
-from ackclock.reproduction.numbers import Effort, Numbers, Row
+from ackclock.reproduction.claims.artefact import Computed, Traces
+from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
+from ackclock.reproduction.claims.usual import mean, near
 
 TEXT = "text"
 LOSS, TIMEOUT = 0.2, 4.0

@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from ackclock.engine import build
-from ackclock.reproduction.numbers import Effort
-from ackclock.reproduction.settings import Setting
+from ackclock.reproduction.claims.numbers import Effort
+from ackclock.reproduction.trials.settings import Setting
 from ackclock.runs import Case
 
 PACKET_BYTES = 1000

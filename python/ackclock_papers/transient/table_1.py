@@ -14,10 +14,10 @@ from ackclock.engine import Run, build
 from ackclock.metrics import Estimate, over_runs
 from ackclock.models import smoothness, timeouts, transients
 from ackclock.names import slug
-from ackclock.reproduction.artefact import Claim, Probe, Simulated, Traces
-from ackclock.reproduction.claims import between, changed, mean, near
-from ackclock.reproduction.numbers import Effort, Numbers, Row
-from ackclock.reproduction.orders import plainly
+from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
+from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
+from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.usual import between, changed, mean, near
 from ackclock.runs import Case
 from ackclock_papers.transient import setting
 from ackclock_papers.transient.figures_3_to_6 import READ, alone

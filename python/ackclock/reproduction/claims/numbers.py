@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ackclock.decision import Estimate, over_runs, ratio_of_means, within
-from ackclock.reproduction.settings import Setting
+from ackclock.reproduction.trials.settings import Setting
 
 Key = Hashable
 """What a case or a number is called: a string, or a named tuple of parameters whose ``str`` is its

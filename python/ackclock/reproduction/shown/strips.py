@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ackclock.draw.figure import Axis, ticks
-from ackclock.reproduction import tried
-from ackclock.reproduction.artefact import Artefact, Claim
+from ackclock.reproduction.claims.artefact import Artefact, Claim
+from ackclock.reproduction.trials import tried
 
 if TYPE_CHECKING:
     from ackclock.reproduction.paper import Paper

@@ -16,11 +16,12 @@ from ackclock.draw.diagram import svg
 from ackclock.draw.figure import Drawing, Group
 from ackclock.draw.page import html
 from ackclock.engine import integrity, lab, storage
-from ackclock.reproduction import classes, in_lab, outcome, stated, strips, tried
-from ackclock.reproduction.artefact import Artefact
+from ackclock.reproduction.claims.artefact import Artefact
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, reliability
-from ackclock.reproduction.words import at_other_setting, explained, gain, setting_rows
+from ackclock.reproduction.shown import classes, in_lab, outcome, stated, strips
+from ackclock.reproduction.shown.words import at_other_setting, explained, gain, setting_rows
+from ackclock.reproduction.trials import tried
 from ackclock.runs import progress
 from ackclock.runs.live import InterimResults
 

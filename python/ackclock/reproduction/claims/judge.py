@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from ackclock.decision import Estimate, exact_share
 from ackclock.engine import Run, ScenarioError
-from ackclock.reproduction.artefact import Artefact, Claim, Computed, Judged, Simulated, Traces
-from ackclock.reproduction.numbers import Effort, Key, Numbers, Row
+from ackclock.reproduction.claims.artefact import Artefact, Claim, Computed, Judged, Simulated, Traces
+from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
 from ackclock.runs import Job, Store, each
 from ackclock.runs.drive import stop_if_dry
 from ackclock.runs.live import OFF, Live

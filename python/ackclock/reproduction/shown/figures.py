@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from ackclock.draw.figure import BAR_WIDTH, HEADROOM, PAPER, Axis, Chart, Ends, Group, Series, Table, numbered
-from ackclock.reproduction.artefact import Claim, Traces
-from ackclock.reproduction.numbers import Key, Numbers
+from ackclock.reproduction.claims.artefact import Claim, Traces
+from ackclock.reproduction.claims.numbers import Key, Numbers
 
 CurvePoint = tuple[float, Key, Key]
 """A value of the horizontal axis, a case and the key of its number."""

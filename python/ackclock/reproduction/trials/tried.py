@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypedDict
 
 from ackclock.engine import integrity
-from ackclock.reproduction.settings import Setting, name_of
+from ackclock.reproduction.trials.settings import Setting, name_of
 
 SETTINGS = "settings.csv"
 CLAIMS = "claims.csv"
 SETTING = "setting.json"
 READINGS = "readings.csv"
-"""Name of the table of `ackclock.reproduction.readings`, next to a paper's data file."""
+"""Name of the table of `ackclock.reproduction.inference.readings`, next to a paper's data file."""
 DESIGN = "design"
 """Stage of settings drawn evenly from all plausible ones, and judged by every claim."""
 MATRIX = "readings"
@@ -204,7 +204,7 @@ def judge(
 
     `holds` and `undecided` are its state at the paper's setting; `contradicted` means that a finding
     proves that it cannot hold together with the rest of the paper. `why` names the items on which it depends
-    (`ackclock.reproduction.dependence`), `readings` those with readings of the text on which it could.
+    (`ackclock.reproduction.trials.dependence`), `readings` those with readings of the text on which it could.
     """
     fair = plausible(trials, key)
     everywhere = [trial for trial in trials if trial.possible and key in trial.outcomes]

@@ -10,9 +10,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ackclock import engine
-from ackclock.reproduction import main_claims, ns2, stated, tried
-from ackclock.reproduction.judge import Assignment
+from ackclock.reproduction import main_claims, ns2
+from ackclock.reproduction.claims.judge import Assignment
 from ackclock.reproduction.paper import PLANNED, PLANNED_QUICK
+from ackclock.reproduction.shown import stated
+from ackclock.reproduction.trials import tried
 from ackclock.runs import sources
 
 DATA = (".py", ".toml", ".json", ".csv")

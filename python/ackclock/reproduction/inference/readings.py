@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ackclock.draw import markdown
-from ackclock.reproduction.artefact import Artefact
-from ackclock.reproduction.cells import CHOSEN, THE_SETTING, Cell
-from ackclock.reproduction.settings import Item, Setting
-from ackclock.reproduction.tried import MATRIX
+from ackclock.reproduction.claims.artefact import Artefact
+from ackclock.reproduction.trials.cells import CHOSEN, THE_SETTING, Cell
+from ackclock.reproduction.trials.settings import Item, Setting
+from ackclock.reproduction.trials.tried import MATRIX
 
 if TYPE_CHECKING:
+    from ackclock.reproduction.inference.search import Search
     from ackclock.reproduction.paper import Paper
-    from ackclock.reproduction.search import Search
 
 RUNS = 3
 """Seeds of each scenario unless told otherwise."""

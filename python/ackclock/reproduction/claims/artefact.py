@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from ackclock.names import NAME
-from ackclock.reproduction.numbers import FULL, QUICK, Bounds, Effort, Key, Numbers, Row
-from ackclock.reproduction.settings import Setting
+from ackclock.reproduction.claims.numbers import FULL, QUICK, Bounds, Effort, Key, Numbers, Row
+from ackclock.reproduction.trials.settings import Setting
 from ackclock.runs import Case
 
 if TYPE_CHECKING:

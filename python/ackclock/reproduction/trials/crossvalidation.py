@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ackclock.reproduction.settings import Setting
-from ackclock.reproduction.tried import Trial
+from ackclock.reproduction.trials.settings import Setting
+from ackclock.reproduction.trials.tried import Trial
 
 FOLDS = 10
 """Largest number of folds. Artefacts that are neighbours in the paper are in the same fold."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ackclock.decision import Estimate, apart, chance_wrong, lies_in
-from ackclock.reproduction.artefact import Claim, Former, Judged, Target
-from ackclock.reproduction.numbers import Key, Numbers
+from ackclock.reproduction.claims.artefact import Claim, Former, Judged, Target
+from ackclock.reproduction.claims.numbers import Key, Numbers
 
 
 def text(estimate: Estimate, unit: str = "") -> str:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ackclock.decision import runs_to_decide
-from ackclock.reproduction.artefact import Artefact, Simulated
-from ackclock.reproduction.judge import Assignment, Judgement, judge
-from ackclock.reproduction.numbers import FULL, QUICK, Effort, Key, Numbers
+from ackclock.reproduction.claims.artefact import Artefact, Simulated
+from ackclock.reproduction.claims.judge import Assignment, Judgement, judge
+from ackclock.reproduction.claims.numbers import FULL, QUICK, Effort, Key, Numbers
 from ackclock.reproduction.paper import Paper
 from ackclock.runs import Store
 

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ackclock.reproduction.artefact import Artefact
-from ackclock.reproduction.classes import CLASSES, Classified, classify, counts, holds_throughout
-from ackclock.reproduction.orders import GAP
+from ackclock.reproduction.claims.artefact import Artefact
+from ackclock.reproduction.claims.orders import GAP
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, reliability
+from ackclock.reproduction.shown.classes import CLASSES, Classified, classify, counts, holds_throughout
 
 WIDTH = 100
 """Columns of a terminal that every line fits into."""

@@ -15,13 +15,14 @@ import numpy as np
 from scipy.stats import qmc
 
 from ackclock.engine import integrity
-from ackclock.reproduction import readings, tried
-from ackclock.reproduction.cells import Cell
-from ackclock.reproduction.crossvalidation import Validation, validate
+from ackclock.reproduction.inference import readings
+from ackclock.reproduction.inference.search import Search
 from ackclock.reproduction.paper import Paper
-from ackclock.reproduction.search import Search
-from ackclock.reproduction.settings import Basis, Item, Setting, declared, name_of
-from ackclock.reproduction.tried import DESIGN, Trial
+from ackclock.reproduction.trials import tried
+from ackclock.reproduction.trials.cells import Cell
+from ackclock.reproduction.trials.crossvalidation import Validation, validate
+from ackclock.reproduction.trials.settings import Basis, Item, Setting, declared, name_of
+from ackclock.reproduction.trials.tried import DESIGN, Trial
 from ackclock.runs import Store
 
 SETTINGS = 16

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ackclock.decision import Estimate, difference, sign, standard_error, tail
-from ackclock.reproduction import least
-from ackclock.reproduction.artefact import Claim, Judged, Target
-from ackclock.reproduction.claims import changed, text
-from ackclock.reproduction.numbers import Numbers
+from ackclock.reproduction.claims import least
+from ackclock.reproduction.claims.artefact import Claim, Judged, Target
+from ackclock.reproduction.claims.numbers import Numbers
+from ackclock.reproduction.claims.usual import changed, text
 
 GAP = Target(0.0, math.inf)
 """Target of an order: the least difference of neighbours, beyond the margin, as a share of the larger one."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from ackclock import engine
 from ackclock.engine import Scenario
-from ackclock.reproduction.artefact import Artefact, Simulated
-from ackclock.reproduction.numbers import FULL
+from ackclock.reproduction.claims.artefact import Artefact, Simulated
+from ackclock.reproduction.claims.numbers import FULL
 from ackclock.reproduction.paper import Paper
 
 

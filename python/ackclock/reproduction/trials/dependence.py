@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from ackclock.decision import acting
-from ackclock.reproduction.settings import Item, name_of
-from ackclock.reproduction.tried import DESIGN, ClaimKey, Trial
+from ackclock.reproduction.trials.settings import Item, name_of
+from ackclock.reproduction.trials.tried import DESIGN, ClaimKey, Trial
 
 SHOWN = 3
 """Most items that are named."""

@@ -12,8 +12,8 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import NamedTuple
 
-from ackclock.reproduction.settings import Setting
-from ackclock.reproduction.tried import MATRIX, ClaimKey, Outcome, Trial
+from ackclock.reproduction.trials.settings import Setting
+from ackclock.reproduction.trials.tried import MATRIX, ClaimKey, Outcome, Trial
 
 HEADS = ("artefact", "claim", "item", "value", "runs", "possible", "holds", "undecided", "measured")
 CHOSEN = ""

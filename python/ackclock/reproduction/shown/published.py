@@ -21,9 +21,9 @@ import polars as pl
 
 from ackclock import engine
 from ackclock.engine import integrity, storage
-from ackclock.reproduction import classes, page
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord
+from ackclock.reproduction.shown import classes, page
 
 FOLDER = Path(__file__).parents[3] / "papers"
 """The papers of a checkout; an installation has no such folder."""

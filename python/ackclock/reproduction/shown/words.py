@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ackclock.reproduction.paper import Chosen, Paper
 from ackclock.reproduction.record import ClaimRecord
-from ackclock.reproduction.settings import Item
+from ackclock.reproduction.trials.settings import Item
 
 
 def setting_rows(paper: Paper) -> list[list[str]]:

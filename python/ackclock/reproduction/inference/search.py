@@ -9,14 +9,14 @@ from dataclasses import replace
 from statistics import fmean as mean
 from typing import NamedTuple
 
-from ackclock.reproduction.artefact import Artefact, Simulated
-from ackclock.reproduction.claims import LEAST_CLOSENESS, closeness
-from ackclock.reproduction.fingerprint import MEASURING, fingerprint
-from ackclock.reproduction.judge import Assignment, Judgement, judge
-from ackclock.reproduction.numbers import QUICK
+from ackclock.reproduction.claims.artefact import Artefact, Simulated
+from ackclock.reproduction.claims.judge import Assignment, Judgement, judge
+from ackclock.reproduction.claims.numbers import QUICK
+from ackclock.reproduction.claims.usual import LEAST_CLOSENESS, closeness
+from ackclock.reproduction.inference.fingerprint import MEASURING, fingerprint
 from ackclock.reproduction.paper import CONDITIONS, Paper
-from ackclock.reproduction.settings import Setting
-from ackclock.reproduction.tried import ClaimKey, Outcome, Trial
+from ackclock.reproduction.trials.settings import Setting
+from ackclock.reproduction.trials.tried import ClaimKey, Outcome, Trial
 from ackclock.runs import Store
 
 TELL_EVERY_S = 10.0

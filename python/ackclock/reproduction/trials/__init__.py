@@ -1,0 +1,1 @@
+"""What other settings of a paper said of its claims."""
