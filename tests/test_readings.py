@@ -186,6 +186,16 @@ def test_the_matrix_counts_among_what_was_tried(paper, cells):
     assert len(both) == len(others)
 
 
+def test_a_fingerprint_of_sources_that_are_not_there_is_refused(monkeypatch):
+    from ackclock.reproduction.inference import fingerprint as module
+
+    monkeypatch.setattr(module, "SHOWING", (*module.SHOWING, "ackclock.moved"))
+    for part in module.SHOWING[:-1]:
+        module._sources((part,))
+    with pytest.raises(LookupError, match="ackclock.moved has no source"):
+        module._sources(("ackclock.moved",))
+
+
 def test_what_readings_gave_is_no_part_of_a_fingerprint(tmp_path, monkeypatch):
     # Otherwise a table that is kept would make every outcome that is known old.
     assignment = judge.Assignment.of(PAPERS["bic"]["figure-4"], QUICK.at(PAPERS["bic"].setting))

@@ -23,10 +23,7 @@ SAID = ("sentences.toml", main_claims.FILE, stated.FILE, tried.READINGS, PLANNED
 digest has as those of each case."""
 MEASURING = (
     *(f"ackclock.{name}" for name in ("engine", "metrics", "models", "predictions", "runs")),
-    *(
-        f"ackclock.reproduction.{name}"
-        for name in ("artefact", "claims", "judge", "least", "numbers", "orders", "search", "settings")
-    ),
+    *(f"ackclock.reproduction.{name}" for name in ("claims", "inference.search", "trials.settings")),
 )
 """What numbers and claims follow from, besides the paper."""
 SHOWING = (*MEASURING, "ackclock.draw", "ackclock.reproduction")
@@ -57,13 +54,15 @@ def _sources(parts: tuple[str, ...], inferred: bool = True) -> str:
 
     `SAID` is left out, and so is what was inferred and what ns-2 gives where they make no difference.
     """
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     digest = hashlib.sha256()
     for part in parts:
         location = root.joinpath(*part.split("."))
-        # A paper that is made in memory has no files.
-        files = [location.with_suffix(".py"), *sorted(location.rglob("*"))]
-        for file in filter(Path.is_file, files):
+        files = list(filter(Path.is_file, [location.with_suffix(".py"), *sorted(location.rglob("*"))]))
+        # A paper that is made in memory has no files; everything else has.
+        if not files and part in SHOWING:
+            raise LookupError(f"{part} has no source in {root}")
+        for file in files:
             known = file.suffix in DATA and file.name not in SAID
             shown = file.parent.name == "inferred" or file.name == ns2.NAME
             if known and (inferred or not shown):

@@ -25,7 +25,7 @@ from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord
 from ackclock.reproduction.shown import classes, page
 
-FOLDER = Path(__file__).parents[3] / "papers"
+FOLDER = Path(__file__).parents[4] / "papers"
 """The papers of a checkout; an installation has no such folder."""
 NAME, RECORDS = "published", "records.json"
 TABLES: Mapping[str, pl.Schema] = {
