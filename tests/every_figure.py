@@ -46,7 +46,7 @@ def drawn() -> Iterator[tuple[str, Drawing]]:
     """Yield what every artefact draws, by paper and artefact."""
     for paper_name, paper in PAPERS.items():
         effort = QUICK.at(paper.setting)
-        said = stated.load(f"ackclock_papers.{paper_name}")
+        said = stated.load(PAPERS[paper_name].home)
         for artefact in paper.artefacts:
             if isinstance(artefact, Computed):
                 rows, traces = artefact.compute(effort)

@@ -308,31 +308,27 @@ def test_a_reproduction_on_a_failing_disk_is_whole_or_told(tmp_path, failing):
         ("ns2.csv", True, False),
     ],
 )
-def test_what_a_paper_has_changed_is_judged_again(tmp_path, monkeypatch, file, shown, measured):
-    # The digest covers packages next to the one of the module.
-    module = tmp_path / "ackclock" / "reproduction" / "fingerprint.py"
-    monkeypatch.setattr(fingerprint, "__file__", str(module))
-    place = tmp_path / "ackclock_papers" / "tiny" / file
-    place.parent.mkdir(parents=True)
+def test_what_a_paper_has_changed_is_judged_again(tmp_path, file, shown, measured):
+    place = tmp_path / file
+    place.parent.mkdir(exist_ok=True)
     assignment = Assignment.of(artefact("one", {"one": Case(tiny())}), FULL)
 
     def sign(text, parts):
         place.write_text(text)
         sources.of_file.cache_clear()
-        fingerprint._sources.cache_clear()
-        return fingerprint.fingerprint(assignment, "ackclock_papers.tiny", parts)
+        fingerprint._of_paper.cache_clear()
+        return fingerprint.fingerprint(assignment, tmp_path, parts)
 
     for parts, again in ((fingerprint.SHOWING, shown), (fingerprint.MEASURING, measured)):
         assert sign("a", parts) == sign("a", parts)
         assert (sign("a", parts) != sign("b", parts)) == again
-    fingerprint._sources.cache_clear()
 
 
 def test_another_engine_judges_an_artefact_without_runs_again(monkeypatch):
     assignment = Assignment.of(artefact("one", {}), FULL)
-    before = fingerprint.fingerprint(assignment, "ackclock_papers.tiny")
+    before = fingerprint.fingerprint(assignment, None)
     monkeypatch.setattr(fingerprint.engine, "ENGINE", "another")
-    assert fingerprint.fingerprint(assignment, "ackclock_papers.tiny") != before
+    assert fingerprint.fingerprint(assignment, None) != before
 
 
 def test_a_cached_run_is_the_run(tmp_path):

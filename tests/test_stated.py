@@ -17,7 +17,7 @@ from every_figure import drawn
 SAID = {
     f"{name}/{artefact}": numbers
     for name in PAPERS
-    for artefact, numbers in stated.load(f"ackclock_papers.{name}").items()
+    for artefact, numbers in stated.load(PAPERS[name].home).items()
 }
 FIGURE = Group([Chart("a", "a", Axis("time", "s"), Axis("rate"), [Series("ours", 0, [0, 2, 4], [1, 2, 3])])])
 

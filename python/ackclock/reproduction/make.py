@@ -167,7 +167,7 @@ def _elsewhere(
 
 
 def _fingerprint(paper: Paper, assignment: Assignment, other: Assignment | None) -> str:
-    return "+".join(fingerprint(at, f"ackclock_papers.{paper.name}") for at in (assignment, other) if at)
+    return "+".join(fingerprint(at, paper.home) for at in (assignment, other) if at)
 
 
 def _unchanged(folder: Path, known: str) -> ArtefactRecord | None:

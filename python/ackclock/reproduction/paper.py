@@ -39,6 +39,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module, resources
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -123,7 +124,7 @@ class Paper:
     `unknown_code` the controls that the paper does not describe completely and whose code is not public.
     `matrix` reads the cells of the matrix of readings.
     `planned` are the runs of each case of a full reproduction, by artefact and label, where they are planned,
-    and `planned_quick` those of a quick one.
+    and `planned_quick` those of a quick one. `home` is its directory; there is none in memory.
     Raises LookupError when a claim asks for a number that its artefact does not supply, the chosen value
     is not one of its item's, or an artefact that is left out does not exist.
     """
@@ -142,6 +143,7 @@ class Paper:
     planned: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     planned_quick: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     matrix: Callable[[], Sequence[Cell]] = tuple
+    home: Path | None = None
 
     def __post_init__(self) -> None:
         left_out = set(self.inference.left_out) if self.inference else set()
@@ -275,7 +277,8 @@ def load(package: str) -> Paper:
     if len(set(names)) < len(names):
         raise ValueError(f"{package}: two artefacts have the same name among {names}")
     findings = next((member.FINDINGS for member in modules if hasattr(member, "FINDINGS")), ())
-    data = tomllib.loads((resources.files(module) / "paper.toml").read_text(encoding="utf-8"))
+    home = Path(str(resources.files(module)))
+    data = tomllib.loads((home / "paper.toml").read_text(encoding="utf-8"))
     bounds = _bounds(data.pop("numbers", {}))
     artefacts = [replace(artefact, bounds=bounds) for artefact in artefacts]
     explained = with_findings(artefacts, _by_claim(findings))
@@ -287,12 +290,13 @@ def load(package: str) -> Paper:
         artefacts=[artefact for artefact in explained if artefact.name != CONDITIONS],
         conditions=next((artefact for artefact in explained if artefact.name == CONDITIONS), None),
         inference=None if inference is None else Inference(**inference),
-        inferred=chosen_of(resources.files(module) / "inferred", items),
-        ns2=ns2.read(resources.files(module)),
-        main_claims=main_claims.load(resources.files(module)),
-        matrix=lambda: cells.read(resources.files(module) / tried.READINGS),
-        planned=_planned(resources.files(module) / PLANNED),
-        planned_quick=_planned(resources.files(module) / PLANNED_QUICK),
+        inferred=chosen_of(home / "inferred", items),
+        ns2=ns2.read(home),
+        main_claims=main_claims.load(home),
+        matrix=lambda: cells.read(home / tried.READINGS),
+        planned=_planned(home / PLANNED),
+        planned_quick=_planned(home / PLANNED_QUICK),
+        home=home,
         **data,
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -30,15 +30,15 @@ SHOWING = (*MEASURING, "ackclock.draw", "ackclock.reproduction")
 """What the pictures and records follow from, besides the paper."""
 
 
-def fingerprint(assignment: Assignment, paper: str, parts: Sequence[str] = SHOWING) -> str:
+def fingerprint(assignment: Assignment, home: Path | None, parts: Sequence[str] = SHOWING) -> str:
     """Return a digest of everything that the outcome of an artefact depends on.
 
-    `paper` is the package of its paper. `parts` are the packages and modules that take part: `SHOWING`,
-    or `MEASURING`, for which the inferred setting makes no difference.
+    `home` is the directory of its paper, None for one that is made in memory. `parts` are the packages and
+    modules that take part: `SHOWING`, or `MEASURING`, for which the inferred setting makes no difference.
     """
     runs = [[str(key), job.key] for key, jobs in assignment.jobs.items() for job in jobs]
     inferred = tuple(parts) == SHOWING
-    code = [_sources(tuple(parts)), _sources((paper,), inferred)]
+    code = [_sources(tuple(parts)), _of_paper(home, inferred) if home else ""]
     artefact = assignment.artefact
     claims = [
         [claim.name, claim.sentence, claim.paper, claim.tolerance, claim.target] for claim in artefact.claims
@@ -49,22 +49,36 @@ def fingerprint(assignment: Assignment, paper: str, parts: Sequence[str] = SHOWI
 
 
 @functools.cache
-def _sources(parts: tuple[str, ...], inferred: bool = True) -> str:
-    """Return a digest of code and data.
-
-    `SAID` is left out, and so is what was inferred and what ns-2 gives where they make no difference.
-    """
+def _sources(parts: tuple[str, ...]) -> str:
+    """Return a digest of packages and modules; a LookupError names the first that has no source."""
     root = Path(__file__).parents[3]
-    digest = hashlib.sha256()
+    files: list[Path] = []
     for part in parts:
         location = root.joinpath(*part.split("."))
-        files = list(filter(Path.is_file, [location.with_suffix(".py"), *sorted(location.rglob("*"))]))
-        # A paper that is made in memory has no files; everything else has.
-        if not files and part in SHOWING:
+        own = list(filter(Path.is_file, [location.with_suffix(".py"), *sorted(location.rglob("*"))]))
+        if not own:
             raise LookupError(f"{part} has no source in {root}")
-        for file in files:
-            known = file.suffix in DATA and file.name not in SAID
-            shown = file.parent.name == "inferred" or file.name == ns2.NAME
-            if known and (inferred or not shown):
-                digest.update(sources.of_file(file).encode() if file.suffix == ".py" else file.read_bytes())
+        files += own
+    return _digest(files)
+
+
+@functools.cache
+def _of_paper(home: Path, inferred: bool) -> str:
+    """Return a digest of a paper's directory, but for `SAID`.
+
+    What was inferred and what ns-2 gives are left out where they make no difference.
+    """
+    files = [file for file in sorted(home.glob("*")) if file.name not in SAID]
+    if inferred:
+        files += sorted((home / "inferred").glob("*"))
+    else:
+        files = [file for file in files if file.name != ns2.NAME]
+    return _digest(filter(Path.is_file, files))
+
+
+def _digest(files: Iterable[Path]) -> str:
+    digest = hashlib.sha256()
+    for file in files:
+        if file.suffix in DATA:
+            digest.update(sources.of_file(file).encode() if file.suffix == ".py" else file.read_bytes())
     return digest.hexdigest()

@@ -115,7 +115,7 @@ class Search:
         return trials
 
     def _name(self, assignment: Assignment) -> str:
-        return f"judged/{fingerprint(assignment, f'ackclock_papers.{self.paper.name}', MEASURING)}"
+        return f"judged/{fingerprint(assignment, self.paper.home, MEASURING)}"
 
     def _kept(self, assignment: Assignment) -> ArtefactOutcome | None:
         record = None if self.store is None else self.store.note(self._name(assignment))

@@ -189,7 +189,7 @@ def described(directory: Path, paper: Paper) -> list[Described]:
 
 def stated_for(paper: Paper, artefact: Artefact) -> list[stated.Stated]:
     """Return the numbers that a paper states for the figure of an artefact."""
-    return stated.load(f"ackclock_papers.{paper.name}").get(artefact.name, [])
+    return stated.load(paper.home).get(artefact.name, [])
 
 
 def figure(folder: Path, marks: Sequence[stated.Stated]) -> Drawing | None:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib import resources
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -50,17 +50,13 @@ class Stated:
             raise ValueError(f"{self.source!r} needs either points, a level or a position")
 
 
-def load(package: str) -> dict[str, list[Stated]]:
-    """Read what a paper states by artefact; nothing where the package or its file does not exist.
+def load(home: Path | None) -> dict[str, list[Stated]]:
+    """Read what a paper states by artefact; nothing where its directory or its file does not exist.
 
-    `package` is such as ``ackclock_papers.bic``. Raises TypeError, ValueError or TOMLDecodeError when the
-    file is wrong.
+    Raises TypeError, ValueError or TOMLDecodeError when the file is wrong.
     """
-    try:
-        file = resources.files(package) / FILE
-    except ModuleNotFoundError:
-        return {}
-    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    file = home / FILE if home else None
+    text = file.read_text(encoding="utf-8") if file and file.is_file() else ""
     return {name: [Stated(**entry) for entry in entries] for name, entries in tomllib.loads(text).items()}
 
 
