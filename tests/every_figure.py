@@ -13,9 +13,9 @@ import polars as pl
 from ackclock.draw import charts
 from ackclock.draw.figure import Drawing, Group
 from ackclock.reproduction.claims.artefact import Computed, Simulated
+from ackclock.reproduction.claims.figures import with_paper
 from ackclock.reproduction.claims.numbers import QUICK, Numbers
 from ackclock.reproduction.shown import stated
-from ackclock.reproduction.shown.figures import with_paper
 from ackclock_papers import PAPERS
 
 COLUMNS = (

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -20,6 +21,9 @@ enum kind { IO_ERROR, NO_SPACE, DISK_STAYS_FULL, SHORT, KILL_BEFORE, KILL_AFTER,
 
 static char home[4096];
 static atomic_long done, at = -1;
+/* Threads of libraries wait until a time of this clock, which the kernel reaches as much later as the clock was ahead. */
+static long most_later_s = LONG_MAX;
+static const long MOST_LATER_IN_VERBS_S = 3;
 static atomic_int kind;
 static atomic_ullong state;
 
@@ -47,8 +51,10 @@ __attribute__((constructor)) static void begin(void) {
     long number;
     int what, length;
     unsigned long long seed;
-    if (text && sscanf(text, "%ld,%d,%llu,%n", &number, &what, &seed, &length) == 3)
+    if (text && sscanf(text, "%ld,%d,%llu,%n", &number, &what, &seed, &length) == 3) {
+        most_later_s = MOST_LATER_IN_VERBS_S;
         faults_arm(text + length, number, what, seed);
+    }
 }
 
 __attribute__((destructor)) static void end(void) {
@@ -171,7 +177,8 @@ int clock_gettime(clockid_t clock, struct timespec *now) {
     int result = real(clock, now);
     if (atomic_load(&at) <= 0 || result) return result;
     /* A clock that only grows jumps by up to a second, as when a machine is busy; the time of day by days. */
-    if (clock == CLOCK_MONOTONIC && draw() % 4 == 0) atomic_fetch_add(&later_s, 1);
+    if (clock == CLOCK_MONOTONIC && draw() % 4 == 0 && atomic_load(&later_s) < most_later_s)
+        atomic_fetch_add(&later_s, 1);
     if (clock == CLOCK_MONOTONIC) now->tv_sec += atomic_load(&later_s);
     if (clock == CLOCK_REALTIME) now->tv_sec += (long)(draw() % 2000000) - 1000000;
     return result;

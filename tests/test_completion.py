@@ -13,7 +13,7 @@ import pytest
 
 from ackclock.cli import completion
 from ackclock.cli.main import VERBS
-from ackclock.reproduction import paper
+from ackclock.reproduction import library
 from conftest import COMMAND
 
 PROMPT = "ready> "
@@ -63,7 +63,7 @@ def test_every_verb_is_offered():
         ("ackclock reproduce bic/figure-10", ["bic/figure-10"]),
         (
             "ackclock reproduce af",
-            ["africa", *(f"africa/{item.name}" for item in paper.every()["africa"].artefacts)],
+            ["africa", *(f"africa/{item.name}" for item in library.every()["africa"].artefacts)],
         ),
         ("ackclock predict resp", ["response"]),
     ],
@@ -73,8 +73,8 @@ def test_names_are_offered(words, expected):
 
 
 def test_every_artefact_is_offered():
-    listed = {f"{name}/{item.name}" for name, each in paper.every().items() for item in each.artefacts}
-    assert set(completion.artefacts()) == listed | set(paper.every())
+    listed = {f"{name}/{item.name}" for name, each in library.every().items() for item in each.artefacts}
+    assert set(completion.artefacts()) == listed | set(library.every())
 
 
 def loaded(line: str) -> set[str]:

@@ -124,6 +124,8 @@ def test_a_verb_on_a_failing_disk_gets_there_by_the_same_command(
             capture_output=True,
             text=True,
             check=False,
+            # So that a verb that waits for ever fails, and does not stop all tests.
+            timeout=600,
             env=os.environ | {"LD_PRELOAD": str(faults)} | armed,
         )
 

@@ -16,9 +16,9 @@ from matplotlib.transforms import Bbox
 
 from ackclock.draw import charts, plots, printed
 from ackclock.draw.figure import PAPER, Axis, Chart, Group, Series, limits, resolved, ticks
+from ackclock.reproduction.claims.figures import bar_chart, with_paper
 from ackclock.reproduction.claims.numbers import Numbers
 from ackclock.reproduction.claims.usual import mean, near
-from ackclock.reproduction.shown.figures import bar_chart, with_paper
 from every_figure import drawn
 
 DRAWN = dict(drawn())

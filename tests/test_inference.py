@@ -18,7 +18,8 @@ from ackclock.reproduction.claims.orders import ordered
 from ackclock.reproduction.claims.usual import LEAST_CLOSENESS, between, closeness, mean, near, times
 from ackclock.reproduction.inference import infer, readings
 from ackclock.reproduction.inference.search import Search
-from ackclock.reproduction.paper import Chosen, Inference, Paper, chosen_of
+from ackclock.reproduction.library import chosen_of
+from ackclock.reproduction.paper import Chosen, Inference, Paper
 from ackclock.reproduction.shown import page, strips
 from ackclock.reproduction.trials import tried
 from ackclock.reproduction.trials.settings import Item, declared

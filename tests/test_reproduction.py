@@ -32,7 +32,8 @@ from ackclock.reproduction.claims.artefact import Evidence, Finding, Judged, Pro
 from ackclock.reproduction.claims.judge import Assignment
 from ackclock.reproduction.claims.numbers import FULL, QUICK, Effort, Numbers
 from ackclock.reproduction.inference import fingerprint
-from ackclock.reproduction.paper import Paper, load, with_findings
+from ackclock.reproduction.library import load, with_findings
+from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.shown import page, words
 from ackclock.runs import Case, Store, each, run_all, sources
 from ackclock_papers import PAPERS
