@@ -324,7 +324,7 @@ def reproduce(
     Parameters
     ----------
     *targets : str
-        Papers or artefacts, as ``"bic"`` or ``"fit/table-iii"``; by default everything.
+        Papers or artefacts, as ``"bic"`` or ``"fit/table-iii"``, or folders of papers; by default everything.
     quick : bool
         Whether to make only headlines, with fewer seeds and shorter runs, instead of everything in full.
     output : Path or str
@@ -352,11 +352,11 @@ def reproduce(
     """
     import polars as pl
 
-    from ackclock.reproduction import make, paper
+    from ackclock.reproduction import library, make
     from ackclock.reproduction.claims import numbers
 
-    papers = paper.every()
-    chosen = make.select(papers, targets, headlines=quick)
+    papers, named = library.of_targets(targets)
+    chosen = make.select(papers, named, headlines=quick)
     effort = numbers.QUICK if quick else numbers.FULL
     records = make.reproduce(chosen, Path(output), effort, jobs, papers=papers.values(), planned=True)
     rows = []

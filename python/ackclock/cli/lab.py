@@ -20,7 +20,7 @@ from ackclock.engine import storage
 if TYPE_CHECKING:
     from ackclock.engine.paths import PathChoice
 
-ARTEFACT = re.compile(r"[a-z]+/(figure|table|section)-[a-z0-9-]+")
+ARTEFACT = re.compile(r"(.*/)?[a-z0-9.-]+/(figure|table|section)-[a-z0-9.-]+")
 """PAPER/ARTEFACT, such as illinois/figure-11."""
 ONE_FLOW = {"run": {"duration": "30 s"}, "tcp": {"profile": "linux"}, "flow": [{"controller": "cubic"}]}
 """The scenario that is put on a path where none is named."""
@@ -38,11 +38,12 @@ def _of_artefact(named: Path) -> engine.Scenario | None:
     if named.exists() or not ARTEFACT.fullmatch(str(named)):
         return None
     # The papers take seconds to import.
-    from ackclock.reproduction import make, paper
+    from ackclock.reproduction import library, make
     from ackclock.reproduction.shown import in_lab
 
     try:
-        ((of_paper, artefact),) = make.select(paper.every(), [str(named)])
+        papers, names = library.of_targets([str(named)])
+        ((of_paper, artefact),) = make.select(papers, names)
     except LookupError as error:
         raise click.ClickException(str(error.args[0])) from error
     scenario = in_lab.scenario(of_paper, artefact)

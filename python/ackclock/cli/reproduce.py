@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 @click.argument(
     "targets",
     nargs=-1,
-    metavar="[PAPER[/ARTEFACT]]...",
+    metavar="[PAPER[/ARTEFACT]|FOLDER]...",
     shell_complete=completion.names(completion.artefacts),
     help="Papers or artefacts to reproduce, e.g. illinois/figure-8; by default everything. --published lists "
-    "them.",
+    "them. FOLDER is a paper of your own.",
 )
 @options.output("Directory of the page.")
 @click.option(
@@ -125,14 +125,16 @@ def reproduce(
       ackclock reproduce --plan africa
       ackclock reproduce --plan transient --runs 20
       ackclock reproduce --published illinois
+      ackclock reproduce examples/papers/bbr-draft --quick
     """
     _refuse_unknown(targets)
-    from ackclock.reproduction import make, paper
+    from ackclock.reproduction import library, make
     from ackclock.reproduction.claims import numbers
     from ackclock.reproduction.shown import outcome
     from ackclock.runs import progress
 
-    tell, papers = progress.Lines(), paper.every()
+    tell = progress.Lines()
+    papers, named = library.of_targets(targets)
     others = (
         quick or runs is not None or undecided or infer or readings or plan or live or pictures or dry_run
     )
@@ -155,13 +157,13 @@ def reproduce(
     with options.estimated(dry_run, as_json):
         try:
             if published:
-                _published(make.select(papers, targets), as_json)
+                _published(make.select(papers, named), as_json)
                 return
             if infer:
-                chosen_papers = [papers[name] for name in make.papers(papers, targets)]
+                chosen_papers = [papers[name] for name in make.papers(papers, named)]
                 _infer(chosen_papers, output, jobs, tell, settings, cluster, as_json)
                 return
-            chosen = make.select(papers, targets, headlines=quick)
+            chosen = make.select(papers, named, headlines=quick)
             if readings:
                 _readings(chosen, output, jobs, tell, runs, cluster)
                 return
@@ -243,12 +245,15 @@ def _described(
 def _refuse_unknown(targets: tuple[str, ...]) -> None:
     """Refuse unknown papers before the known ones are imported, which takes seconds."""
     from ackclock.names import hint
+    from ackclock.reproduction import library
 
-    names = [paper.name for paper in completion.papers()]
+    names = library.product()
     for target in targets:
         name = target.partition("/")[0]
-        if names and name not in names:
-            raise click.ClickException(f"unknown paper {name}: {hint(name, names)}")
+        if names and name not in names and library.folder_of(target) is None:
+            unknown = f"unknown paper {name}: {hint(name, names)}"
+            problem = f"there is no {library.DATA} in {target}" if Path(target).is_dir() else unknown
+            raise click.ClickException(problem if "/" not in target else f"{problem}, or a folder")
 
 
 def _infer(
@@ -332,7 +337,7 @@ def _plan(
 ) -> None:
     from ackclock.engine import storage
     from ackclock.reproduction.inference import plan
-    from ackclock.reproduction.paper import PLANNED, PLANNED_QUICK
+    from ackclock.reproduction.library import PLANNED, PLANNED_QUICK
     from ackclock.runs import Store
     from ackclock.runs.store import CACHE
 

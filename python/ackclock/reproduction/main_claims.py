@@ -20,6 +20,8 @@ from importlib.resources.abc import Traversable
 from types import MappingProxyType
 from typing import Any
 
+from ackclock.reproduction.claims import records
+
 FILE = "main_claims.toml"
 """In the package of a paper."""
 KINDS: Mapping[str, str] = MappingProxyType(
@@ -72,8 +74,18 @@ def load(directory: Traversable) -> dict[str, MainClaim]:
     unknown keys or is not TOML, and ValueError as `MainClaim` does.
     """
     file = directory / FILE
+    if (directory / records.FILE).is_file():
+        text = (directory / records.FILE).read_text(encoding="utf-8")
+        return {name: _of_records(table) for name, table in tomllib.loads(text).items()}
     text = file.read_text(encoding="utf-8") if file.is_file() else ""
     return {name: _read(entry) for name, entry in tomllib.loads(text).items()}
+
+
+def _of_records(table: Mapping[str, Any]) -> MainClaim:
+    """Return the main claim of a table of `claims.toml`, which the records with ``main`` state."""
+    own = {key: table[key] for key in ("claim", "words", "from", "kind", "missing") if key in table}
+    names = [*records.main_patterns(table), *table.get("id", ())]
+    return _read({**own, "id": names})
 
 
 def _read(entry: Mapping[str, Any]) -> MainClaim:

@@ -18,13 +18,13 @@ from ackclock.draw.figure import Group
 from ackclock.engine import integrity, storage, today
 from ackclock.names import hint, slug
 from ackclock.reproduction.claims.artefact import Artefact, Claim, Judged
+from ackclock.reproduction.claims.figures import with_paper
 from ackclock.reproduction.claims.judge import Assignment, Judgement, controls_of, judge
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
 from ackclock.reproduction.inference.fingerprint import fingerprint
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, FormerCheck, OtherSetting
 from ackclock.reproduction.shown import outcome, page
-from ackclock.reproduction.shown.figures import with_paper
 from ackclock.reproduction.targets import suggestion
 from ackclock.reproduction.trials import tried
 from ackclock.reproduction.trials.dependence import depends_on

@@ -8,9 +8,9 @@ import numpy as np
 
 from ackclock.engine import Run, number
 from ackclock.reproduction.claims.artefact import Probe, Simulated
+from ackclock.reproduction.claims.figures import every_number
 from ackclock.reproduction.claims.numbers import Effort, Row
 from ackclock.reproduction.claims.usual import mean, near
-from ackclock.reproduction.shown.figures import every_number
 from ackclock.runs import Case
 from ackclock_papers.africa.setting import AFRICA, NOISE, NOISE_SHARE, RATE_MBPS
 from ackclock_papers.africa.tables_i_and_ii import table_case

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ackclock.engine import Run
+from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Probe, Simulated
 from ackclock.reproduction.claims.numbers import Effort, Row
 from ackclock.reproduction.claims.usual import between, changed, mean, near
-from ackclock.reproduction.shown import figures
 from ackclock.runs import Case
 from ackclock_papers.africa.figures_2_to_6 import trace_windows
 from ackclock_papers.africa.setting import (

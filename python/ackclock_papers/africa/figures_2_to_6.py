@@ -10,11 +10,11 @@ import polars as pl
 from ackclock.draw.figure import Diagram, Group
 from ackclock.engine import Run, number
 from ackclock.names import slug
+from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
 from ackclock.reproduction.claims.orders import ordered, plainly
 from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio, times
-from ackclock.reproduction.shown import figures
 from ackclock.reproduction.traces import window_trace
 from ackclock.runs import Case
 from ackclock_papers.africa.setting import (

@@ -11,10 +11,10 @@ import polars as pl
 from ackclock.engine import Run
 from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Probe, Simulated
+from ackclock.reproduction.claims.figures import every_number
 from ackclock.reproduction.claims.numbers import Effort, Key, Row
 from ackclock.reproduction.claims.orders import plainly
 from ackclock.reproduction.claims.usual import between, mean, near, ratio
-from ackclock.reproduction.shown.figures import every_number
 from ackclock.runs import Case
 from ackclock_papers.africa.figures_2_to_6 import FIGURE_4, LEFT_OUT_S
 from ackclock_papers.africa.setting import AFRICA

@@ -12,10 +12,10 @@ from ackclock.engine import Run, build, number
 from ackclock.metrics import Estimate
 from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Probe, Simulated
+from ackclock.reproduction.claims.figures import every_number
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
 from ackclock.reproduction.claims.orders import plainly
 from ackclock.reproduction.claims.usual import between, mean, near
-from ackclock.reproduction.shown.figures import every_number
 from ackclock.runs import Case
 from ackclock_papers.africa.figure_7 import COME_S, FIGURE_7
 from ackclock_papers.africa.figures_2_to_6 import (

@@ -13,10 +13,10 @@ from ackclock.engine import Run, build, number, quantity
 from ackclock.metrics import Estimate
 from ackclock.models import laws
 from ackclock.reproduction.claims.artefact import Probe, Simulated
+from ackclock.reproduction.claims.figures import every_number
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
 from ackclock.reproduction.claims.orders import ordered, plainly
 from ackclock.reproduction.claims.usual import between, mean, near
-from ackclock.reproduction.shown.figures import every_number
 from ackclock.runs import Case
 
 if TYPE_CHECKING:

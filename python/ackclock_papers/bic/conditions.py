@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from ackclock.engine import Run, number
 from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Probe, Simulated
+from ackclock.reproduction.claims.figures import every_number
 from ackclock.reproduction.claims.numbers import Effort, Row
 from ackclock.reproduction.claims.usual import between, mean
-from ackclock.reproduction.shown.figures import every_number
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import EARLY_S, background_mbps, case
 from ackclock_papers.bic.tables_1_to_3 import QUICK_MEGABIT_S, RttPair, case_table

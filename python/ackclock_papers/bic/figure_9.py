@@ -13,11 +13,11 @@ from ackclock.draw import figure
 from ackclock.engine import Run, number
 from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
+from ackclock.reproduction.claims.figures import bar_chart
 from ackclock.reproduction.claims.least import MUCH, MUCH_MORE
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
 from ackclock.reproduction.claims.orders import ordered, plainly
 from ackclock.reproduction.claims.usual import between, changed, mean, near, times
-from ackclock.reproduction.shown.figures import bar_chart
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import (
     CONTROLS,

@@ -14,12 +14,12 @@ from ackclock.draw import figure
 from ackclock.engine import Run
 from ackclock.metrics import Estimate
 from ackclock.names import slug
+from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims.least import MUCH, MUCH_MORE
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
 from ackclock.reproduction.claims.orders import ordered, plainly
 from ackclock.reproduction.claims.usual import between, changed, mean
-from ackclock.reproduction.shown import figures
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import CONTROLS, GIGABIT_MBPS, case
 

@@ -11,12 +11,12 @@ import polars as pl
 from ackclock import metrics
 from ackclock.engine import Run
 from ackclock.names import slug
+from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Probe, Simulated
 from ackclock.reproduction.claims.least import MUCH, MUCH_MORE
 from ackclock.reproduction.claims.numbers import Effort, Row
 from ackclock.reproduction.claims.orders import ordered, plainly
 from ackclock.reproduction.claims.usual import between, changed, mean, near, times
-from ackclock.reproduction.shown import figures
 from ackclock.reproduction.traces import window_trace
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import GIGABIT_MBPS, background_mbps, case

@@ -16,11 +16,11 @@ from ackclock.engine import Run, number
 from ackclock.metrics import Estimate
 from ackclock.models import responses
 from ackclock.names import slug
+from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Computed, Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
 from ackclock.reproduction.claims.orders import plainly
 from ackclock.reproduction.claims.usual import between, changed, holds, mean, near, ratio, times
-from ackclock.reproduction.shown import figures
 from ackclock.reproduction.traces import window_trace
 from ackclock.runs import Case
 from ackclock_papers.bic.climbs import CLIMBS, LARGEST_STEP, measure_climbs

@@ -16,11 +16,11 @@ from ackclock.metrics import Estimate, over_runs
 from ackclock.models import unfairness as predicted
 from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated
+from ackclock.reproduction.claims.figures import every_number
 from ackclock.reproduction.claims.least import MUCH, MUCH_MORE
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
 from ackclock.reproduction.claims.orders import ordered, plainly
 from ackclock.reproduction.claims.usual import mean, near, ratio, times
-from ackclock.reproduction.shown.figures import every_number
 from ackclock.runs import Case
 from ackclock_papers.bic.figures_2_and_3 import DROPTAIL, FIGURE_2
 from ackclock_papers.bic.setting import GIGABIT_MBPS, as_read, background_mbps, case

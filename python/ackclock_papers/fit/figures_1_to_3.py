@@ -12,12 +12,12 @@ import polars as pl
 from ackclock.draw.figure import Axis, Chart, Diagram, Group, Series
 from ackclock.engine import Run, number
 from ackclock.metrics import Estimate, over_runs, throughput_degradation
+from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
+from ackclock.reproduction.claims.figures import curve_chart
 from ackclock.reproduction.claims.least import FULL
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
 from ackclock.reproduction.claims.usual import between, changed, mean, near
-from ackclock.reproduction.shown import figures
-from ackclock.reproduction.shown.figures import curve_chart
 from ackclock.reproduction.traces import window_trace
 from ackclock.runs import Case
 from ackclock_papers.fit.setting import PACKET_BITS, PathNumbers, flow, scenario

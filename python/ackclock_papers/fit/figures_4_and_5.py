@@ -14,11 +14,11 @@ from ackclock.engine import Run, number
 from ackclock.metrics import Estimate, over_runs
 from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
+from ackclock.reproduction.claims.figures import curve_chart
 from ackclock.reproduction.claims.least import MUCH, MUCH_MORE
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
 from ackclock.reproduction.claims.orders import ordered, plainly
 from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio
-from ackclock.reproduction.shown.figures import curve_chart
 from ackclock.runs import Case
 from ackclock_papers.fit.setting import flow, goodputs, scenario
 

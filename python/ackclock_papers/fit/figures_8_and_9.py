@@ -10,11 +10,11 @@ from ackclock.draw.figure import Group
 from ackclock.engine import Run
 from ackclock.metrics import Estimate
 from ackclock.names import slug
+from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers
 from ackclock.reproduction.claims.orders import ordered, plainly
 from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio
-from ackclock.reproduction.shown import figures
 from ackclock.runs import Case
 from ackclock_papers.fit.places import IN_TABLE_5, PLACES, cases, probe
 from ackclock_papers.fit.setting import flow, goodputs, over_time, scenario

@@ -11,11 +11,11 @@ from ackclock.engine import Run, build, number
 from ackclock.metrics import Estimate, bandwidth_stolen_rate, over_runs, throughput_degradation
 from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Probe, Simulated
+from ackclock.reproduction.claims.figures import every_number
 from ackclock.reproduction.claims.least import FULL
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
 from ackclock.reproduction.claims.orders import ordered, plainly
 from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio
-from ackclock.reproduction.shown.figures import every_number
 from ackclock.runs import Case
 from ackclock_papers.fit import figures_1_to_3, figures_6_and_7, tables_iv_and_v
 from ackclock_papers.fit.places import IN_TABLE_5, PLACES

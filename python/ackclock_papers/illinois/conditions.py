@@ -9,9 +9,9 @@ import numpy as np
 
 from ackclock.engine import Run
 from ackclock.reproduction.claims.artefact import Probe, Simulated
+from ackclock.reproduction.claims.figures import every_number
 from ackclock.reproduction.claims.numbers import Effort, Row
 from ackclock.reproduction.claims.usual import between, mean
-from ackclock.reproduction.shown.figures import every_number
 from ackclock.runs import Case
 from ackclock_papers.illinois.figures_8_and_10 import RENO, RTT_S
 from ackclock_papers.illinois.figures_14_and_15 import LossyFlow, NoisyPair, lossy, noisy

@@ -16,9 +16,9 @@ from ackclock.metrics import Estimate, over_batches, over_runs
 from ackclock.models import illinois
 from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
+from ackclock.reproduction.claims.figures import curve_chart
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
 from ackclock.reproduction.claims.usual import between, changed, mean, times
-from ackclock.reproduction.shown.figures import curve_chart
 from ackclock.reproduction.traces import window_trace
 from ackclock.reproduction.trials.settings import Setting
 from ackclock.runs import Case

@@ -13,12 +13,12 @@ from ackclock.draw.figure import Group
 from ackclock.engine import Run, build
 from ackclock.metrics import Estimate
 from ackclock.names import slug
+from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims.least import PLAIN, PLAINLY
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
 from ackclock.reproduction.claims.orders import plainly
 from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio
-from ackclock.reproduction.shown import figures
 from ackclock.reproduction.traces import window_trace
 from ackclock.reproduction.trials.settings import Setting
 from ackclock.runs import Case

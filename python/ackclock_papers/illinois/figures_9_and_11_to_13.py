@@ -12,12 +12,12 @@ from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.engine import Run, number
 from ackclock.metrics import Estimate, over_runs
 from ackclock.names import slug
+from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
+from ackclock.reproduction.claims.figures import bar_chart
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
 from ackclock.reproduction.claims.orders import plainly
 from ackclock.reproduction.claims.usual import between, changed, mean, near
-from ackclock.reproduction.shown import figures
-from ackclock.reproduction.shown.figures import bar_chart
 from ackclock.reproduction.traces import window_trace
 from ackclock.runs import Case
 from ackclock_papers.illinois import figures_8_and_10

@@ -10,11 +10,11 @@ import numpy as np
 from ackclock.draw.figure import Group
 from ackclock.engine import build
 from ackclock.names import slug
+from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers
 from ackclock.reproduction.claims.orders import plainly
 from ackclock.reproduction.claims.usual import between, mean, near, ratio
-from ackclock.reproduction.shown import figures
 from ackclock.reproduction.traces import window_trace
 from ackclock.runs import Case
 from ackclock_papers.illinois import figures_8_and_10

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from ackclock.engine import Run
 from ackclock.reproduction.claims.artefact import Probe, Simulated
+from ackclock.reproduction.claims.figures import every_number
 from ackclock.reproduction.claims.numbers import Effort, Key, Row
 from ackclock.reproduction.claims.usual import between, mean, near, times
-from ackclock.reproduction.shown.figures import every_number
 from ackclock.runs import Case
 from ackclock_papers.transient import figures_1_and_2, setting
 from ackclock_papers.transient.figures_3_to_6 import alone

@@ -9,9 +9,9 @@ import polars as pl
 
 from ackclock.draw.figure import Group
 from ackclock.engine import Run
+from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import CaseKey, Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
-from ackclock.reproduction.shown import figures
 from ackclock.runs import Case
 from ackclock_papers.transient import measure
 from ackclock_papers.transient.setting import LossyFlow, ReferenceCase

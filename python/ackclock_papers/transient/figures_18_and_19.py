@@ -10,11 +10,11 @@ from ackclock import metrics
 from ackclock.draw.figure import Group
 from ackclock.engine import Run
 from ackclock.names import slug
+from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
 from ackclock.reproduction.claims.orders import plainly
 from ackclock.reproduction.claims.usual import mean, near, ratio
-from ackclock.reproduction.shown import figures
 from ackclock.runs import Case
 from ackclock_papers.transient import setting
 from ackclock_papers.transient.measure import extreme, rounds

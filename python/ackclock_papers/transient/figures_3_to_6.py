@@ -9,12 +9,12 @@ import numpy as np
 from ackclock.draw.figure import Group
 from ackclock.engine import build
 from ackclock.names import slug
+from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Claim, Simulated, Traces
 from ackclock.reproduction.claims.least import ALMOST, MUCH, MUCH_MORE
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers
 from ackclock.reproduction.claims.orders import ordered, plainly
 from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio
-from ackclock.reproduction.shown import figures
 from ackclock.runs import Case
 from ackclock_papers.transient import setting
 from ackclock_papers.transient.curves import STEADY

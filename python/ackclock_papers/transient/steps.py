@@ -11,12 +11,12 @@ import polars as pl
 from ackclock.draw.figure import Group
 from ackclock.engine import build
 from ackclock.models import transients
+from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Claim, Computed, Traces
 from ackclock.reproduction.claims.least import PLAIN, PLAINLY
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
 from ackclock.reproduction.claims.orders import ordered, plainly
 from ackclock.reproduction.claims.usual import mean, ratio, times
-from ackclock.reproduction.shown import figures
 from ackclock.runs import Case
 from ackclock_papers.transient import measure, setting
 from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol

@@ -68,13 +68,19 @@ class _Watched(dict[Key, Sequence[Row]]):
         return super().__getitem__(case)
 
 
+def _labelled(known: Mapping[Key, object], wanted: Key) -> Key:
+    """Return a key, or the one that has it as its label; one that is not there stays, for a KeyError."""
+    return wanted if wanted in known else next((key for key in known if str(key) == wanted), wanted)
+
+
 @dataclass(frozen=True)
 class Numbers:
     """The measured numbers, by case and run.
 
     `rows` has a row per run of each case, measured at `setting`. `bounds` is what is possible, by the name of
     a number, `POSITIVE` for those that are not there. `shared` is the most runs that `each` returns, so that
-    cases with different numbers of runs can be compared run by run; by default all.
+    cases with different numbers of runs can be compared run by run; by default all. A case or a number is
+    named by its key or, in text, by its label.
     """
 
     rows: Mapping[Key, Sequence[Row]]
@@ -97,7 +103,7 @@ class Numbers:
         return self._all(case, key)[: self.shared]
 
     def _all(self, case: Key, key: Key) -> list[float]:
-        values = [row[key] for row in self.rows[case]]
+        values = [row[_labelled(row, key)] for row in self.rows[_labelled(self.rows, case)]]
         return [value.value if isinstance(value, Estimate) else float(value) for value in values]
 
     def of(self, case: Key, key: Key) -> Estimate:
@@ -106,7 +112,8 @@ class Numbers:
         It is the mean with its 95 % interval over runs, or a single run's own estimate; nothing impossible is
         in it.
         """
-        rows = self.rows[case]
+        rows = self.rows[_labelled(self.rows, case)]
+        key = _labelled(rows[0], key)
         alone = len(rows) == 1 and isinstance(rows[0][key], Estimate)
         estimate: Estimate = rows[0][key] if alone else over_runs(self._all(case, key))
         return within(estimate, *self.bounds.get(str(key), POSITIVE))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ackclock.decision import Estimate, apart, chance_wrong, lies_in
 from ackclock.reproduction.claims.artefact import Claim, Former, Judged, Target
 from ackclock.reproduction.claims.numbers import Key, Numbers
+from ackclock.reproduction.claims.values import Mean, Named, Ratio
 
 
 def text(estimate: Estimate, unit: str = "") -> str:
@@ -193,23 +194,11 @@ def between(
     return _ranged(name, sentence, number, paper or f"{said} {unit}".strip(), why, target, unit)
 
 
-@dataclass(frozen=True)
-class Mean:
-    """The mean over runs of a number of a case."""
-
-    case: Key
-    key: Key
-
-    def __call__(self, numbers: Numbers) -> Estimate:
-        """Return the estimate."""
-        return numbers.of(self.case, self.key)
-
-
 def mean(case: Key, key: Key) -> Mean:
-    """Return the function that estimates the mean of a number of a case, as `Numbers.of` does."""
+    """Return the mean of a number of a case, as `Numbers.of` estimates it."""
     return Mean(case, key)
 
 
-def ratio(first: tuple[Key, Key], second: tuple[Key, Key]) -> Callable[[Numbers], Estimate]:
-    """Return the function that estimates the ratio of two numbers, as `Numbers.ratio` does."""
-    return lambda numbers: numbers.ratio(first, second)
+def ratio(first: Named, second: Named) -> Ratio:
+    """Return the ratio of two numbers, as `Numbers.ratio` estimates it."""
+    return Ratio(first, second)

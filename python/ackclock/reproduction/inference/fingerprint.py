@@ -12,7 +12,7 @@ from pathlib import Path
 from ackclock import engine
 from ackclock.reproduction import main_claims, ns2
 from ackclock.reproduction.claims.judge import Assignment
-from ackclock.reproduction.paper import PLANNED, PLANNED_QUICK
+from ackclock.reproduction.library import PLANNED, PLANNED_QUICK
 from ackclock.reproduction.shown import stated
 from ackclock.reproduction.trials import tried
 from ackclock.runs import sources

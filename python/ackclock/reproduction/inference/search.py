@@ -14,7 +14,8 @@ from ackclock.reproduction.claims.judge import Assignment, Judgement, judge
 from ackclock.reproduction.claims.numbers import QUICK
 from ackclock.reproduction.claims.usual import LEAST_CLOSENESS, closeness
 from ackclock.reproduction.inference.fingerprint import MEASURING, fingerprint
-from ackclock.reproduction.paper import CONDITIONS, Paper
+from ackclock.reproduction.library import CONDITIONS
+from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.trials.settings import Setting
 from ackclock.reproduction.trials.tried import ClaimKey, Outcome, Trial
 from ackclock.runs import Store
