@@ -113,8 +113,8 @@ def _reruns(directory: Path, names: list[str]) -> Iterator[str]:
             # Several runs of a scenario lie next to each other.
             group = path.parent.parent if path.parent.name.startswith("run-") else path.parent
             runs.setdefault(group.as_posix(), []).append((path.parent.as_posix(), summary["digest"]))
-        elif path.parent.name == PLAN and path.suffix == ".toml":
-            home = path.parent.parent
+        elif path.parent.name == f"{PLAN}{path.stem}" and path.suffix == ".toml":
+            home = path.parent.with_name(f"{EXPERIMENT}{path.stem}")
             # Its own controls are found from the folder of the plan.
             yield "again=$(mktemp -d)"
             yield f'(cd {shlex.quote(path.parent.as_posix())} && ackclock sweep {path.name} -o "$again")'

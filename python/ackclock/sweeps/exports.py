@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
 RUNS_PER_PART = 1000
 """Approximate number of runs in one file."""
-PLAN = "_plan"
-"""Directory of the sweep file, its scenario and the files that they need: what reads a folder with Arrow
-takes a name that begins so for none of the data."""
+PLAN = "_plan-"
+"""Prefix of the directory of the sweep file, its scenario and the files that they need. It is next to the
+dataset, because Polars reads every file in a folder, and begins so that Arrow, which may read all of them,
+takes it for none of the data."""
 EXPERIMENT = "experiment="
 """Prefix of the directory of an experiment: the dataset is partitioned by it."""
 
@@ -167,12 +168,16 @@ class Exports:
     def _write_plan(self) -> None:
         """Write all that the sweep needs to be made again elsewhere, in a folder of its own."""
         whole = carried.of(self.plan.scenario, self.plan.controls)
-        with storage.new_directory(self.dataset / PLAN, force=True, is_result=lambda _: True) as folder:
+        with storage.new_directory(self._plan_home, force=True, is_result=lambda _: True) as folder:
             text = json.dumps(whole.scenario.written(), indent=1) + "\n"
             storage.write(folder / SCENARIO, text.encode())
             storage.write_files(folder, whole.files)
             if self.plan.text:
                 storage.write(folder / f"{self.plan.name}.toml", self.plan.text.encode())
+
+    @property
+    def _plan_home(self) -> Path:
+        return self.dataset.with_name(f"{PLAN}{self.plan.name}")
 
     def _is_mine(self, parts: Sequence[ExportedPart]) -> bool:
         sign = self._store.note(_note(self.plan.name))

@@ -14,7 +14,7 @@ from ackclock.models import periods
 from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Claim, Computed, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.orders import was_plain
 from ackclock.reproduction.claims.usual import mean, near
 from ackclock_papers.africa.setting import AFRICA, HSTCP, RENO, SCALABLE, TcpVariant
 
@@ -121,7 +121,7 @@ FIGURE_1 = Computed(
             )
             for curve in (EARLY, LATE)
         ),
-        plainly(
+        was_plain(
             "order-at-83000-reno-africa-hstcp-scalable",
             "order at 83000: Reno, Africa, HSTCP, Scalable",
             [

@@ -13,7 +13,7 @@ from ackclock.names import slug
 from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
-from ackclock.reproduction.claims.orders import ordered, plainly
+from ackclock.reproduction.claims.orders import ordered, was_plain
 from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio, times
 from ackclock.reproduction.traces import window_trace
 from ackclock.runs import Case
@@ -138,7 +138,7 @@ def _losses(control: TcpVariant, expected: float, paper: str) -> Claim:
     return changed(claim, times("", "", mean(control, "losses"), expected, factor=3, why="one run"))
 
 
-LESS = plainly(
+LESS = was_plain(
     "africa-leaves-reno-more-than-hstcp",
     "Africa leaves Reno more than HSTCP",
     [("HSTCP's ratio", mean(HSTCP, "ratio")), ("Africa's", mean(AFRICA, "ratio"))],
@@ -254,7 +254,7 @@ FIGURE_4 = _next_to_reno(
     AFRICA,
     SLOW_ACCESS,
     FEWER,
-    plainly(
+    was_plain(
         "africa-total-utilisation-slightly-higher",
         "Africa's total utilisation is slightly higher",
         [(control, mean(control, "utilisation")) for control in (AFRICA, HSTCP)],
@@ -276,13 +276,13 @@ FIGURE_4 = _next_to_reno(
 )
 FIGURE_5 = _next_to_reno(
     5, "fairness, Africa next to Reno, all access links 1 Gbit/s", AFRICA, ACCESS, FEWER,
-    plainly("africa-leaves-reno-more-than-in-figure-4", "Africa leaves Reno more than in figure 4",
+    was_plain("africa-leaves-reno-more-than-in-figure-4", "Africa leaves Reno more than in figure 4",
             [(case, mean(case, "ratio")) for case in (FIGURE_4.name, AFRICA)],
             paper="'the ratio of TCP-Africa traffic to TCP-Reno traffic improves', 6:1 to 4:1"),
-    plainly("africa-fewer-congestion-events-than-hstcp", "Africa has fewer congestion events than HSTCP",
+    was_plain("africa-fewer-congestion-events-than-hstcp", "Africa has fewer congestion events than HSTCP",
             [(control, mean(control, "loss_events")) for control in (HSTCP, AFRICA)],
             paper="'the decreased number of congestion incidents'"),
-    plainly("africa-loses-fewer-packets-in-each-congestion-event",
+    was_plain("africa-loses-fewer-packets-in-each-congestion-event",
             "Africa loses fewer packets in each congestion event",
             [(control, ratio((control, "losses"), (control, "loss_events"))) for control in (HSTCP, AFRICA)],
             unit="packets", why="means of losses over those of loss events",

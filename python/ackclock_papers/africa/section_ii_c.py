@@ -14,7 +14,7 @@ from ackclock.models import laws, responses
 from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Claim, Computed, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.orders import was_plain
 from ackclock.reproduction.claims.usual import between, mean, near
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _most_aggressive(window: int) -> Claim:
         estimates = [numbers.of(FORMULAS, f"growth of {name} at {window}") for name in rivals]
         return max(estimates, key=lambda estimate: estimate.value)
 
-    return plainly(
+    return was_plain(
         slug("stcp-most-aggressive-at", window, "packets"),
         f"STCP is the most aggressive at {window} packets",
         [("STCP", _of(f"growth of STCP at {window}")), ("HSTCP and BIC-TCP at most", largest)],

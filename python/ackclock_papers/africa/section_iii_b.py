@@ -13,7 +13,7 @@ from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Probe, Simulated
 from ackclock.reproduction.claims.figures import every_number
 from ackclock.reproduction.claims.numbers import Effort, Key, Row
-from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.orders import was_plain
 from ackclock.reproduction.claims.usual import between, mean, near, ratio
 from ackclock.runs import Case
 from ackclock_papers.africa.figures_2_to_6 import FIGURE_4, LEFT_OUT_S
@@ -127,7 +127,7 @@ SECTION_3_B = Simulated(
                   mean(RttRatio(multiple), "faster"), 0.5, 1, paper="'the first to switch'",
                   why="of the time in which only one flow is slow, more than half")
           for multiple in UNEQUAL),
-        *(plainly(slug("short-flow-slow-more-time", multiple),
+        *(was_plain(slug("short-flow-slow-more-time", multiple),
                   f"the short flow is slow more of the time than the long one (RTT ratio {multiple})",
                   [(key, mean(RttRatio(multiple), key)) for key in ("short", "long")],
                   why="shares of the time after 30 s",

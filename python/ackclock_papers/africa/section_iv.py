@@ -14,7 +14,7 @@ from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Probe, Simulated
 from ackclock.reproduction.claims.figures import every_number
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
-from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.orders import was_plain
 from ackclock.reproduction.claims.usual import between, mean, near
 from ackclock.runs import Case
 from ackclock_papers.africa.figure_7 import COME_S, FIGURE_7
@@ -244,7 +244,7 @@ SECTION_4 = Simulated(
              "FAST alone loses nothing in steady state", mean(FAST_ALONE, "drops"), 0, within=0,
              unit="packets", why="in the second half of a minute, datagrams included",
              paper="'without causing packet drops'"),
-        plainly("fast-alone-less-queue-than-hstcp", "FAST alone has a shorter queue than HSTCP",
+        was_plain("fast-alone-less-queue-than-hstcp", "FAST alone has a shorter queue than HSTCP",
                 [(case, mean(case, "queue")) for case in (HSTCP_ALONE, FAST_ALONE)], unit="packets",
                 why="mean queues", paper="'unlikely to cause significant queuing delay'"),
         between("fast-alone-converges-quickly",
@@ -260,16 +260,16 @@ SECTION_4 = Simulated(
              within=0.1, paper="'an estimate of the number of packets'",
              why="estimates over queues, of which the datagrams have 3 % and the packet in "
              "transmission some more"),
-        *(plainly(slug("africa-loses-less-than-hstcp-with", alpha),
+        *(was_plain(slug("africa-loses-less-than-hstcp-with", alpha),
                   f"Africa loses less than HSTCP with {alpha}",
                   [("HSTCP", mean(FIGURE_6.name, "losses")), (str(alpha), mean(alpha, "losses"))],
                   unit="packets", paper="'can never make it behave in a dangerous manner'")
           for alpha in ALPHAS),
-        plainly("without-overhead-there-phase-effects", "without the overhead there are phase effects",
+        was_plain("without-overhead-there-phase-effects", "without the overhead there are phase effects",
                 [("without", _spread(overhead=False)), ("with", _spread(overhead=True))],
                 why="largest over least ratio of figure 5 as the round trip of Africa grows by up "
                 "to 0.9 ms", paper="'necessary to ... mitigate the presence of phase effects'"),
-        plainly("figure-4-reno-loses-more-at-access-link",
+        was_plain("figure-4-reno-loses-more-at-access-link",
                 "figure 4: Reno loses more at its access link than at the bottleneck",
                 [(queue, mean(ACCESS_QUEUE, queue)) for queue in ("access", "shared")], unit="packets",
                 paper="'lost more packets at its access link'"),
@@ -289,7 +289,7 @@ SECTION_4 = Simulated(
                                                                     BEFORE_LOSSES[1]),
                 0.5, 1, why="as in figure 4",
                 paper="'much more conservative ... in networks that are being sufficiently used'"),
-        *(plainly(slug("stcp-more-rtt-bias-than-hstcp", case.times),
+        *(was_plain(slug("stcp-more-rtt-bias-than-hstcp", case.times),
                   f"STCP has more RTT bias than HSTCP (RTT ratio {case.times})",
                   [("STCP", mean(case, "ratio")), ("HSTCP", mean(RttRatio(case.times), "ratio"))],
                   paper="'slightly improved RTT bias performance'") for case in STCP),

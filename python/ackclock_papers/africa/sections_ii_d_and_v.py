@@ -15,7 +15,7 @@ from ackclock.models import laws
 from ackclock.reproduction.claims.artefact import Probe, Simulated
 from ackclock.reproduction.claims.figures import every_number
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import ordered, plainly
+from ackclock.reproduction.claims.orders import ordered, was_plain
 from ackclock.reproduction.claims.usual import between, mean, near
 from ackclock.runs import Case
 
@@ -182,14 +182,14 @@ SECTION_2_D = Simulated(
             paper="'they will share the same rate'",
             why="windows when the link is first full; a sample is two round trips of a hundred",
         ),
-        plainly(
+        was_plain(
             "then-vegas-decreases-window",
             "Vegas decreases its window once the link is full",
             _of(TOGETHER, TOGETHER_NUMBERS[1], TOGETHER_NUMBERS[2]),
             unit="packets",
             paper="'will actually decrease its window'",
         ),
-        plainly(
+        was_plain(
             "and-reno-increases-own-until-loses",
             "Reno increases its window until it loses",
             _of(TOGETHER, TOGETHER_NUMBERS[4], TOGETHER_NUMBERS[3]),
@@ -217,7 +217,7 @@ SECTION_2_D = Simulated(
             "by which Vegas grows",
             paper="'least aggressive when sending at or near the capacity'",
         ),
-        plainly(
+        was_plain(
             "packets-dropped-per-congestion-event-go-with-increase",
             "packets dropped per congestion event grow with the increase",
             [(_drops_of(increase), mean(_drops_of(increase), "drops per event")) for increase in INCREASES],
@@ -328,7 +328,7 @@ SECTION_5 = Simulated(
         near("without-buffer-acts-like-hstcp",
              "without a buffer Africa acts like HSTCP", _window_ratio, 1, within=0.01,
              paper="'acting like a normal STCP or HSTCP sender'", why="mean windows"),
-        plainly("congestion-on-reverse-path-makes-slow", "congestion on the reverse path makes Africa slow",
+        was_plain("congestion-on-reverse-path-makes-slow", "congestion on the reverse path makes Africa slow",
                 [(name, mean(name, "slow below capacity")) for name in (REVERSE, CLEAN)],
                 why="share of the time with a link that is not full",
                 paper="'falling back to more Reno-like behavior'", absolute=True),

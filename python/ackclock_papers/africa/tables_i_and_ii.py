@@ -12,7 +12,7 @@ from ackclock.metrics import Estimate, over_runs
 from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers
-from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.orders import was_plain
 from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio, times
 from ackclock.runs import Case
 from ackclock_papers.africa.figures_2_to_6 import LENGTH_S, PairNumbers, measure_pair
@@ -172,7 +172,7 @@ TABLE_1 = _table(
         why="HSTCP's over Africa's; 'serious' and 'excellent' are more than a factor of five",
     ),
     *(
-        plainly(
+        was_plain(
             slug("packets-lost", direction, "from-rtt-ratio", low, "to", high),
             f"packets lost {direction} from RTT ratio {low} to {high}",
             [(str(RttRatio(rtt_ratio)), mean(RttRatio(rtt_ratio), "losses")) for rtt_ratio in order],

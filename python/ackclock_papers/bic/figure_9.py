@@ -16,7 +16,7 @@ from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims.figures import bar_chart
 from ackclock.reproduction.claims.least import MUCH, MUCH_MORE
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import ordered, plainly
+from ackclock.reproduction.claims.orders import ordered, was_plain
 from ackclock.reproduction.claims.usual import between, changed, mean, near, times
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import (
@@ -185,12 +185,12 @@ FIGURE_9 = Simulated(
                mean(Link(name, GIGABIT_MBPS, red=True), "utilisation"), value, within=0.02,
                absolute=True, why="'about'")
           for name, value in (("AIMD", 0.99), ("BI-TCP", 0.99), ("HSTCP", 0.96), ("STCP", 0.96))),
-        plainly("red-aimd-and-bi-tcp-use-more-than-hstcp",
+        was_plain("red-aimd-and-bi-tcp-use-more-than-hstcp",
                 "RED: AIMD and BI-TCP use more than HSTCP and STCP",
                 [("AIMD and BI-TCP", _share(SMALLER_CUT, GIGABIT_MBPS, "utilisation", red=True)),
                  ("HSTCP and STCP", _share(LARGER_CUT, GIGABIT_MBPS, "utilisation", red=True))],
                 paper="99 % against 96 %"),
-        plainly("2.5-gbit-s-droptail-uses-more-than-red", "2.5 Gbit/s: droptail uses more than RED",
+        was_plain("2.5-gbit-s-droptail-uses-more-than-red", "2.5 Gbit/s: droptail uses more than RED",
                 [(queue, _share(tuple(CONTROLS), GIGABIT_MBPS, "utilisation", red=red))
                  for queue, red in (("droptail", False), ("RED", True))],
                 why="means of the controls", paper="'consumes more bandwidth'"),
@@ -222,7 +222,7 @@ FIGURE_9 = Simulated(
               "20 Mbit/s: TCP has about as much next to HSTCP as next to STCP",
               _over(_share(("HSTCP",), 20, *TCP_KINDS), _share(("STCP",), 20, *TCP_KINDS)), 1.0,
               factor=1.1, why="'approximately the same'", paper="approximately the same"),
-        plainly("20-mbit-s-tcp-less-beside-bi-tcp", "20 Mbit/s: TCP has less next to BI-TCP",
+        was_plain("20-mbit-s-tcp-less-beside-bi-tcp", "20 Mbit/s: TCP has less next to BI-TCP",
                 [("next to HSTCP and STCP", _share(LARGER_CUT, 20, *TCP_KINDS)),
                  ("next to BI-TCP", _share(("BI-TCP",), 20, *TCP_KINDS))],
                 paper="slightly less"),
@@ -239,7 +239,7 @@ FIGURE_9 = Simulated(
              _difference(_share(("STCP",), 100, "utilisation"),
                          _share(("BI-TCP",), 100, "utilisation")), 0.0, within=0.03, absolute=True,
              why="share of the link; a difference that could be seen in a bar chart", paper="on par"),
-        plainly("100-mbit-s-hstcp-which-cuts-more-leaves-more",
+        was_plain("100-mbit-s-hstcp-which-cuts-more-leaves-more",
                 "100 Mbit/s: HSTCP, which cuts more, leaves more unused than BI-TCP",
                 [(name, _share((name,), 100, "unused")) for name in ("HSTCP", "BI-TCP")],
                 unit="of the link", paper="HSTCP still has a higher beta"),
@@ -255,7 +255,7 @@ FIGURE_9 = Simulated(
                 why=f"means of the controls; {MUCH_MORE}",
                 paper="substantially reduce"),
         changed(
-            plainly("2.5-gbit-s-stcp-most-aggressive-then-hstcp-then",
+            was_plain("2.5-gbit-s-stcp-most-aggressive-then-hstcp-then",
                     "2.5 Gbit/s: STCP is most aggressive, then HSTCP, then BI-TCP",
                     [(f"next to {name}", _share((name,), GIGABIT_MBPS, *TCP_KINDS))
                      for name in ("BI-TCP", "HSTCP", "STCP")], unit="of the link",

@@ -18,7 +18,7 @@ from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims.least import MUCH, MUCH_MORE
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import ordered, plainly
+from ackclock.reproduction.claims.orders import ordered, was_plain
 from ackclock.reproduction.claims.usual import between, changed, mean
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import CONTROLS, GIGABIT_MBPS, case
@@ -132,7 +132,7 @@ FIGURE_10 = Simulated(
                     why="at the longest scale; shorter scales are less fair", paper="always below 0.8"),
             between("", "", _at_longest("STCP", 150), 0, 0.8, why="at 150 s, or the longest below it"),
         ),
-        plainly("hstcp-lies-between", "HSTCP lies between BI-TCP and STCP",
+        was_plain("hstcp-lies-between", "HSTCP lies between BI-TCP and STCP",
                 [("BI-TCP", mean("BI-TCP", Scale(25))), ("HSTCP", mean("HSTCP", Scale(25))),
                  ("STCP", mean("STCP", Scale(25)))], paper="between"),
     ),

@@ -15,7 +15,7 @@ from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Probe, Simulated
 from ackclock.reproduction.claims.least import MUCH, MUCH_MORE
 from ackclock.reproduction.claims.numbers import Effort, Row
-from ackclock.reproduction.claims.orders import ordered, plainly
+from ackclock.reproduction.claims.orders import ordered, was_plain
 from ackclock.reproduction.claims.usual import between, changed, mean, near, times
 from ackclock.reproduction.traces import window_trace
 from ackclock.runs import Case
@@ -162,7 +162,7 @@ FIGURE_3 = Simulated(
             paper="down to almost zero",
         ),
         changed(
-            plainly(
+            was_plain(
                 "equal-ones-converge",
                 "flows of equal RTT converge",
                 [

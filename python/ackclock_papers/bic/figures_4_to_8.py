@@ -19,7 +19,7 @@ from ackclock.names import slug
 from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Computed, Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
-from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.orders import was_plain
 from ackclock.reproduction.claims.usual import between, changed, holds, mean, near, ratio, times
 from ackclock.reproduction.traces import window_trace
 from ackclock.runs import Case
@@ -133,7 +133,7 @@ FIGURE_4 = Computed(
             why="Reno as 1.2/sqrt(p)",
             unit="packets",
         ),
-        plainly(
+        was_plain(
             "order-at-1e-7-scalable-hstcp-aimd-reno",
             "order at 1e-7: Scalable, HSTCP, AIMD, Reno",
             [(name, mean(name, LossRate(1e-7))) for name in ("Scalable", "HSTCP", AIMD, "Reno")],
@@ -267,7 +267,7 @@ FIGURE_6 = Computed(
     draw=_draw(1e-8, 1e-1),
     headline=True,
     claims=(
-        plainly(
+        was_plain(
             "larger-s-max-gives-more-at-1e-8",
             "a larger S_max gives a higher rate at 1e-8",
             [(str(limit), mean(limit, LossRate(1e-8))) for limit in reversed(S_MAX)],
@@ -294,7 +294,7 @@ FIGURE_7 = Computed(
     numbers=_numbers(S_MIN),
     draw=_draw(1e-8, 1e-1),
     claims=(
-        plainly(
+        was_plain(
             "larger-s-min-gives-more-at-1e-4",
             "a larger S_min gives a higher rate at 1e-4",
             [(str(limit), mean(limit, LossRate(1e-4))) for limit in S_MIN],
@@ -359,11 +359,11 @@ FIGURE_8 = Computed(
               "at high loss rates BI-TCP is as friendly to TCP as STCP", ratio(
             ("BI-TCP", LossRate(1e-3)), ("Scalable", LossRate(1e-3))), 1.0, factor=1.25,
               why="rates at 1e-3", paper="'comparable to STCP'"),
-        plainly("at-high-loss-rates-bi-tcp-less-friendly",
+        was_plain("at-high-loss-rates-bi-tcp-less-friendly",
                 "at high loss rates BI-TCP is less friendly to TCP than HSTCP",
                 [(name, mean(name, LossRate(1e-3))) for name in ("BI-TCP", "HSTCP")],
                 why="the rates at 1e-3", unit="packets per RTT", paper="'less TCP friendly'"),
-        plainly("at-1e-8-bi-tcp-lies-below-hstcp", "at 1e-8 BI-TCP lies below HSTCP and Scalable",
+        was_plain("at-1e-8-bi-tcp-lies-below-hstcp", "at 1e-8 BI-TCP lies below HSTCP and Scalable",
                 [(name, mean(name, LossRate(1e-8))) for name in ("Scalable", "HSTCP", "BI-TCP")],
                 unit="packets per RTT"),
         *(near(slug("r-at", at), f"R at {at}", mean("BI-TCP", at), value, within=0.001,

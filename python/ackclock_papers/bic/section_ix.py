@@ -12,7 +12,7 @@ from ackclock.models import convergence, fluid, laws, unfairness
 from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Computed, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.orders import was_plain
 from ackclock.reproduction.claims.usual import between, changed, mean, near
 
 TEXT = "text"
@@ -130,7 +130,7 @@ SECTION_IX = Computed(
     },
     draw=_draw, headline=True,
     claims=(
-        plainly("synchronised-loss-prolongs-convergence", "synchronised loss prolongs convergence",
+        was_plain("synchronised-loss-prolongs-convergence", "synchronised loss prolongs convergence",
                 [(order, _of(f"HSTCP, {order}")) for order in ("together", "one by one")],
                 unit="round trips", why="time until two HSTCP flows from 2 to 1 are within a tenth, "
                 "means of 10 events in which both lose and of 20 in which one does",
@@ -143,16 +143,16 @@ SECTION_IX = Computed(
                     paper="'converges to a fair share', in a time that 'can be very long'"),
             near("", "", _of("last ratio"), 1, within=0.1, why="after as many loss events"),
         ),
-        plainly("fast-convergence-makes-faster", "fast convergence makes binary search converge faster",
+        was_plain("fast-convergence-makes-faster", "fast convergence makes binary search converge faster",
                 [(variant, _of(f"fair, {variant}")) for variant in ("plain", "fast convergence")],
                 unit="round trips", why="time until two flows from 2 to 1 are within a tenth",
                 paper="'converge faster than pure binary increase'"),
-        plainly("unfairness-grows-with-bandwidth-up-to-beta-w-2",
+        was_plain("unfairness-grows-with-bandwidth-up-to-beta-w-2",
                 "the unfairness grows with the bandwidth up to beta W = 2 S_max",
                 [(f"{t:g} s", _of(f"search, {t:g} s")) for t in reversed(SHORT_S)],
                 why="ratio of the windows by the approximation for small windows, longer epochs "
                 "first", paper="'first exponentially increases'"),
-        plainly("unfairness-falls-with-bandwidth-from-there-on",
+        was_plain("unfairness-falls-with-bandwidth-from-there-on",
                 "the unfairness falls with the bandwidth above beta W = 2 S_max",
                 [(f"{t:g} s", _of(f"additive, {t:g} s")) for t in LONG_S],
                 why="ratio of the windows by the approximation for large windows, shorter epochs "
@@ -170,7 +170,7 @@ SECTION_IX = Computed(
             near("", "", _of(f"used, {name}"), value, within=0.01, absolute=True,
                  why="mean window over the largest, 10 000 packets, without a buffer, by the law of growth"),
           ) for name, value in PRINTED.items()),
-        plainly("less-aggressive-protocol-takes-longer-to-use-free-bandwidth",
+        was_plain("less-aggressive-protocol-takes-longer-to-use-free-bandwidth",
                 "a less aggressive protocol takes longer to use free bandwidth",
                 [(name, _of(f"to fill, {name}")) for name in FILLING], unit="round trips",
                 why="from a window of 10 to one of 100 Gbit/s, the lowest slope of the response "

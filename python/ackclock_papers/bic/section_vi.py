@@ -15,7 +15,7 @@ from ackclock.models import laws, responses
 from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Computed, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.orders import was_plain
 from ackclock.reproduction.claims.usual import between, mean, near, times
 from ackclock_papers.bic.figures_4_to_8 import AIMD, PROTOCOLS
 
@@ -160,7 +160,7 @@ SECTION_VI = Computed(
                 "BI-TCP's TCP fairness is bounded at all windows", _of("most over TCP"), 1, 13,
                 why="its largest rate over TCP's: by (1.4) it tends to "
                 "sqrt(S_max/2 (2 - beta)/beta)/sqrt(3/2), 12.65", paper="bounded"),
-        plainly("slope-bi-tcp-curve-falls-window-grows",
+        was_plain("slope-bi-tcp-curve-falls-window-grows",
                 "the slope of BI-TCP's curve falls as the window grows",
                 [(key, _of(key)) for key in AT], paper="'d' from 1 to 1/2"),
         near("slope-begins-near-1",
@@ -169,21 +169,21 @@ SECTION_VI = Computed(
         near("slope-ends-at-1-2",
              "the slope of BI-TCP's curve ends at 1/2", _of("slope at 1e-07"), 0.5, within=0.02,
              absolute=True, why="between 1e-8 and 1e-7"),
-        plainly("larger-s-max-makes-area-with-slope-above-tcp",
+        was_plain("larger-s-max-makes-area-with-slope-above-tcp",
                 "a larger S_max makes the area with a slope above TCP's larger",
                 [(f"S_max {limit:g}", _of(f"leaves, S_max {limit:g}")) for limit in LIMITS["S_max"]],
                 why="the loss rate below which the slope is less than 0.55", paper="as drawn"),
-        plainly("smaller-s-min-moves-crossing-with-tcp-to-lower",
+        was_plain("smaller-s-min-moves-crossing-with-tcp-to-lower",
                 "a smaller S_min moves the crossing with TCP to lower loss",
                 [(f"S_min {limit:g}", _of(f"meets TCP, S_min {limit:g}")) for limit in LIMITS["S_min"]],
                 why="BI-TCP's own curve and TCP's; with S_min 1 they do not meet",
                 paper="as drawn"),
-        plainly("smaller-s-min-makes-slope-before-linear-part-steeper",
+        was_plain("smaller-s-min-makes-slope-before-linear-part-steeper",
                 "a smaller S_min makes the slope before the linear part steeper",
                 [(f"S_min {limit:g}", _of(f"steepest, S_min {limit:g}"))
                  for limit in reversed(LIMITS["S_min"])],
                 why="the largest slope of the curve", paper="as drawn"),
-        plainly("smaller-beta-gives-more",
+        was_plain("smaller-beta-gives-more",
                 "a smaller beta gives a higher rate", [(key, _of(key)) for key in ("beta 0.125",
                                                                           "beta 0.25")],
                 why="rates at 1e-7", unit="packets per RTT", paper="'increases the sending rate'"),
@@ -192,7 +192,7 @@ SECTION_VI = Computed(
                 _of("gain of beta"), 0, 1.2,
                 why="gain of half of beta at 1e-7, where twice S_max gains 1.39",
                 paper="'much less impact'"),
-        plainly("small-window-nearly-pure-binary-search", "a small window is nearly pure binary search",
+        was_plain("small-window-nearly-pure-binary-search", "a small window is nearly pure binary search",
                 [(f"{window} packets", _of(f"binary at {window}")) for window in WINDOWS[1:]],
                 why="share of an epoch's round trips that grow by less than S_max, falling",
                 paper="'almost pure binary search'", absolute=True),

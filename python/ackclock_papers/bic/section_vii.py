@@ -10,7 +10,7 @@ from ackclock.engine import Run, number
 from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.orders import was_plain
 from ackclock.reproduction.claims.usual import between, mean, ratio, times
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import CONTROLS, GIGABIT_MBPS
@@ -125,7 +125,7 @@ SECTION_VII = Simulated(
                 f"{key.flows.ratio})", mean(key, "windows"), key.flows.ratio, factor=1.5,
                 why="'close'", paper=f"close to {key.flows.ratio}")
           for key in WITH_RED),
-        *(plainly(slug(name, "less-rtt-unfair-at-100-mbit", multiple),
+        *(was_plain(slug(name, "less-rtt-unfair-at-100-mbit", multiple),
                   f"{name} is less RTT-unfair at 100 Mbit/s than at 2.5 Gbit/s (ratio {multiple})",
                   [(f"{rate_mbps:g} Mbit/s", mean(_pair(name, multiple, rate_mbps), "ratio"))
                    for rate_mbps in (GIGABIT_MBPS, MEGABIT_MBPS)],
@@ -139,7 +139,7 @@ SECTION_VII = Simulated(
                   why="ratio of the throughput ratios, less than twice; the paper has 1.4 and 0.95",
                   paper="'does not deteriorate much'")
           for multiple in (3, 6)),
-        plainly("bi-tcp-more-rtt-unfair-around-small-windows-ratio",
+        was_plain("bi-tcp-more-rtt-unfair-around-small-windows-ratio",
                 "BI-TCP is more RTT-unfair around small windows (ratio 3)",
                 [(f"{rate_mbps:g} Mbit/s", mean(_pair("BI-TCP", 3, rate_mbps), "ratio"))
                  for rate_mbps in (MEGABIT_MBPS, GIGABIT_MBPS)],

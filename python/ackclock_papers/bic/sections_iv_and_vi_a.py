@@ -19,7 +19,7 @@ from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated
 from ackclock.reproduction.claims.figures import every_number
 from ackclock.reproduction.claims.least import MUCH, MUCH_MORE
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
-from ackclock.reproduction.claims.orders import ordered, plainly
+from ackclock.reproduction.claims.orders import ordered, was_plain
 from ackclock.reproduction.claims.usual import mean, near, ratio, times
 from ackclock.runs import Case
 from ackclock_papers.bic.figures_2_and_3 import DROPTAIL, FIGURE_2
@@ -87,7 +87,7 @@ def _measure_alone(run: Run) -> Row:
 
 
 def _fewer(rival: LoneControl, name: str) -> Claim:
-    return plainly(
+    return was_plain(
         slug("binary-search-loses-less-than", name),
         f"binary search loses less than {name}",
         [(name, mean(rival, "drops")), ("BI-TCP", mean(BIC, "drops"))],
@@ -256,7 +256,7 @@ SECTION_IV = Simulated(
     draw=every_number,
     claims=(
         *(
-            plainly(
+            was_plain(
                 slug("simulated-unfairness-less-than-predicted", pair),
                 f"the simulated unfairness is less than predicted: {pair}",
                 [("by the analysis", _by_analysis(pair)), ("simulated", mean(pair, "ratio"))],
@@ -276,7 +276,7 @@ SECTION_IV = Simulated(
             paper="'the occurrence of synchronized loss is substantially low'",
         ),
         *(
-            plainly(
+            was_plain(
                 slug("losses-less-synchronised-at-100-mbit", name),
                 f"losses are less synchronised at 100 Mbit/s: {name}",
                 [
@@ -289,7 +289,7 @@ SECTION_IV = Simulated(
             )
             for name in EQUAL_RTT
         ),
-        plainly(
+        was_plain(
             "high-speed-flows-take-forward-bandwidth-from-background",
             "high-speed flows take the forward bandwidth from the background",
             [(str(key), mean(key, "forward")) for key in (BACKGROUND, DROPTAIL)],

@@ -17,7 +17,7 @@ from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Trace
 from ackclock.reproduction.claims.figures import curve_chart
 from ackclock.reproduction.claims.least import MUCH, MUCH_MORE
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
-from ackclock.reproduction.claims.orders import ordered, plainly
+from ackclock.reproduction.claims.orders import ordered, was_plain
 from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio
 from ackclock.runs import Case
 from ackclock_papers.fit.setting import flow, goodputs, scenario
@@ -38,7 +38,7 @@ def _above(where: str, cases: Mapping[str, Key]) -> tuple[Claim, Claim]:
     every = {variant: case for variant, case in cases.items() if variant != "FIT"}
     return (
         changed(
-            plainly(
+            was_plain(
                 slug("fit-above-other-tcps-at", where),
                 f"FIT is above the other TCPs at {where}",
                 [own, ("the best of them", _best(rivals))],
@@ -53,7 +53,7 @@ def _above(where: str, cases: Mapping[str, Key]) -> tuple[Claim, Claim]:
                 margin=0.0,
             ),
         ),
-        plainly(
+        was_plain(
             slug("fit-above-fast-at", where),
             f"FIT is above FAST at {where}",
             [own, fast],

@@ -14,7 +14,7 @@ from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims.figures import bar_chart
 from ackclock.reproduction.claims.least import MUCH, MUCH_MORE
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import ordered, plainly
+from ackclock.reproduction.claims.orders import ordered, was_plain
 from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio
 from ackclock.runs import Case
 from ackclock_papers.fit.setting import PathNumbers, flow, goodputs, scenario
@@ -105,7 +105,7 @@ FIGURE_6 = Simulated(
                   f"(b) under 40 % is used with {name}", mean(AmongRenos("b", name), "used"), 0,
                   0.4, why="as printed", paper="less than 40 %")
           for name in SHARING),
-        plainly("b-fit-takes-what-reno-leaves", "(b) FIT takes what Reno leaves",
+        was_plain("b-fit-takes-what-reno-leaves", "(b) FIT takes what Reno leaves",
                 [(name, mean(AmongRenos("b", name), "share")) for name in ("FIT", "Reno")],
                 unit="of the link", paper="picks up capacity"),
         between("b-each-reno-beside-fit-keeps-5-to-10", "(b) each Reno next to FIT keeps 5 to 10 %",

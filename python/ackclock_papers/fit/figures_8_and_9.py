@@ -13,7 +13,7 @@ from ackclock.names import slug
 from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers
-from ackclock.reproduction.claims.orders import ordered, plainly
+from ackclock.reproduction.claims.orders import ordered, was_plain
 from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio
 from ackclock.runs import Case
 from ackclock_papers.fit.places import IN_TABLE_5, PLACES, cases, probe
@@ -47,7 +47,7 @@ def _highest(name: str, allowed: float = 0.0) -> Claim:
     ]
     said = slug(name, "fit", rank), f"{name}: FIT is {rank}", pair
     if not allowed:
-        return plainly(*said, unit="Mbit/s", paper="highest")
+        return was_plain(*said, unit="Mbit/s", paper="highest")
     why = "where several variants fill the simulated path, none is visibly ahead"
     claim = ordered(*said, margin=-allowed, why=why, unit="Mbit/s", paper="highest")
     return changed(claim, ordered("", "", pair, margin=0.0, why="highest", unit="Mbit/s"))

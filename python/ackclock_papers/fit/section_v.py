@@ -13,7 +13,7 @@ from ackclock.models import fit, responses, unfairness
 from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Computed, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.orders import was_plain
 from ackclock.reproduction.claims.usual import between, holds, mean, near, ratio
 from ackclock_papers.fit.tables_i_and_ii import BOUNDS, D_S, LOSS
 
@@ -98,7 +98,7 @@ SECTION_5 = Computed(
              ratio((TEXT, "FIT, longer"), (TEXT, "FIT, long")), 0.1, within=0.01,
              paper="'q tends to infinity ... we get T tends to 0 and therefore M tends to 0'",
              why="ten times the queueing delay leaves a tenth of the throughput; D is next to nothing"),
-        plainly("in-theory-fit-can-more-than-all-variants",
+        was_plain("in-theory-fit-can-more-than-all-variants",
                 "in theory FIT can have more than all variants with an upper bound",
                 [("FIT", mean(TEXT, "FIT, short")), ("the largest bound",
                                                      mean(TEXT, "largest bound"))],

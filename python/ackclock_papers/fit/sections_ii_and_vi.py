@@ -14,7 +14,7 @@ from ackclock.reproduction.claims.artefact import Probe, Simulated
 from ackclock.reproduction.claims.figures import every_number
 from ackclock.reproduction.claims.least import FULL
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
-from ackclock.reproduction.claims.orders import ordered, plainly
+from ackclock.reproduction.claims.orders import ordered, was_plain
 from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio
 from ackclock.runs import Case
 from ackclock_papers.fit import figures_1_to_3, figures_6_and_7, tables_iv_and_v
@@ -83,7 +83,7 @@ SECTION_2 = Simulated(
     draw=every_number,
     headline=True,
     claims=(
-        plainly(
+        was_plain(
             "figure-1-b-degradation-grows-with-n",
             "figure 1(b): degradation grows with N",
             [(str(key), _degradation(key)) for key in reversed(figures_1_to_3.SESSIONS)],
@@ -91,14 +91,14 @@ SECTION_2 = Simulated(
             paper="'more and more severe'",
             absolute=True,
         ),
-        plainly(
+        was_plain(
             "adapted-n-uses-link-more-than-one-session",
             "an adapted N uses the link more than one session does",
             [(label, mean(key, "utilisation")) for label, key in (("FIT", FIT_1), ("N = 1", ONE))],
             why="utilisation next to one Reno flow",
             paper="'can be more utilized'",
         ),
-        plainly(
+        was_plain(
             "adapted-n-keeps-queueing-delay-acceptable",
             "an adapted N keeps the queueing delay acceptable",
             [

@@ -10,7 +10,7 @@ from ackclock.engine import Run
 from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.orders import was_plain
 from ackclock.reproduction.claims.usual import mean, near, ratio, times
 from ackclock.runs import Case
 from ackclock_papers.fit.figures_6_and_7 import EACH
@@ -104,7 +104,7 @@ TABLE_3 = Simulated(
             for ms, value in zip(LONG_MS, values, strict=True)
         ),
         *(
-            plainly(
+            was_plain(
                 slug("at-1-8-fit-fairer-than", rival),
                 f"at 1/8 FIT is fairer than {rival}",
                 [(name, mean(ShortAndLong(name, 400), "ratio")) for name in (rival, "FIT")],

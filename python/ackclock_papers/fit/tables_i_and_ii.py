@@ -12,7 +12,7 @@ from ackclock.models import fit, responses, unfairness
 from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Computed, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.orders import was_plain
 from ackclock.reproduction.claims.usual import between, mean, near, ratio
 from ackclock_papers.fit.figures_1_to_3 import THREE, cases_of_period, probe_of_period
 
@@ -155,7 +155,7 @@ TABLE_2 = Computed(
             )
             for name in ("Reno", "CTCP", "Veno", "Westwood")
         ),
-        plainly(
+        was_plain(
             "rtt-unfairness-ctcp-above-reno-above-fit",
             "RTT unfairness: CTCP above Reno above FIT",
             [(name, mean(name, "eta")) for name in ("CTCP", "Reno", "FIT")],

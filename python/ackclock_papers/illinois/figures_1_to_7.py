@@ -14,7 +14,7 @@ from ackclock.names import slug
 from ackclock.predictions.matrix import study
 from ackclock.reproduction.claims.artefact import Claim, Computed, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.orders import was_plain
 from ackclock.reproduction.claims.usual import between, holds, mean, near
 
 SEEDS = 5
@@ -212,14 +212,14 @@ def _claims(level: str) -> tuple[Claim, ...]:
     else:
         wider = LEVELS[: LEVELS.index(level) + 1][::-1]
         claims.append(
-            plainly(
+            was_plain(
                 "range-x-x-wider-than-with-lighter-congestion",
                 "the range of x/x* is wider than with lighter congestion",
                 [(name, mean(name, "range")) for name in wider],
             )
         )
         claims.append(
-            plainly(
+            was_plain(
                 "mu-grows-with-congestion",
                 "mu grows with congestion",
                 [(name, mean(name, "mu")) for name in wider],

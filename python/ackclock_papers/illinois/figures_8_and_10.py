@@ -17,7 +17,7 @@ from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims.least import PLAIN, PLAINLY
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
-from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.orders import was_plain
 from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio
 from ackclock.reproduction.traces import window_trace
 from ackclock.reproduction.trials.settings import Setting
@@ -191,7 +191,7 @@ FIGURE_8 = Simulated(
     claims=(
         *(claim for case in (HALF, MILD) for claim in _concave(case)),
         *(
-            plainly(
+            was_plain(
                 slug(case, "larger-mean-window-than-reno"),
                 f"{case}: a larger mean window than Reno's",
                 [(curve.control, mean(curve, "mean_window")) for curve in (case, RENO)],
@@ -224,7 +224,7 @@ FIGURE_8 = Simulated(
             for case in (HALF, MILD)
         ),
         *(
-            plainly(
+            was_plain(
                 slug(case, "stays-at-full-utilisation-for-longer"),
                 f"{case}: stays at full utilisation for longer than Reno",
                 [(curve.control, mean(curve, "full_share")) for curve in (case, RENO)],
@@ -243,7 +243,7 @@ FIGURE_8 = Simulated(
             why=HOW, paper="concave-convex",
         ),
         _convex(BIC, "concave-convex"),
-        plainly(
+        was_plain(
             "bic-concave-part-comes-first",
             "BIC: the concave part comes first",
             [("convex at", mean(BIC, "convex_at")), ("concave at", mean(BIC, "concave_at"))],
@@ -327,7 +327,7 @@ def _draw_10(_numbers: Numbers, traces: Traces) -> Group:
 
 def _growing(name: str, sentence: str, key: str, unit: str, why: str = "") -> Claim:
     numbers = [(str(case), mean(case, key)) for case in reversed(BUFFERS)]
-    return plainly(name, sentence, numbers, unit=unit, why=why)
+    return was_plain(name, sentence, numbers, unit=unit, why=why)
 
 
 def _least_gain(numbers: Numbers) -> Estimate:

@@ -16,7 +16,7 @@ from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims.figures import bar_chart
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.orders import was_plain
 from ackclock.reproduction.claims.usual import between, changed, mean, near
 from ackclock.reproduction.traces import window_trace
 from ackclock.runs import Case
@@ -102,7 +102,7 @@ def _highest(ours: Counted) -> Claim:
         unused = [numbers.of(rival, "unused_mbps") for rival in rivals]
         return min(unused, key=lambda estimate: estimate.value)
 
-    return plainly(
+    return was_plain(
         slug(ours, "highest-goodput"),
         f"{ours} has a higher goodput than {', '.join(rival.control for rival in rivals)}",
         [("the best of the others", least), (ours.control, mean(ours, "unused_mbps"))],
@@ -181,7 +181,7 @@ NEARLY_EQUAL = "mu is 0 for equal windows; the matrix model has up to 0.34 under
 
 def _favours_short(rival: str) -> Claim:
     numbers = [(control, mean(mixed_rtts(control), "mu")) for control in (rival, "Illinois")]
-    return plainly(
+    return was_plain(
         slug(rival, "favours-short-rtts-more-than-illinois"),
         f"{rival} favours short RTTs more than Illinois does",
         numbers,
@@ -196,7 +196,7 @@ def _leaves_less(rival: str, name: str, sentence: str, paper: str) -> Claim:
         ("Reno next to Illinois", mean(next_to_reno("Illinois"), "reno_share")),
         (f"next to {rival}", mean(next_to_reno(rival), "reno_share")),
     ]
-    return plainly(name, sentence, numbers, unit="of the goodput", paper=paper)
+    return was_plain(name, sentence, numbers, unit="of the goodput", paper=paper)
 
 
 def _of_two_renos(numbers: Numbers) -> Estimate:

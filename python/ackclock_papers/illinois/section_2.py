@@ -13,7 +13,7 @@ from ackclock.names import slug
 from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers
-from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.orders import was_plain
 from ackclock.reproduction.claims.usual import between, mean, near, ratio
 from ackclock.reproduction.traces import window_trace
 from ackclock.runs import Case
@@ -81,12 +81,12 @@ SECTION_2 = Simulated(
                 why="as for BIC in figure 8", paper="'first concave then convex'"),
         between("cubic-part-convex", "CUBIC: a part is convex", mean(CUBIC, "convex"), 0.1, np.inf,
                 why="as for BIC in figure 8", paper="'first concave then convex'"),
-        plainly("cubic-concave-part-comes-first", "CUBIC: the concave part comes first",
+        was_plain("cubic-concave-part-comes-first", "CUBIC: the concave part comes first",
                 [("convex at", mean(CUBIC, "convex_at")),
                  ("concave at", mean(CUBIC, "concave_at"))],
                 unit="of an epoch", why="centres of the parts",
                 paper="'first concave then convex'", absolute=True),
-        plainly("cubic-better-than-convex-algorithms", "CUBIC is better than convex algorithms",
+        was_plain("cubic-better-than-convex-algorithms", "CUBIC is better than convex algorithms",
                 [(str(case), mean(case, "goodput_mbps")) for case in (CUBIC, figures_8_and_10.ON_SACK)],
                 unit="Mbit/s", paper="'better performance than convex curve algorithms'"),
         near("adaptation-beta-not-matter-without-other-losses",

@@ -13,7 +13,7 @@ from ackclock.models import illinois, laws
 from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Claim, Computed, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.orders import was_plain
 from ackclock.reproduction.claims.usual import between, mean
 from ackclock_papers.illinois.figures_1_to_7 import LEVELS, one_study
 
@@ -94,7 +94,7 @@ def _draw(numbers: Numbers, _traces: Traces) -> Table:
 
 
 def _less_than_linear(name: str) -> Claim:
-    return plainly(
+    return was_plain(
         slug("convex-curve-less-throughput-than-linear", name),
         f"a convex curve has less throughput than linear growth: {name}",
         [(curve_name, _of(CURVES, curve_name)) for curve_name in ("linear", name)],

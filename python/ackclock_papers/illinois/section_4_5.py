@@ -16,7 +16,7 @@ from ackclock.metrics import Estimate
 from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.orders import was_plain
 from ackclock.reproduction.claims.usual import between, holds, mean, near, times
 from ackclock.runs import Case
 from ackclock_papers.illinois.four_flows import RATE_MBPS, Four, OfFlow, next_to_reno, together
@@ -191,7 +191,7 @@ SECTION_4_5 = Simulated(
                 "backoffs of four Illinois flows are unsynchronised", mean(ILLINOIS, "losing flows"), 1, 2,
                 why="flows that lose per event, of four, as for figure 12",
                 paper="'avoids ... synchronized backoff'"),
-        plainly("congestion-heavier-when-growth-before-larger",
+        was_plain("congestion-heavier-when-growth-before-larger",
                 "congestion is heavier when the growth before it is larger",
                 [(case.control, mean(case, "drops")) for case in (HSTCP, RENO, ILLINOIS)],
                 why="packets dropped per event", unit="packets",

@@ -14,7 +14,7 @@ from ackclock.metrics import Estimate, over_runs
 from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
-from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.orders import was_plain
 from ackclock.reproduction.claims.usual import between, mean, near, ratio
 from ackclock.runs import Case
 from ackclock_papers.illinois import figures_8_and_10, other_functions
@@ -117,11 +117,11 @@ SECTION_5 = Simulated(
                 "HS-TCP is convex between losses", mean(figures_8_and_10.ON_SACK, "convex"), 0.5, 1,
                 why="share of the epochs, as the concave curves are judged in figure 8",
                 paper="'convex'"),
-        plainly("bic-better-than-convex-algorithms", "BIC is better than convex algorithms",
+        was_plain("bic-better-than-convex-algorithms", "BIC is better than convex algorithms",
                 [(case.control, mean(case, "goodput_mbps"))
                  for case in (figures_8_and_10.BIC, figures_8_and_10.ON_SACK)],
                 unit="Mbit/s", paper="'better performance than convex curve algorithms'"),
-        *(plainly(slug(case, "sooner-at-full-utilisation-than-reno"),
+        *(was_plain(slug(case, "sooner-at-full-utilisation-than-reno"),
                   f"{case}: sooner at full utilisation than Reno",
                   [(curve.control, mean(curve, "to_full_s")) for curve in (figures_8_and_10.RENO, case)],
                   unit="s", paper="'increases its rate to full utilization faster'",
@@ -373,17 +373,17 @@ SECTION_3 = Simulated(
              "extremes of means or of single RTTs are almost the same without noise",
              ratio(*((small, "goodput_mbps") for small in _options(0))), 1, within=0.05,
              paper="'almost identical results'", why="throughputs of two flows; 'almost'"),
-        plainly("extremes-means-better-with-high-noise", "extremes of means are better with high noise",
+        was_plain("extremes-means-better-with-high-noise", "extremes of means are better with high noise",
                 [(str(small), mean(small, "goodput_mbps")) for small in _options(32)],
                 unit="Mbit/s", why="throughputs of two flows, sigma = 32 ms of 40 ms of queue",
                 paper="'the default option is a better choice'"),
-        plainly("vegas-falls-further-sigma-grows-beyond-threshold",
+        was_plain("vegas-falls-further-sigma-grows-beyond-threshold",
                 "goodput of Vegas falls further as sigma grows beyond the threshold",
                 [(f"{sigma_ms} ms", mean(case, "goodput_mbps"))
                  for sigma_ms, case in VEGAS.items()], unit="Mbit/s",
                 why="throughputs of two flows, both noisy, gamma = 2",
                 paper="'more significant as sigma increases'"),
-        plainly("c-tcp-needs-large-buffer-more-than-illinois",
+        was_plain("c-tcp-needs-large-buffer-more-than-illinois",
                 "C-TCP needs a large buffer more than Illinois does",
                 [(control, _of_buffers(control)) for control in ("Illinois", "C-TCP")],
                 why="goodput alone with B = 10 over that with B = 50, on figure 10's link",

@@ -11,7 +11,7 @@ from ackclock.engine import build
 from ackclock.metrics import Estimate
 from ackclock.names import slug
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers
-from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.orders import was_plain
 from ackclock.reproduction.claims.usual import between, mean, near
 from ackclock.runs import Case
 from ackclock_papers.transient import setting
@@ -107,7 +107,7 @@ FIGURE_14 = STEADY.figure(
     about="The runs of figure 12, and the lone TCP of figure 11.",
     cases=_cases_14,
     claims=tuple(
-        plainly(
+        was_plain(
             slug(protocol, "shorter-cycles-than-lone-tcp"),
             f"{protocol}: shorter cycles than those of a lone TCP flow",
             [(str(key), mean(key, "queue_period")) for key in (ONE_TCP, protocol)],
@@ -175,7 +175,7 @@ FIGURE_16 = STEADY.figure(
             for protocol in (TFRC, TEAR)
         ),
         *(
-            plainly(
+            was_plain(
                 slug("f", protocol, "not-vary-much"),
                 f"F of {protocol} does not vary much",
                 [(case, mean(case, "fairness_std")) for case in (TCP, protocol)],
@@ -184,7 +184,7 @@ FIGURE_16 = STEADY.figure(
             )
             for protocol in (TFRC, TEAR)
         ),
-        plainly(
+        was_plain(
             "tfrc-and-tear-fairer-than-tcp",
             "TFRC and TEAR are fairer than TCP",
             [
@@ -222,7 +222,7 @@ FIGURE_17 = STEADY.figure(
     cases=_cases_17,
     claims=(
         *(
-            plainly(
+            was_plain(
                 slug(protocol, "higher-queue-than-tcp"),
                 f"{protocol}: a longer queue than TCP's",
                 [(case, mean(case, "queue")) for case in (protocol, TCP)],
@@ -232,7 +232,7 @@ FIGURE_17 = STEADY.figure(
             for protocol in (GAIMD, TFRC, TEAR)
         ),
         *(
-            plainly(
+            was_plain(
                 slug(protocol, "steadier-queue-than-tcp"),
                 f"{protocol}: a steadier queue than TCP's",
                 [(case, mean(case, "queue_std")) for case in (TCP, protocol)],

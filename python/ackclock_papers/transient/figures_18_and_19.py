@@ -13,7 +13,7 @@ from ackclock.names import slug
 from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.orders import was_plain
 from ackclock.reproduction.claims.usual import mean, near, ratio
 from ackclock.runs import Case
 from ackclock_papers.transient import setting
@@ -84,14 +84,14 @@ FIGURE_18 = Simulated(
     probe=lambda key, _effort: Probe(("cov",), partial(_measure, key.span_s)),
     draw=_draw(15),
     claims=(
-        plainly(
+        was_plain(
             "order-at-1-percent-in-figure-6-tcp-gaimd",
             "order at 1 % as in figure 6: TCP, GAIMD, TFRC",
             [(protocol, mean(LongTerm(protocol, 0.01, 15), "cov")) for protocol in (TCP, GAIMD, TFRC)],
             paper="very similar to figure 6",
         ),
         *(
-            plainly(
+            was_plain(
                 slug(protocol, "cov-grows-with-loss-rate"),
                 f"{protocol}: the CoV grows with the loss rate",
                 [
@@ -102,7 +102,7 @@ FIGURE_18 = Simulated(
             )
             for protocol in (TCP, GAIMD, TFRC)
         ),
-        plainly(
+        was_plain(
             "tear-cov-lowest-at-17-percent-in-figure-6",
             "TEAR's CoV is the lowest at 17 %, as in figure 6",
             [

@@ -13,7 +13,7 @@ from ackclock.metrics import Estimate
 from ackclock.names import slug
 from ackclock.reproduction.claims.least import ALMOST, MUCH, MUCH_MORE
 from ackclock.reproduction.claims.numbers import Effort, Numbers
-from ackclock.reproduction.claims.orders import ordered, plainly
+from ackclock.reproduction.claims.orders import ordered, was_plain
 from ackclock.reproduction.claims.usual import between, changed, mean, near
 from ackclock.runs import Case
 from ackclock_papers.transient import measure, setting, steps
@@ -35,7 +35,7 @@ FIGURE_20 = steps.analytic(
     0.04,
     end=50,
     claims=(
-        plainly(
+        was_plain(
             "tcp-fastest-one",
             "TCP is the fastest",
             [
@@ -55,7 +55,7 @@ FIGURE_20 = steps.analytic(
             why="the largest difference of their shares of the change, in a plot from 0 to 1",
             paper="look similar",
         ),
-        plainly(
+        was_plain(
             "gaimd-becomes-slower-after-10-round-trips",
             "GAIMD becomes slower after 10 round trips",
             [

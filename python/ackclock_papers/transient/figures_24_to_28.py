@@ -15,7 +15,7 @@ from ackclock.metrics import Estimate
 from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Probe
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.orders import was_plain
 from ackclock.reproduction.claims.usual import between, changed, mean, near, times
 from ackclock.runs import Case
 from ackclock_papers.transient import measure, steps
@@ -322,7 +322,7 @@ FIGURE_28 = JOINS.figure(
             "shows it, TEAR's dip comes after 50", unit="RTTs", paper="slow increase of TEAR's index",
         ),
         *(
-            plainly(
+            was_plain(
                 slug("f", protocol, "lower-with-sixteen-flows"),
                 f"F of {protocol} is lower with sixteen flows",
                 [("8", mean(protocol, "fairness_before")), ("16", mean(protocol, "fairness_after"))],

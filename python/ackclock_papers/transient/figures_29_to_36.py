@@ -14,7 +14,7 @@ from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated
 from ackclock.reproduction.claims.least import MUCH, MUCH_MORE
 from ackclock.reproduction.claims.numbers import Row
-from ackclock.reproduction.claims.orders import ordered, plainly
+from ackclock.reproduction.claims.orders import ordered, was_plain
 from ackclock.reproduction.claims.usual import between, changed, mean, near
 from ackclock_papers.transient import measure, steps
 from ackclock_papers.transient.curves import STEP
@@ -27,7 +27,7 @@ FIGURE_29 = steps.analytic(
     0.01,
     end=100,
     claims=(
-        plainly(
+        was_plain(
             "tcp-gaimd-tfrc-tear-at-first",
             "TCP, GAIMD, TFRC, TEAR at first",
             [(protocol, mean(protocol, "after_10")) for protocol in Protocol],
@@ -101,7 +101,7 @@ FIGURE_32 = ENDLESS.figure(
     about=f"{steps.ALIKE} flows of each protocol that do not meet.",
     cases=steps.loss_step("bernoulli", 0.1, 0.0),
     claims=(
-        plainly(
+        was_plain(
             "tcp-fastest-then-gaimd-tfrc-tear",
             "TCP is the fastest, then GAIMD, TFRC, TEAR",
             [(protocol, mean(protocol, "rise")) for protocol in Protocol],
@@ -252,7 +252,7 @@ FIGURE_35 = LEAVES.figure(
             for protocol in (TFRC, TEAR)
         ),
         *(
-            plainly(
+            was_plain(
                 slug("f", protocol, "goes-up"),
                 f"F of {protocol} rises",
                 [("8", mean(protocol, "fairness_after")), ("16", mean(protocol, "fairness_before"))],

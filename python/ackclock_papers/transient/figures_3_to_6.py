@@ -13,7 +13,7 @@ from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Claim, Simulated, Traces
 from ackclock.reproduction.claims.least import ALMOST, MUCH, MUCH_MORE
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers
-from ackclock.reproduction.claims.orders import ordered, plainly
+from ackclock.reproduction.claims.orders import ordered, was_plain
 from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio
 from ackclock.runs import Case
 from ackclock_papers.transient import setting
@@ -43,7 +43,7 @@ def alone(effort: Effort, protocol: Protocol, loss: build.Table | None = None) -
 def smoother(*names: Protocol, than: tuple[Protocol, ...] = (TCP, GAIMD)) -> Claim:
     """Claim that the roughest of some protocols is smoother than the smoothest of others."""
     smooth, rough = " and ".join(names), " and ".join(than)
-    return plainly(
+    return was_plain(
         slug(smooth, "smoother-than", rough),
         f"{smooth} are smoother than {rough}",
         [
@@ -65,7 +65,7 @@ def rougher(
     """
     numbers = [(condition, mean(case, "cov")) for condition, case in (more, less)]
     if not much:
-        return plainly(name, sentence, numbers, unit="(CoV)", paper=paper)
+        return was_plain(name, sentence, numbers, unit="(CoV)", paper=paper)
     return ordered(
         name, sentence, numbers, margin=MUCH, why=MUCH_MORE, unit="(CoV)", paper=paper, had_none=True
     )
@@ -187,7 +187,7 @@ def _rivals(protocol: Protocol, loss: float) -> list[LossyFlow]:
 
 def _roughest(protocol: Protocol, loss: float, name: str, sentence: str, paper: str) -> Claim:
     rivals = _rivals(protocol, loss)
-    return plainly(
+    return was_plain(
         name,
         sentence,
         [
@@ -224,7 +224,7 @@ FIGURE_6 = Simulated(
             )
             for protocol, value in ((TCP, 0.58), (GAIMD, 0.26), (TFRC, 0.22), (TEAR, 0.21))
         ),
-        plainly(
+        was_plain(
             "order-at-1-percent-tcp-gaimd-tfrc",
             "order at 1 %: TCP, GAIMD, TFRC",
             [(protocol, mean(LossyFlow(protocol, 0.01), "cov")) for protocol in (TCP, GAIMD, TFRC)],
@@ -268,7 +268,7 @@ FIGURE_6 = Simulated(
             why="the highest CoV; 0.4 read off a plot, plus a tenth of that",
             paper="0.2 to 0.4 across the range",
         ),
-        plainly(
+        was_plain(
             "tear-smoothest-at-20-percent",
             "TEAR is the smoothest at 20 %",
             [
@@ -279,7 +279,7 @@ FIGURE_6 = Simulated(
             paper="0.4, the others 1.6 and more",
         ),
         *(
-            plainly(
+            was_plain(
                 slug(protocol, "cov-grows-with-loss-rate"),
                 f"{protocol}: the CoV grows with the loss rate",
                 [

@@ -14,7 +14,7 @@ from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Claim, Probe
 from ackclock.reproduction.claims.least import MUCH, MUCH_MORE, PLAIN
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import ordered, plainly
+from ackclock.reproduction.claims.orders import ordered, was_plain
 from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio
 from ackclock.runs import Case
 from ackclock_papers.transient import measure, setting
@@ -80,7 +80,7 @@ def _at_the_same_loss(protocol: Protocol) -> Claim:
 
     on_off = ("ON/OFF", mean(protocol, "cov"))
     return changed(
-        plainly(
+        was_plain(
             slug(protocol, "little-less-smooth-than-under-bernoulli"),
             f"{protocol} is a little less smooth than under Bernoulli loss",
             [on_off, ("Bernoulli", bernoulli)],
@@ -89,7 +89,7 @@ def _at_the_same_loss(protocol: Protocol) -> Claim:
             paper="slightly worse",
         ),
         per_100_ms(
-            plainly(
+            was_plain(
                 "",
                 "",
                 [on_off, ("Bernoulli, 1 %", mean(LossyFlow(protocol, 0.01), "cov"))],
@@ -194,7 +194,7 @@ FIGURE_11 = STEADY.figure(
             [(protocol, mean(protocol, "queue_std")) for protocol in (TCP, GAIMD)],
             unit="packets", paper="much smaller", margin=MUCH, why=MUCH_MORE,
         ),
-        plainly(
+        was_plain(
             "tfrc-queue-swings-less-than-tcp",
             "TFRC's queue swings less than TCP's",
             [(protocol, mean(protocol, "queue_std")) for protocol in (TCP, TFRC)],

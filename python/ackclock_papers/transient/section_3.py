@@ -16,7 +16,7 @@ from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims.least import MUCH, MUCH_MORE
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import ordered, plainly
+from ackclock.reproduction.claims.orders import ordered, was_plain
 from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio, times
 from ackclock.runs import Case
 from ackclock_papers.transient import figures_7_to_11, figures_12_to_17, measure, setting
@@ -251,18 +251,18 @@ SECTION_3 = Simulated(
               "figure 14: the queue swings as much as that of a single TCP flow",
               ratio((Under(TCP, NEXT_TO_TCP), "queue_std"), (Under(TCP, ALONE), "queue_std")), 1,
               factor=2, why="standard deviations; the curves look alike", paper="'similar'"),
-        *(plainly(slug(protocol, "fluctuates-more-beside-seven-tcp-flows"),
+        *(was_plain(slug(protocol, "fluctuates-more-beside-seven-tcp-flows"),
                   f"{protocol} fluctuates more next to seven TCP flows than alone",
                   [(conditions, mean(Under(protocol, conditions), "cov"))
                    for conditions in (NEXT_TO_TCP, ALONE)],
                   unit="(CoV)", paper="'higher fluctuations in sending rates'")
           for protocol in Protocol),
-        *(plainly(slug("eight-flows", protocol, "smoother-than-tcp"),
+        *(was_plain(slug("eight-flows", protocol, "smoother-than-tcp"),
                   f"eight flows: {protocol} is smoother than TCP",
                   [(case, mean(Under(case, ALIKE), "cov")) for case in (TCP, protocol)],
                   unit="(CoV)", paper="'smoother sending rates than those of TCP'")
           for protocol in (GAIMD, TFRC, TEAR)),
-        plainly("f-tcp-and-gaimd-fluctuates-more-than-tfrc",
+        was_plain("f-tcp-and-gaimd-fluctuates-more-than-tfrc",
                 "F of TCP and GAIMD fluctuates more than that of TFRC and TEAR",
                 [(label, extreme(pick, [Under(protocol, ALIKE) for protocol in pair], "fairness_std"))
                  for label, pick, pair in (("the steadier of TCP and GAIMD", min, (TCP, GAIMD)),

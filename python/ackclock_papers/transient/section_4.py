@@ -15,7 +15,7 @@ from ackclock.models import transients
 from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.orders import was_plain
 from ackclock.reproduction.claims.usual import mean, near, ratio, times
 from ackclock.runs import Case
 from ackclock_papers.transient import (
@@ -147,14 +147,14 @@ SECTION_4 = Simulated(
     cases=_cases, probe=Probe((*measure.Response._fields, *StepDetails._fields), _measure),
     draw=_draw, headline=True,
     claims=(
-        plainly("tcp-overshoots-with-newly-available-bandwidth",
+        was_plain("tcp-overshoots-with-newly-available-bandwidth",
                 "TCP overshoots with newly available bandwidth",
                 [(TCP, mean(Step(TCP, RISE), "peak")),
                  ("the highest of the others",
                   extreme(max, [Step(protocol, RISE) for protocol in ALL_BUT_TCP], "peak"))],
                 why="highest rate in the next 60 round trips over the new one",
                 paper="'again TCP overshoots'"),
-        plainly("gaimd-decreases-faster-than-in-figure-20", "GAIMD decreases faster than in figure 20",
+        was_plain("gaimd-decreases-faster-than-in-figure-20", "GAIMD decreases faster than in figure 20",
                 [("by the recursion", _by_recursion),
                  ("in figure 21", mean(Step(GAIMD, FALL), "half_way"))],
                 why="round trips to half of the change", unit="RTTs",
@@ -163,13 +163,13 @@ SECTION_4 = Simulated(
               "TCP takes as long as the others to its new stable state", _settled_over_median, 1,
               factor=2, why="round trips until within a tenth of the new mean, over the median of "
               "the others; the curves look alike", paper="'as long'"),
-        *(plainly(slug("queue-overloaded-for-longer-with", slow, "than-with-tcp"),
+        *(was_plain(slug("queue-overloaded-for-longer-with", slow, "than-with-tcp"),
                   f"the queue is overloaded for longer with {slow} than with TCP",
                   [(protocol, mean(Step(protocol, JOIN), "full")) for protocol in (slow, TCP)],
                   unit="of 100 round trips", why="share with a queue of nine tenths of the buffer",
                   paper="'for a longer period of time for a less responsive protocol'", absolute=True)
           for slow in (TFRC, TEAR)),
-        *(plainly(slug("loss-rate", protocol, "rises-with-sixteen-flows"),
+        *(was_plain(slug("loss-rate", protocol, "rises-with-sixteen-flows"),
                   f"the loss rate of {protocol} rises with sixteen flows",
                   [("16", mean(Step(protocol, JOIN), "loss_after")),
                    ("8", mean(Step(protocol, JOIN), "loss_before"))],

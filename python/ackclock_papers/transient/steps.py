@@ -15,7 +15,7 @@ from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Claim, Computed, Traces
 from ackclock.reproduction.claims.least import PLAIN, PLAINLY
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import ordered, plainly
+from ackclock.reproduction.claims.orders import ordered, was_plain
 from ackclock.reproduction.claims.usual import mean, ratio, times
 from ackclock.runs import Case
 from ackclock_papers.transient import measure, setting
@@ -151,7 +151,7 @@ def fastest() -> Claim:
 
 def faster(name: str, sentence: str, names: Sequence[Protocol], paper: str) -> Claim:
     """Claim an order of protocols, the fastest first, by the time to half of the change."""
-    return plainly(
+    return was_plain(
         name,
         sentence,
         [(name, mean(name, "half_way")) for name in names[::-1]],

@@ -16,7 +16,7 @@ from ackclock.models import smoothness, timeouts, transients
 from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import plainly
+from ackclock.reproduction.claims.orders import was_plain
 from ackclock.reproduction.claims.usual import between, changed, mean, near
 from ackclock.runs import Case
 from ackclock_papers.transient import setting
@@ -271,7 +271,7 @@ TABLE_1 = Simulated(
                 for protocol, value in FAIRNESS.items()
             )
         ),
-        plainly(
+        was_plain(
             "f-tfrc-and-tear-higher-than-tcp-and-gaimd",
             "TFRC and TEAR are fairer than TCP and GAIMD",
             [
@@ -319,7 +319,7 @@ TABLE_1 = Simulated(
             )
             for protocol, value in BOUND.items()
         ),
-        plainly(
+        was_plain(
             "i-falls-from-tcp-to-gaimd-tfrc-and-tear",
             "I falls from TCP to GAIMD, TFRC and TEAR",
             [(protocol, mean(Growing(protocol), INCREASE)) for protocol in Protocol],

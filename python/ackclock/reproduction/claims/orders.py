@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -84,12 +85,13 @@ def plainly(
     absolute: bool = False,
     unit: str = "",
     paper: str = "in this order, falling",
+    had_none: bool = False,
 ) -> Claim:
     """Claim an order for which the paper has no word of its size, such as "higher".
 
-    It holds when each number is above the next by `least.PLAIN`; before, any difference of the means counted.
-    `why` says what the numbers are. Those that are `absolute` may be 0 or negative; then they are shares, and
-    the least difference is one of shares.
+    It holds when each number is above the next by `least.PLAIN`. `why` says what the numbers are. Those that
+    are `absolute` may be 0 or negative; then they are shares, and the least difference is one of shares.
+    `had_none` is as for `ordered`.
     """
     return ordered(
         name,
@@ -100,8 +102,12 @@ def plainly(
         absolute=absolute,
         unit=unit,
         paper=paper,
-        had_none=True,
+        had_none=had_none,
     )
+
+
+was_plain = partial(plainly, had_none=True)
+"""As `plainly`, for a claim for which any difference of the means counted when it was first run."""
 
 
 class _Gap(NamedTuple):
