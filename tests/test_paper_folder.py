@@ -130,7 +130,7 @@ def test_a_function_and_an_estimate_get_what_is_given() -> None:
         ({"ratio": ["fast", "slow"], "at_least": 1}, "needs a number: [CASE, NUMBER], or key"),
         (FAST | {"between": [2, 1]}, "2 is not below 1"),
         ({"order": ["fast", "slow"], "key": "rate", "margin": "some"}, "write a number, much or plain"),
-        ({"estimate": "none", "reads": ["fast"], "at_least": 1}, "there is no function 'none'"),
+        ({"estimate": "none", "reads": ["fast"], "at_least": 1}, "unknown function 'none'"),
     ],
 )
 def test_a_wrong_record_is_refused_with_its_key(keys: dict[str, object], problem: str) -> None:

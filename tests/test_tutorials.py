@@ -1,5 +1,6 @@
 """The tutorials, done step by step in an empty directory as a new user would."""
 
+import json
 import os
 import re
 import shutil
@@ -113,3 +114,13 @@ def test_a_library_that_cannot_be_used_is_one_line(tmp_path: Path, reference: st
     assert done.returncode == 2
     assert message in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_paper_of_your_own(tmp_path: Path) -> None:
+    do("tutorials/paper.md", tmp_path)
+    record = json.loads((tmp_path / "results" / "my-bbr" / "section-1" / "artefact.json").read_text())
+    holds = {claim["id"].rpartition("/")[2]: claim["holds"] for claim in record["claims"]}
+    # As the page says: CUBIC's claim holds, and BBR's fails at 1 %.
+    assert holds["cubic-at-most-3-mbps-at-1-percent"]
+    assert not holds["bbr-full-throughput-at-0.01"]
+    assert "BBR Congestion Control" in (tmp_path / "results" / "index.html").read_text()

@@ -125,7 +125,7 @@ def reproduce(
       ackclock reproduce --plan africa
       ackclock reproduce --plan transient --runs 20
       ackclock reproduce --published illinois
-      ackclock reproduce examples/papers/bbr-draft --quick
+      ackclock reproduce my-paper --quick
     """
     _refuse_unknown(targets)
     from ackclock.reproduction import library, make

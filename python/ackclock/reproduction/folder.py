@@ -28,9 +28,8 @@ from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
 from ackclock.runs import Case
 from ackclock.suites import shape
-from ackclock.suites.formulas import GridPoint, Names, ProblemError, TomlValue, fill, of_mode, points
+from ackclock.suites.formulas import GridPoint, Names, ProblemError, TomlTable, fill, of_mode, points
 
-Table = Mapping[str, TomlValue]
 FUNCTIONS = "functions.py"
 PARTS = ("flow", "link")
 """Parts of a run whose numbers are named by part, name or index, and column."""
@@ -54,13 +53,15 @@ def functions_of(home: Path) -> dict[str, Callable[..., Any]]:
     }
 
 
-def check(tables: Table) -> None:
+def check(tables: TomlTable) -> None:
     """Raise a ProblemError if the artefacts of `paper.toml` do not have the shape of the schema."""
     whole = json.loads((resources.files(__package__) / "schema.json").read_text("utf-8"))
     shape.check(tables, whole, whole)
 
 
-def artefacts(home: Path, tables: Table, functions: Mapping[str, Callable[..., Any]]) -> list[Simulated[str]]:
+def artefacts(
+    home: Path, tables: TomlTable, functions: Mapping[str, Callable[..., Any]]
+) -> list[Simulated[str]]:
     """Return the artefacts of a paper, without claims, in the order of the file.
 
     Parameters
@@ -81,14 +82,14 @@ def artefacts(home: Path, tables: Table, functions: Mapping[str, Callable[..., A
     wrong = next((name for name in tables if not NAME.fullmatch(name)), None)
     if wrong is not None:
         raise ProblemError(f"artefact.{wrong}", "a name has lower-case words joined by hyphens")
-    return [_Reader(home, name, table, functions).artefact() for name, table in tables.items()]
+    return [_ArtefactReader(home, name, table, functions).artefact() for name, table in tables.items()]
 
 
-class _Reader:
+class _ArtefactReader:
     """Reads one artefact."""
 
     def __init__(
-        self, home: Path, name: str, table: Table, functions: Mapping[str, Callable[..., Any]]
+        self, home: Path, name: str, table: TomlTable, functions: Mapping[str, Callable[..., Any]]
     ) -> None:
         self.home, self.name, self.table, self.functions = home, name, table, functions
         self.where = f"artefact.{name}"
@@ -107,9 +108,9 @@ class _Reader:
         )
 
     @cached_property
-    def known(self) -> dict[str, tuple[Table, GridPoint]]:
+    def known(self) -> dict[str, tuple[TomlTable, GridPoint]]:
         """The cases by label, each with its table and the values of its parameters."""
-        known: dict[str, tuple[Table, GridPoint]] = {}
+        known: dict[str, tuple[TomlTable, GridPoint]] = {}
         for index, table in enumerate(self.table["case"]):
             where = f"{self.where}.case.{index}"
             for point in points(table.get("grid", {}), Names({}), f"{where}.grid"):
@@ -149,10 +150,10 @@ class _Reader:
             name = None if isinstance(number, str) else number["function"]
             if name is not None and name not in self.functions:
                 where = f"{self.where}.numbers.{key}"
-                raise ProblemError(where, f"there is no function {name}: {hint(name, self.functions)}")
+                raise ProblemError(where, f"unknown function {name}: {hint(name, self.functions)}")
         return Probe(tuple(named), lambda run: self._measure(run, named))
 
-    def _measure(self, run: Run, named: Table) -> Row:
+    def _measure(self, run: Run, named: TomlTable) -> Row:
         row: dict[str, object] = {}
         overview: pl.DataFrame | None = None
         for key, number in named.items():

@@ -12,6 +12,7 @@ from typing import Any
 
 TomlValue = Any
 """A value of a suite: what TOML has."""
+TomlTable = Mapping[str, TomlValue]
 GridPoint = dict[str, TomlValue]
 LONGEST_FORMULA = 300
 LONGEST_TEXT = 10_000

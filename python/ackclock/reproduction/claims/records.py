@@ -19,13 +19,12 @@ from ackclock.names import NAME
 from ackclock.reproduction.claims import least, orders, usual
 from ackclock.reproduction.claims.artefact import Claim
 from ackclock.reproduction.claims.numbers import Numbers
-from ackclock.reproduction.claims.values import Difference, Mean, Named, Ratio
+from ackclock.reproduction.claims.values import CaseNumber, Mean, MeanDifference, Ratio
 from ackclock.suites import shape
-from ackclock.suites.formulas import Names, ProblemError, TomlValue, fill, points
+from ackclock.suites.formulas import Names, ProblemError, TomlTable, TomlValue, fill, points
 
 FILE = "claims.toml"
-Record = Mapping[str, TomlValue]
-Function = Callable[..., object]
+JudgingFunction = Callable[..., object]
 MARGINS = {"much": (least.MUCH, least.MUCH_MORE), "plain": (least.PLAIN, least.PLAINLY)}
 """Least differences by the word that records have for them, each with its reason."""
 BOUNDS = ("near", "between", "at_least", "at_most", "order", "function")
@@ -34,25 +33,25 @@ NUMBERS = ("case", "ratio", "difference", "estimate")
 """Keys of which a record with bounds has exactly one: what its number is."""
 
 
-def schema() -> Record:
+def schema() -> TomlTable:
     """Return the JSON schema (draft 2020-12) of `claims.toml`."""
-    content: Record = json.loads((resources.files(__package__) / "schema.json").read_text("utf-8"))
+    content: TomlTable = json.loads((resources.files(__package__) / "schema.json").read_text("utf-8"))
     return content
 
 
 def is_claim(value: TomlValue) -> bool:
-    """Return whether an entry of the table of an artefact is a claim: what it has itself are no tables."""
+    """Return whether an entry of the table of an artefact is a claim, and not a property of its own."""
     return isinstance(value, Mapping) and "sentence" in value
 
 
-def check(tables: Record) -> None:
+def check(tables: TomlTable) -> None:
     """Raise a ProblemError if the tables of all artefacts do not have the shape of the schema."""
     whole = schema()
     shape.check(tables, whole, whole)
 
 
 def read(
-    table: Record, artefact: str, names: Mapping[str, TomlValue], functions: Mapping[str, Function]
+    table: TomlTable, artefact: str, names: Mapping[str, TomlValue], functions: Mapping[str, JudgingFunction]
 ) -> list[Claim]:
     """Return the claims of the table of an artefact, in order.
 
@@ -73,20 +72,20 @@ def read(
                 raise ProblemError(where, f"{name!r:.60} is not a name of lower-case words with hyphens")
             if name in claims:
                 raise ProblemError(where, f"two claims are named {name}")
-            claims[name] = _Reader(where, filled, functions).claim(name)
+            claims[name] = _ClaimReader(where, filled, functions).claim(name)
     return list(claims.values())
 
 
-def main_patterns(table: Record) -> list[str]:
+def main_patterns(table: TomlTable) -> list[str]:
     """Return the names of the claims of an artefact that state its main claim; ``*`` stands for any text."""
     mains = (name for name, record in table.items() if is_claim(record) and record.get("main"))
     return [re.sub(r"\{[^{}]*\}", "*", name) for name in mains]
 
 
-class _Reader:
+class _ClaimReader:
     """Reads one record."""
 
-    def __init__(self, where: str, record: Record, functions: Mapping[str, Function]) -> None:
+    def __init__(self, where: str, record: TomlTable, functions: Mapping[str, JudgingFunction]) -> None:
         self.where, self.record, self.functions = where, record, functions
 
     def claim(self, name: str) -> Claim:
@@ -152,11 +151,11 @@ class _Reader:
             self._needs("reads")
             return self._function("estimate")  # type: ignore[return-value]
         first, second = self._named(kind)
-        return Ratio(first, second) if kind == "ratio" else Difference(first, second)
+        return Ratio(first, second) if kind == "ratio" else MeanDifference(first, second)
 
-    def _named(self, key: str) -> list[Named]:
-        """Return numbers that stand as cases, whose number is `key`, or as pairs of both."""
-        numbers: list[Named] = []
+    def _named(self, key: str) -> list[CaseNumber]:
+        """Return numbers: cases, whose number is `key`, or pairs of case and number."""
+        numbers: list[CaseNumber] = []
         for index, item in enumerate(self.record[key]):
             if isinstance(item, list):
                 numbers.append((item[0], item[1]))
@@ -177,12 +176,12 @@ class _Reader:
             raise ProblemError(f"{self.where}.{key}", f"{amount!r:.40} is not a number")
         return amount
 
-    def _function(self, key: str) -> Function:
+    def _function(self, key: str) -> JudgingFunction:
         name = self.record[key]
         if name not in self.functions:
             known = ", ".join(self.functions) or "none"
-            raise ProblemError(f"{self.where}.{key}", f"there is no function {name!r:.40}; there are {known}")
-        given: Record = self.record.get("given", {})
+            raise ProblemError(f"{self.where}.{key}", f"unknown function {name!r:.40}; there are {known}")
+        given: TomlTable = self.record.get("given", {})
         function = self.functions[name]
         return lambda numbers: function(numbers, **given)
 

@@ -11,7 +11,7 @@ import numpy as np
 from ackclock.decision import Estimate, apart, chance_wrong, lies_in
 from ackclock.reproduction.claims.artefact import Claim, Former, Judged, Target
 from ackclock.reproduction.claims.numbers import Key, Numbers
-from ackclock.reproduction.claims.values import Mean, Named, Ratio
+from ackclock.reproduction.claims.values import CaseNumber, Mean, Ratio
 
 
 def text(estimate: Estimate, unit: str = "") -> str:
@@ -199,6 +199,6 @@ def mean(case: Key, key: Key) -> Mean:
     return Mean(case, key)
 
 
-def ratio(first: Named, second: Named) -> Ratio:
+def ratio(first: CaseNumber, second: CaseNumber) -> Ratio:
     """Return the ratio of two numbers, as `Numbers.ratio` estimates it."""
     return Ratio(first, second)

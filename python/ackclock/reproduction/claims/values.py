@@ -10,8 +10,8 @@ import numpy as np
 from ackclock.decision import Estimate, over_runs
 from ackclock.reproduction.claims.numbers import Key, Numbers
 
-Named = tuple[Key, Key]
-"""A number by its case and its key, or by the labels of both."""
+CaseNumber = tuple[Key, Key]
+"""A number: its case and its key, or their labels."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Mean:
     key: Key
 
     @property
-    def reads(self) -> Sequence[Named]:
+    def reads(self) -> Sequence[CaseNumber]:
         """The numbers that it needs."""
         return [(self.case, self.key)]
 
@@ -35,11 +35,11 @@ class Mean:
 class Ratio:
     """The ratio of two numbers, as `Numbers.ratio`."""
 
-    above: Named
-    below: Named
+    above: CaseNumber
+    below: CaseNumber
 
     @property
-    def reads(self) -> Sequence[Named]:
+    def reads(self) -> Sequence[CaseNumber]:
         """The numbers that it needs."""
         return [self.above, self.below]
 
@@ -49,14 +49,14 @@ class Ratio:
 
 
 @dataclass(frozen=True)
-class Difference:
+class MeanDifference:
     """The mean over runs of the difference of two numbers, of those runs that both cases have."""
 
-    more: Named
-    less: Named
+    more: CaseNumber
+    less: CaseNumber
 
     @property
-    def reads(self) -> Sequence[Named]:
+    def reads(self) -> Sequence[CaseNumber]:
         """The numbers that it needs."""
         return [self.more, self.less]
 
