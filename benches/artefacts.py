@@ -53,7 +53,7 @@ def _effects(given: argparse.Namespace, keys: Mapping[str, object]) -> Effects:
     criteria = tuple(_with(criterion, keys) for criterion in wanted_criteria if criterion.cells)
     with Store(output).opened() as kept, places.opened([control, *BASELINES], jobs=jobs) as place:
         work = Work(Request(Subject(control), criteria, shipped=not keys), kept)
-        work.runs = [given.runs] * len(work.cells)
+        work.runs, work.shares = [given.runs] * len(work.cells), {}
         wanted = work.all_jobs()
         with progress.Count(len({job.key for job in wanted}), "runs") as bar:
             drive.make(wanted, kept, place, bar)

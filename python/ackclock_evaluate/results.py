@@ -135,6 +135,8 @@ class CellResult:
     """Runs by control; those of the candidate are under `CANDIDATE`, even if it is a baseline."""
     judged: Sequence[MarginResult]
     limits: Sequence[LimitResult]
+    share: float = 1.0
+    """The share of the error that its comparisons may spend with so many runs."""
 
     @property
     def verdict(self) -> str:

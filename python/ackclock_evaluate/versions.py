@@ -118,20 +118,20 @@ def _cell(criterion: Criterion, cell: CellResult, earlier: Earlier) -> CellResul
     # Equal packets are alike, however much the runs scatter.
     is_same = bool(theirs.numbers) and is_same_numbers(mine.numbers[: len(theirs.numbers)], theirs.numbers)
     comparisons = [
-        MarginResult(margin, earlier.name, _compare(mine, theirs, margin, is_same=is_same))
+        MarginResult(margin, earlier.name, _compare(mine, theirs, margin, cell.share, is_same=is_same))
         for margin in cell.cell.judged
     ]
     limits = [
         limit.bound.judge(mine.values(limit.bound.metric), [theirs.values(limit.bound.metric)])
         for limit in cell.limits
     ]
-    return CellResult(cell.cell, measured, comparisons, limits)
+    return CellResult(cell.cell, measured, comparisons, limits, cell.share)
 
 
-def _compare(mine: Measured, theirs: Measured, margin: Margin, *, is_same: bool) -> Compared:
+def _compare(mine: Measured, theirs: Measured, margin: Margin, share: float, *, is_same: bool) -> Compared:
     if is_same:
         return Compared("like", 1.0, None, identical=True, effect=Estimate(0.0, 0.0, 0.0, len(mine.numbers)))
-    return compare(mine.values(margin.metric), theirs.values(margin.metric), margin)
+    return compare(mine.values(margin.metric), theirs.values(margin.metric), margin, share)
 
 
 def sentence(results: Sequence[CriterionResult], earlier: Earlier) -> str:

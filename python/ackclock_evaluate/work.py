@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ackclock import engine
-from ackclock.decision import comparisons, wants_more
+from ackclock.decision import comparisons, shares, wants_more
 from ackclock.engine.build import Table
 from ackclock.runs import Job, Store
 from ackclock_evaluate import baselines, versions
@@ -52,6 +52,8 @@ class Work:
             (criterion, cell) for criterion in request.criteria for cell in _cells(criterion, request)
         ]
         self.runs = [FIRST_RUNS[request.mode]] * len(self.cells)
+        self.shares = shares(range(FIRST_RUNS[request.mode], MOST_RUNS + 1, MORE_RUNS))
+        """The share of the error of the look after so many runs; empty when their number is fixed."""
         self.first = 0
         """Number of the first run, with which its random streams are chosen."""
         self.drawn = frozenset({CUBIC})
@@ -211,11 +213,12 @@ class Work:
         measured = {CANDIDATE: candidate, **others}
         if candidate.problem:
             return CellResult(described, measured, [], [])
+        share = self.shares.get(self.runs[cell], 1.0)
         judged = []
         for margin in described.judged:
             compared = {
                 name: comparisons.compare(
-                    candidate.values(margin.metric), others[name].values(margin.metric), margin
+                    candidate.values(margin.metric), others[name].values(margin.metric), margin, share
                 )
                 for name in BASELINES
             }
@@ -227,7 +230,7 @@ class Work:
             for limit in described.limits
             if not limit.if_told or any(limit.metric in run for run in candidate.numbers)
         ]
-        return CellResult(described, measured, judged, limits)
+        return CellResult(described, measured, judged, limits, share)
 
     def undecided(self) -> bool:
         """Add runs to the cells that need them, and return whether any does."""
@@ -248,7 +251,8 @@ class Work:
                 runs = self.runs[index]
                 rare = runs < MOST_RUNS and any(limit.verdict == "undecided" for limit in cell.limits)
                 if rare or any(
-                    wants_more(judged.compared, runs, MOST_RUNS, settled=settled) for judged in cell.judged
+                    wants_more(judged.compared, runs, MOST_RUNS, settled=settled, share=cell.share)
+                    for judged in cell.judged
                 ):
                     added.add(index)
         for index in added:

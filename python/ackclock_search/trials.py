@@ -29,7 +29,7 @@ class Trials:
         """Run some cells at once and judge them; `alone` leaves the baselines out, and with them verdicts."""
         criterion = Criterion("search", "", "", "", "", lambda _: list(cells))
         work = Work(Request(self.candidate, (criterion,), seed=seed), self.kept)
-        work.runs, work.first = [len(runs)] * len(cells), runs.start
+        work.runs, work.shares, work.first = [len(runs)] * len(cells), {}, runs.start
         # An adversary is drawn next to the baseline that decides, which may be either.
         work.drawn = frozenset(BASELINES)
         pairs = product(range(len(cells)), range(1 if alone else len(work.request.subjects)))

@@ -25,6 +25,7 @@ from .looks import LOOKS as LOOKS
 from .looks import is_decided as is_decided
 from .looks import is_hopeless as is_hopeless
 from .looks import next_look as next_look
+from .looks import shares as shares
 from .looks import spent as spent
 from .modes import Modes as Modes
 from .modes import two_modes as two_modes
@@ -85,6 +86,7 @@ __all__ = [
     "quotient",
     "ratio_of_means",
     "runs_to_decide",
+    "shares",
     "sign",
     "spent",
     "standard_error",

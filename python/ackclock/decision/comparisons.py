@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
@@ -121,17 +122,20 @@ class Compared:
     verdict: Verdict
     """One of `ORDER`."""
     p: float
-    """Probability of as large a difference, were the candidate just at the margin; two-sided."""
+    """Probability of as large a difference, were the candidate just at the margin; two-sided, and over all
+    looks."""
     runs_needed: int | None
     """About how many runs of the candidate would decide, when it is undecided and more runs can."""
     identical: bool
     """Whether no two runs of either differ, so that nothing is random."""
     effect: Estimate
-    """By how much the candidate is worse, in margins, with its 95 % interval: above 1 matters, and
-    negative is better."""
+    """By how much the candidate is worse, in margins, with its 95 % interval over all looks: above 1
+    matters, and negative is better."""
 
 
-def compare(candidate: Sequence[float], baseline: Sequence[float], margin: Margin) -> Compared:
+def compare(
+    candidate: Sequence[float], baseline: Sequence[float], margin: Margin, share: float = 1.0
+) -> Compared:
     """Compare the runs of a candidate with those of a baseline, by Welch's test.
 
     The runs are not paired, because controls that differ part after a few losses even with the same random
@@ -140,7 +144,9 @@ def compare(candidate: Sequence[float], baseline: Sequence[float], margin: Margi
 
     The verdict is ``worse`` when the 95 % interval of the difference is past the margin, ``better`` when it
     is past the margin on the other side, ``like`` when two one-sided tests at 5 % show that it is within the
-    margin on both sides, and ``not worse`` when one shows that it is below the margin.
+    margin on both sides, and ``not worse`` when one shows that it is below the margin. Where there are
+    several looks at growing samples, `share` is the share of these errors that this look may spend
+    (`ackclock.decision.looks`).
 
     A fifth less in every run is past a margin of a tenth:
 
@@ -152,7 +158,7 @@ def compare(candidate: Sequence[float], baseline: Sequence[float], margin: Margi
     if min(mine.size, theirs.size) < 2:
         return Compared("undecided", 1.0, None, identical=False, effect=_UNKNOWN)
     identical = not any(_spread(values) for values in (mine, theirs))
-    tests = _tests(mine, theirs, margin)
+    tests = [_Test(scale, (mine.size, theirs.size), share) for scale in scales([mine, theirs], margin)]
     effect = _effect(tests)
     p = max(test.p_worse for test in tests)
     verdict: Verdict = "undecided"
@@ -209,46 +215,51 @@ def scales(samples: Sequence[Values], margin: Margin) -> list[InMargins]:
     return of_margin
 
 
-def _tests(mine: Values, theirs: Values, margin: Margin) -> list[_Test]:
-    """Return the test on each scale of a margin."""
-    return [_Test(scale, (mine.size, theirs.size)) for scale in scales([mine, theirs], margin)]
+def times_error(share: float) -> float:
+    """Return by how many standard errors a look at a share of the error decides, of many runs: of all, by 2.
+
+    >>> round(times_error(0.1), 2)
+    2.86
+    """
+    alone, shared = (NormalDist().inv_cdf(1 - (1 - LEVEL) * each / 2) for each in (1.0, share))
+    return 2 * shared / alone
 
 
 class _Test:
-    """Welch's tests of a difference, in margins, against 1 and -1."""
+    """Welch's tests of a difference, in margins, against 1 and -1, at a share of the error."""
 
-    def __init__(self, scale: InMargins, counts: tuple[int, int]) -> None:
+    def __init__(self, scale: InMargins, counts: tuple[int, int], share: float) -> None:
         self.mean = float(scale.means[1] - scale.means[0])
         spreads = max(RESOLUTION, float(scale.spreads[0])), max(RESOLUTION, float(scale.spreads[1]))
         self.error, self._degrees = welch(spreads, counts)
         self._spreads, self._counts = spreads, counts
-        self.runs = min(counts)
+        self.runs, self._share = min(counts), share
 
-    def half(self, quantile: float) -> float:
-        """Return the distance from the mean of the end of an interval."""
+    def half(self, sides: int) -> float:
+        """Return the distance from the mean of the end of an interval with one or two sides."""
         # Loaded where it is used: a process that only measures runs starts in half the time without it.
         from scipy.special import stdtrit
 
-        return float(stdtrit(self._degrees, quantile)) * self.error
+        return float(stdtrit(self._degrees, 1 - (1 - LEVEL) * self._share / sides)) * self.error
 
     @property
     def is_like(self) -> bool:
-        return abs(self.mean) + self.half(LEVEL) <= 1
+        return abs(self.mean) + self.half(1) <= 1
 
     @property
     def is_not_worse(self) -> bool:
-        return self.mean + self.half(LEVEL) <= 1
+        return self.mean + self.half(1) <= 1
 
     @property
     def p_worse(self) -> float:
         from scipy.special import stdtr
 
-        return min(1.0, 2 * float(stdtr(self._degrees, -(self.mean - 1) / self.error)))
+        return min(1.0, 2 * float(stdtr(self._degrees, -(self.mean - 1) / self.error)) / self._share)
 
     @property
     def runs_needed(self) -> int:
-        """About how many runs of the candidate bring the error to half of the distance from the margin."""
-        variance = (max(abs(self.mean - 1), 0.01) / 2) ** 2
+        """About how many runs of the candidate make the distance from the margin `times_error`."""
+        variance = (max(abs(self.mean - 1), 0.01) / times_error(self._share)) ** 2
         mine, theirs = (spread**2 for spread in self._spreads)
         fixed = theirs / self._counts[1]
         with_fixed = mine / (variance - fixed) if variance > fixed else np.inf
@@ -261,9 +272,7 @@ def _effect(tests: Sequence[_Test]) -> Estimate:
     """Return the difference in margins; where there are two scales, the smaller one counts."""
     nearest = min(tests, key=lambda test: abs(test.mean))
     choose = min if nearest.mean >= 0 else max
-    ends = [
-        (test.mean - test.half((1 + LEVEL) / 2), test.mean + test.half((1 + LEVEL) / 2)) for test in tests
-    ]
+    ends = [(test.mean - test.half(2), test.mean + test.half(2)) for test in tests]
     return Estimate(
         nearest.mean,
         min(nearest.mean, choose(low for low, _ in ends)),

@@ -1,4 +1,4 @@
-"""When a comparison of several controls looks at its runs, and what each look may spend of the error.
+"""When a comparison looks at its runs, and what each look may spend of the error.
 
 The looks are fixed before any run is made. Each is a test of its own at a share of the error (alpha spending,
 Lan and DeMets, Biometrika 70, 1983), and the shares add up to 1; so by Bonferroni's inequality all looks
@@ -9,13 +9,15 @@ boundaries of O'Brien and Fleming would spend nothing there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ackclock.decision.best import Place
 from ackclock.decision.sequential import LEAST_CHANCE, chance_decided
 
 LOOKS: dict[int, float] = {3: 0.1, 5: 0.4, 9: 0.1, 14: 0.1, 22: 0.1, 34: 0.1, 50: 0.1}
-"""The share of the error that is spent when a control has so many runs."""
+"""The share of the error that `compare` spends when a control has so many runs."""
+LATER = 0.1
+"""The share of each look after the first, where looks are as far apart as those of `evaluate`."""
 CLOSE_RUNS = 5
 """Fewer runs do not end a question in which controls are only close: three miss a collapse in 63 % of all."""
 
@@ -27,6 +29,16 @@ def spent(runs: int) -> float:
     1.0
     """
     return LOOKS[runs]
+
+
+def shares(looks: Sequence[int]) -> dict[int, float]:
+    """Return the share of the error of each look: a tenth after the first, which spends the rest.
+
+    >>> shares([10, 15, 20, 25, 30])
+    {10: 0.6, 15: 0.1, 20: 0.1, 25: 0.1, 30: 0.1}
+    """
+    first = round(1 - LATER * (len(looks) - 1), 9)
+    return {look: LATER if look != looks[0] else first for look in looks}
 
 
 def next_look(runs: int) -> int | None:

@@ -6,35 +6,37 @@ import math
 from collections.abc import Sequence
 from statistics import NormalDist
 
-from ackclock.decision.comparisons import Compared
+from ackclock.decision.comparisons import Compared, times_error
 from ackclock.decision.intervals import over_runs
 
 LEAST_CHANCE = 0.25
 """Least probability that further runs decide a comparison; below it they are better spent elsewhere."""
 
 
-def wants_more(compared: Compared, runs: int, most: int, *, settled: bool) -> bool:
+def wants_more(compared: Compared, runs: int, most: int, *, settled: bool, share: float = 1.0) -> bool:
     """Return whether more runs may decide a comparison, or settle the criterion that it belongs to.
 
     They may not when it is decided, nothing is random, or a decision is unlikely (`LEAST_CHANCE`). `settled`
-    says whether another comparison has settled the criterion.
+    says whether another comparison has settled the criterion, and `share` is that of the error at this look.
     """
     if compared.identical or runs >= most:
         return False
     if compared.verdict == "worse":
         return not settled
     needed = compared.runs_needed
-    return needed is not None and chance_decided(runs, needed, most) >= LEAST_CHANCE
+    if needed is None:
+        return False
+    return chance_decided(runs, needed, most, times_error(share)) >= LEAST_CHANCE
 
 
-def chance_decided(runs: int, needed: int, most: int) -> float:
+def chance_decided(runs: int, needed: int, most: int, times: float = 2.0) -> float:
     """Return the probability that a comparison is decided after `most` runs, when `needed` would decide it.
 
     This is the predictive power (Spiegelhalter, Freedman, Blackburn, Controlled Clinical Trials 7, 1986):
-    with s for the spread of a run the mean is 2 s/sqrt(needed) from the margin, 2 s/sqrt(most) will decide,
-    and until then the mean moves by a normal number with the variance s^2 (1/runs - 1/most).
+    with s for the spread of a run the mean is `times` s/sqrt(needed) from the margin, `times` s/sqrt(most)
+    will decide, and until then the mean moves by a normal number with the variance s^2 (1/runs - 1/most).
     """
-    short = 2 / needed**0.5 - 2 / most**0.5
+    short = times / needed**0.5 - times / most**0.5
     return NormalDist().cdf(short / (1 / runs - 1 / most) ** 0.5)
 
 
