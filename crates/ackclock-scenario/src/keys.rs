@@ -82,7 +82,7 @@ pub enum Form {
 }
 
 /// One key.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Key {
     /// Its name.
     pub name: &'static str,
@@ -102,11 +102,37 @@ pub struct Key {
 
 /// The text that stands for the default of a required key.
 pub const REQUIRED: &str = "(required)";
-const NONE: &str = "(none)";
+/// The text that stands for the default of a key that may be missing.
+pub const NONE: &str = "(none)";
 
 /// A key, with what holds without it and its meaning.
 pub const fn key(name: &'static str, form: Form, default: &'static str, meaning: &'static str) -> Key {
     Key { name, form, default, by: &[], of: &[], over_quic: true, meaning }
+}
+
+/// How many keys are in several lists.
+const fn count(lists: &[&[Key]]) -> usize {
+    let (mut keys, mut list) = (0, 0);
+    while list < lists.len() {
+        keys += lists[list].len();
+        list += 1;
+    }
+    keys
+}
+
+/// The keys of several lists, one list after the other.
+const fn joined<const COUNT: usize>(lists: &[&[Key]]) -> [Key; COUNT] {
+    let mut keys = [key("", Form::Any, NONE, ""); COUNT];
+    let (mut next, mut list) = (0, 0);
+    while list < lists.len() {
+        let mut index = 0;
+        while index < lists[list].len() {
+            keys[next] = lists[list][index];
+            (next, index) = (next + 1, index + 1);
+        }
+        list += 1;
+    }
+    keys
 }
 
 impl Key {
@@ -116,7 +142,7 @@ impl Key {
     }
 
     /// The same key with a meaning only for these words of the table's selector.
-    const fn of(self, of: &'static [&'static str]) -> Key {
+    pub const fn of(self, of: &'static [&'static str]) -> Key {
         Key { of, ..self }
     }
 

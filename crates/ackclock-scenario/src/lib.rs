@@ -30,6 +30,7 @@ mod keys;
 mod link;
 mod model;
 mod paths;
+mod plain;
 mod quantity;
 mod read;
 mod schema;

@@ -4,7 +4,7 @@ mod loss;
 
 use std::rc::Rc;
 
-use ackclock_units::{Bytes, Packets, Rate, Span};
+use ackclock_units::{Packets, Rate, Span};
 
 use crate::files::lines;
 use crate::keys::{NoiseName, QueueKind};
@@ -12,6 +12,7 @@ use crate::model::{
     Aggregation, Codel, DropSpacing, DualPi2, Event, LONGEST, Limit, Link, Loss, Noise, NoiseKind, Policer,
     Queue, RateTrace, Red, Shared, Threshold,
 };
+use crate::plain::RedKeys;
 use crate::read::{Read, Table};
 use crate::series::{Quantity, Series};
 use loss::own_loss;
@@ -249,21 +250,20 @@ fn threshold(table: &Table<'_>) -> Read<Threshold> {
 /// 2001). `max_p` does not fall below 0.01, or below a packet of 1000 bytes in 100 ms of the link if that is less, as ns-2
 /// and ns-3 have it.
 fn red(table: &Table<'_>, adaptive: bool, rate: Rate) -> Read<Red> {
-    let mean_packet: Bytes = table.need("mean_packet")?;
-    if mean_packet.0 == 0 {
+    let keys = RedKeys::read(table)?;
+    if keys.mean_packet.0 == 0 {
         return Err(table.refuse("mean_packet", "must be at least 1 B"));
     }
     // In packets of 1000 bytes.
     let automatic = (rate.0 as f64 / 8000.0 * 0.005 / 2.0).max(5.0);
     let least_max_p = || 0.01_f64.min(8000.0 / (0.1 * rate.0 as f64));
-    let spacing = table.need("spacing")?;
-    if let Some(uniform) = table.get::<bool>("uniform")?
-        && spacing != spacing_of_uniform(uniform)
+    if let Some(uniform) = keys.uniform
+        && keys.spacing != spacing_of_uniform(uniform)
     {
         return Err(table.refuse("uniform", "set either spacing or uniform, not both"));
     }
-    let min_threshold = table.get("min_threshold")?.unwrap_or(automatic);
-    let max_threshold = table.get("max_threshold")?.unwrap_or(3.0 * min_threshold);
+    let min_threshold = keys.min_threshold.unwrap_or(automatic);
+    let max_threshold = keys.max_threshold.unwrap_or(3.0 * min_threshold);
     if max_threshold <= min_threshold {
         let problem = format!("must exceed min_threshold ({min_threshold}), is {max_threshold}");
         return Err(table.refuse("max_threshold", problem));
@@ -271,13 +271,13 @@ fn red(table: &Table<'_>, adaptive: bool, rate: Rate) -> Read<Red> {
     Ok(Red {
         min_threshold,
         max_threshold,
-        weight: table.get("weight")?,
-        max_p: table.need("max_p")?,
-        gentle: table.need("gentle")?,
-        spacing,
-        mean_packet,
-        ecn: table.need("ecn")?,
-        adaptive: if adaptive { Some(table.get("least_max_p")?.unwrap_or_else(least_max_p)) } else { None },
+        weight: keys.weight,
+        max_p: keys.max_p,
+        gentle: keys.gentle,
+        spacing: keys.spacing,
+        mean_packet: keys.mean_packet,
+        ecn: keys.ecn,
+        adaptive: adaptive.then(|| keys.least_max_p.unwrap_or_else(least_max_p)),
     })
 }
 

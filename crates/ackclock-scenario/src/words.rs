@@ -1,4 +1,4 @@
-//! Declarations of which the reading follows: settings that are one of a few words, and tables of plain fields.
+//! The declaration of settings that are one of a few words, of which their reading follows.
 
 /// Declares an enumeration whose values are words of the format: reading, writing and the list of what is allowed
 /// all come from the one declaration.
@@ -45,19 +45,4 @@ macro_rules! words {
     };
 }
 
-/// Declares a table whose fields are read under their own names, so that none is forgotten or read twice.
-macro_rules! fields {
-    ($(#[$about:meta])* $name:ident { $($(#[$each:meta])* $field:ident: $type:ty),+ $(,)? }) => {
-        $(#[$about])*
-        pub struct $name { $($(#[$each])* pub $field: $type),+ }
-
-        impl $name {
-            /// Reads every field under its name.
-            pub(crate) fn read(table: &$crate::read::Table<'_>) -> $crate::read::Read<Self> {
-                Ok(Self { $($field: table.need(stringify!($field))?),+ })
-            }
-        }
-    };
-}
-
-pub(crate) use {fields, words};
+pub(crate) use words;

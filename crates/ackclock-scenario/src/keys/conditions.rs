@@ -1,6 +1,7 @@
 //! The tables of what a link does to packets in addition to queueing them.
 
 use super::{Form, Key, NONE, REQUIRED, Section, key};
+use crate::plain;
 use crate::series::Between;
 use crate::words::words;
 
@@ -208,33 +209,9 @@ pub static LOSS_SERIES: Section =
     Section { name: "loss_series", selector: None, also: None, keys: &LOSSES_OVER_TIME };
 
 /// A policer.
-pub static POLICER: Section = Section {
-    name: "policer",
-    selector: None,
-    also: None,
-    keys: &[
-        key("rate", Form::Rate, REQUIRED, "rate at which its bucket fills"),
-        key(
-            "burst",
-            Form::Size(1 << 40),
-            REQUIRED,
-            "what the bucket holds at most, and at the start; a packet that is larger never passes",
-        ),
-    ],
-};
+pub static POLICER: Section =
+    Section { name: "policer", selector: None, also: None, keys: plain::POLICER_KEYS };
 
 /// Aggregation.
-pub static AGGREGATION: Section = Section {
-    name: "aggregation",
-    selector: None,
-    also: None,
-    keys: &[
-        key("every", Form::PositiveTime, REQUIRED, "packets arrive at multiples of this time only"),
-        key(
-            "thin_acks",
-            Form::Flag,
-            "false",
-            "of the ACKs of a flow that would arrive together only the last does; the others count as queue_drops",
-        ),
-    ],
-};
+pub static AGGREGATION: Section =
+    Section { name: "aggregation", selector: None, also: None, keys: plain::AGGREGATION_KEYS };

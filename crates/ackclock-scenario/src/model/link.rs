@@ -6,7 +6,8 @@ use ackclock_units::{Bytes, Packets, Rate, Span};
 use serde::Serialize;
 
 use super::Shared;
-use crate::words::{fields, words};
+pub use crate::plain::{Aggregation, Codel, DualPi2, Policer};
+use crate::words::words;
 
 /// Longest delay of a link.
 pub const LONGEST: Span = Span::from_seconds(180 * 24 * 3600);
@@ -45,28 +46,6 @@ words! {
         Hold = "hold",
         /// Those that wait and those that arrive are dropped.
         Drop = "drop",
-    }
-}
-
-fields! {
-    /// A token bucket without a queue: a packet passes if the bucket holds as many bytes as it has, and is dropped otherwise.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-    Policer {
-        /// Rate at which the bucket fills.
-        rate: Rate,
-        /// Its capacity, and its contents at the start.
-        burst: Bytes,
-    }
-}
-
-fields! {
-    /// Packets that arrive in groups, as over radio and cable.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-    Aggregation {
-        /// Packets reach the far end at multiples of this time only.
-        every: Span,
-        /// Of the acknowledgements of a flow that arrive together, only the last does.
-        thin_acks: bool,
     }
 }
 
@@ -224,50 +203,6 @@ pub enum Threshold {
     Packets(Packets),
     /// The time that a packet has waited when it leaves.
     Time(Span),
-}
-
-fields! {
-    /// The law of CoDel.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-    Codel {
-        /// Delay that may stand.
-        target: Span,
-        /// How long it may be exceeded.
-        interval: Span,
-        /// Packets that can be marked are marked.
-        ecn: bool,
-    }
-}
-
-fields! {
-    /// Settings of DualPI2 under the RFC's names: L is the queue of low latency, C the classic one.
-    #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-    DualPi2 {
-        /// Delay that the controller keeps.
-        target: Span,
-        /// How often its probability moves (`Tupdate`).
-        update: Span,
-        /// Gain of the distance from the target, per second of delay.
-        alpha: f64,
-        /// Gain of the delay's change, per second of delay.
-        beta: f64,
-        /// Coupling factor k: L's probability over the root of C's.
-        coupling: f64,
-        /// Delay in L from which packets are marked.
-        ramp_from: Span,
-        /// Delay in L from which all are.
-        ramp_to: Span,
-        /// Marks and drops are spaced evenly.
-        uniform: bool,
-        /// The scheduler of the two queues.
-        scheduler: Scheduler,
-        /// C's share of the link under `wrr`.
-        classic_share: f64,
-        /// The head start of L under `ts-fifo`.
-        time_shift: Span,
-        /// The reaction when marks are not enough.
-        overload: Overload,
-    }
 }
 
 words! {
