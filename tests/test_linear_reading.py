@@ -65,6 +65,7 @@ SETS_ONE = '[[event]]\nat = "1 s"\nset = "link.l{}.rate"\nto = "5 Mbit/s"\n'
 SHARE = "[[flow]]\nsource = 'requests'\nevery = '1 s'\nsize = [{}]\n"
 APPLICATION = "[[flow]]\nname = 'a'\nsource = 'requests'\nsize = '9 B'\nevery = '9 s'\n"
 SETS_SIZE = "[[event]]\nat = '{} s'\nset = 'flow.a.size'\nto = '{next} kB'\n"
+IN_TURN = '[[event]]\nat = "0 s"\nevery = "1 s"\nset = "flow.a.size"\nto = { in_turn = [{}] }\n'
 SCHEDULE = "[[flow]]\nsource = 'requests'\nschedule = [{}]\n"
 SCENARIOS: dict[str, Callable[[int], str]] = {
     "rates": in_turn("rate", '"{next} Mbit/s"'),
@@ -88,6 +89,9 @@ SCENARIOS: dict[str, Callable[[int], str]] = {
     "limits of an application": application("limit", '"{next} Mbit/s"'),
     "intervals of requests": application("every", '"{next} s"'),
     "times between requests": application("think", '"{next} s"'),
+    "sizes of requests in turn": lambda n: (
+        f"{BELL}{APPLICATION}{IN_TURN}".replace("{}", each(n, '"{next} kB"', ", "))
+    ),
     "sizes of requests": lambda n: BELL + APPLICATION + each(n, SETS_SIZE),
     "a table of netem": lambda _: (
         f"{BELL}delay_noise = {{ kind = 'table', sigma = '1 us', file = 'f' }}\n{RENO}"

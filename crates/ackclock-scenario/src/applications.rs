@@ -9,6 +9,7 @@ use crate::keys::FLOW;
 use crate::model::{ApplicationChange, ApplicationSetting, Flow, Pause, Run, Sizes, Traffic};
 use crate::read::{Read, Table};
 use crate::tree::{Content, Node};
+use crate::turns::{in_turn, listed};
 use crate::value::{Value, did_you_mean};
 
 /// Most changes of applications: each is kept for its flow.
@@ -56,10 +57,10 @@ pub fn changes(events: &[Table<'_>], run: &Run, flows: &mut [Flow], firsts: &[Fi
         }
         let times = times(event, at, run)?;
         let to = event.required("to", event.node("to"))?;
-        let values: Vec<&Node> = match &to.content {
-            Content::Array(values) if key != "size" && !values.is_empty() && event.has("every") => {
-                values.iter().collect()
-            }
+        let values = match (&to.content, listed(event, to)?) {
+            (_, Some(values)) => values,
+            // A list of sizes is one value, a distribution.
+            (Content::Array(values), None) if key != "size" => in_turn(event, values)?,
             _ => vec![to],
         };
         let settings = values

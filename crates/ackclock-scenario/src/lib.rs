@@ -40,6 +40,7 @@ mod tcp;
 mod topology;
 mod traffic;
 mod tree;
+mod turns;
 mod value;
 mod words;
 

@@ -113,6 +113,18 @@ fn a_periodic_rate_is_a_period() {
     assert_eq!(scenario.links[0].loss, Loss::Periodic { every: 1000 });
 }
 
+/// Values in turn may be written as a table wherever a list has that meaning.
+#[test]
+fn a_list_and_in_turn_are_the_same() {
+    let changed = |values: &str| {
+        let event = format!("event=[{{ at = '1 s', every = '1 s', set = 'dumbbell.rate', to = {values} }}]");
+        read_toml(VALID, "a.toml", &[event], &BuiltIn).unwrap().digest()
+    };
+    let list = "['5 Mbit/s', '6 Mbit/s']";
+    assert_eq!(changed(list), changed(&format!("{{ in_turn = {list} }}")));
+    assert_ne!(changed(list), changed("['6 Mbit/s', '5 Mbit/s']"));
+}
+
 /// docs/scenario.md holds the reference as the program knows it; UPDATE_DOCS=1 writes it anew.
 #[test]
 fn the_documentation_has_every_key() {

@@ -251,6 +251,29 @@ fn changes_of_applications() {
         "at = '1 s', set = 'flow.a.size', to = '1 kB'",
         "event.0.set: \"a\" has no size that could change",
     );
+    let sized = "{ source = 'requests', size = '1 kB', every = '1 s', name = 'a' }";
+    for (to, problem) in [
+        ("{ in_turn = ['1 kB'] }, every = '1 s'", None),
+        ("{ in_turn = ['1 kB', '2 kB'] }", Some("event.0.to: a list of 2 values needs every")),
+        ("{ in_turn = [] }, every = '1 s'", Some("event.0.to: expected at least one value")),
+        ("{ in_turn = '1 kB' }, every = '1 s'", Some("event.0.to: expected a list, such as { in_turn = [")),
+        (
+            "{ in_turn = ['1 kB'], uniform = [] }, every = '1 s'",
+            Some("event.0.to: expected a text, found a table"),
+        ),
+        // Without in_turn a list of sizes is a distribution.
+        ("['1 kB', '2 kB'], every = '1 s'", Some("event.0.to: expected a size, or a list such as [[")),
+    ] {
+        let settings =
+            [format!("flow=[{sized}]"), format!("event=[{{ at = '1 s', set = 'flow.a.size', to = {to} }}]")];
+        let read = read_toml(VALID, "a.toml", &settings, &BuiltIn);
+        let refused = read.err().map(|refused| refused.to_string());
+        match (&refused, problem) {
+            (None, None) => {}
+            (Some(refused), Some(problem)) if refused.contains(problem) => {}
+            _ => panic!("{to}: {refused:?}"),
+        }
+    }
     let requests =
         |keys: &str, problem: &str| ends(&format!("flow=[{{ source = 'requests', {keys} }}]"), problem);
     requests("schedule = []", "flow.0.schedule: must have 1 to 10000000 requests, has 0");

@@ -317,6 +317,16 @@ fn requests_change() {
     assert_eq!(summary.flows[0].counters.sent_packets, 15 + 24);
 }
 
+/// A request per second: two of 1 kB, then from 2 s on 2 kB and 3 kB, the latter as a distribution, in turn: packets of 1000 B.
+#[test]
+fn sizes_of_requests_come_in_turn() {
+    let flow = "[[flow]]\nsource = \"requests\"\nsize = \"1 kB\"\nevery = \"1 s\"\n";
+    let events = "event=[{ at = '2 s', every = '1 s', set = 'flow.0.size', to = { in_turn = ['2 kB', [['3 kB', '100 %']]] } }]";
+    let (_, tables) = run(&format!("{PATH}{flow}"), &[events, "run.duration=5.5 s"]);
+    let sizes: Vec<_> = requests(&tables).into_iter().map(|(_, _, bytes, _)| bytes).collect();
+    assert_eq!(sizes, [1000, 1000, 2000, 3000, 2000, 3000]);
+}
+
 /// One by one: at 1 s after the start of the flow 1 packet, at 1.5 s two, at 2 s 1000, in a list or a file.
 #[test]
 fn requests_have_a_schedule() {

@@ -7,6 +7,7 @@ use ackclock_units::Span;
 use crate::model::Run;
 use crate::read::{Read, Table};
 use crate::tree::{Content, Node};
+use crate::turns::{in_turn, listed, only};
 
 /// The refusal of an event that sets more than one key, where that is not clear.
 pub const ONE_KEY: &str =
@@ -43,26 +44,16 @@ impl<'a> EventRequest<'a> {
             (None, Some(_)) => return Err(event.refuse("until", "applies only with every")),
             (Some(every), until) => Some((every, until.unwrap_or(run.duration).min(run.duration))),
         };
-        let (values, random) = match &to.content {
-            Content::Array(values) if every.is_none() => {
-                let problem =
-                    format!("a list of {} values needs every: how often the next one comes", values.len());
+        let (values, random) = match (&to.content, only(to, "uniform")) {
+            (_, Some(Node { content: Content::Array(ends), .. })) if ends.len() == 2 => {
+                (ends.iter().collect(), true)
+            }
+            (_, Some(_)) => {
+                let problem = "expected two values, such as { uniform = [\"40 ms\", \"80 ms\"] }";
                 return Err(event.refuse("to", problem));
             }
-            Content::Array(values) if values.is_empty() => {
-                return Err(event.refuse("to", "expected at least one value"));
-            }
-            Content::Array(values) => (values.iter().collect(), false),
-            Content::Table(entries) if matches!(&entries[..], [(key, _)] if key == "uniform") => {
-                match &entries[0].1.content {
-                    Content::Array(ends) if ends.len() == 2 => (ends.iter().collect(), true),
-                    _ => {
-                        let problem = "expected two values, such as { uniform = [\"40 ms\", \"80 ms\"] }";
-                        return Err(event.refuse("to", problem));
-                    }
-                }
-            }
-            _ => (vec![to], false),
+            (Content::Array(values), None) => (in_turn(event, values)?, false),
+            _ => (listed(event, to)?.unwrap_or_else(|| vec![to]), false),
         };
         let (part, rest) = match find(&path) {
             Some((part, rest)) => (Some(part), rest),

@@ -198,8 +198,8 @@ pub static EVENT: Section = Section {
             "to",
             Form::Any,
             REQUIRED,
-            "its new value; with every also a list of values that it has in turn; a random one between two: \
-             { uniform = [\"40 ms\", \"80 ms\"] }",
+            "its new value; with every also a list of values that it has in turn, of sizes { in_turn = [\"10 kB\", \"1 MB\"] }; a \
+             random one between two: { uniform = [\"40 ms\", \"80 ms\"] }",
         ),
         key("every", Form::PositiveTime, NONE, "how often it happens again, from at on"),
         key("until", Form::PositiveTime, "(the end of the run)", "from when on it does not happen again"),
