@@ -69,6 +69,15 @@ def test_a_short_command_loads_only_what_it_uses(short: str, verb: str) -> None:
     assert sorted(modules & set(UNUSED)) == []
 
 
+def test_a_comparison_loads_no_scipy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = ("--rate", "2mbit", "--rtt", "20ms", "--duration", "2s", "--runs", "2")
+    loaded = loaded_by("compare", *path, "reno", "cubic", "aimd", "--json")
+    modules = {name.split(".")[0] for name in loaded}
+    assert "numpy" in modules
+    assert "scipy" not in modules
+
+
 def test_what_a_short_command_loads_is_compiled_at_setup(short: str) -> None:
     loaded = loaded_by("simulate", "--json", short)
     installed = {name.split(".")[0] for name, file in loaded.items() if "site-packages" in file}

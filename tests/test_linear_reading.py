@@ -89,8 +89,8 @@ SCENARIOS: dict[str, Callable[[int], str]] = {
     "limits of an application": application("limit", '"{next} Mbit/s"'),
     "intervals of requests": application("every", '"{next} s"'),
     "times between requests": application("think", '"{next} s"'),
-    "sizes of requests in turn": lambda n: (
-        f"{BELL}{APPLICATION}{IN_TURN}".replace("{}", each(n, '"{next} kB"', ", "))
+    "sizes of requests in turn": lambda n: f"{BELL}{APPLICATION}{IN_TURN}".replace(
+        "{}", each(n, '"{next} kB"', ", ")
     ),
     "sizes of requests": lambda n: BELL + APPLICATION + each(n, SETS_SIZE),
     "a table of netem": lambda _: (

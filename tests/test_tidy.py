@@ -63,8 +63,9 @@ def test_click_is_for_the_command_line_alone() -> None:
 def test_only_the_engine_calls_the_extension() -> None:
     found = importers("ackclock._native")
     assert found
-    # The types of a summary take the names of its columns from there, and the engine suggests names.
-    found -= {"python/ackclock/summary.py", "python/ackclock/names.py"}
+    # The types of a summary take the names of its columns from there, names are suggested, and statistics
+    # have their distributions.
+    found -= {f"python/ackclock/{file}.py" for file in ("summary", "names", "decision/distributions")}
     assert all(file.startswith("python/ackclock/engine/") for file in found), found
 
 

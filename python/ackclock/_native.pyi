@@ -25,18 +25,24 @@ __all__ = [
     "Start",
     "Timeout",
     "columns",
+    "beta_quantile",
+    "chi_squared_above",
     "controllers",
     "did_you_mean",
     "example",
     "is_built_in",
+    "gamma_quantiles",
     "limit",
     "load_library",
     "observed",
+    "normal_below",
     "page",
     "quantity",
     "register",
     "schema",
     "summary_schema",
+    "student_below",
+    "student_quantile",
 ]
 
 ENGINE: str
@@ -626,3 +632,9 @@ def did_you_mean(wrong: str, names: list[str]) -> str:
 
 def schema() -> str: ...
 def example() -> str: ...
+def student_quantile(degrees: float, probability: float) -> float: ...
+def student_below(degrees: float, number: float) -> float: ...
+def chi_squared_above(degrees: float, number: float) -> float: ...
+def gamma_quantiles(shape: float, probabilities: Sequence[float]) -> NDArray[np.float64]: ...
+def beta_quantile(first: float, second: float, probability: float) -> float: ...
+def normal_below(numbers: bytes) -> NDArray[np.float64]: ...

@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod column;
+mod distributions;
 mod episodes;
 mod errors;
 mod json;
@@ -127,4 +128,10 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(did_you_mean, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(example, module)?)
+    module.add_function(wrap_pyfunction!(distributions::student_quantile, module)?)?;
+    module.add_function(wrap_pyfunction!(distributions::student_below, module)?)?;
+    module.add_function(wrap_pyfunction!(distributions::chi_squared_above, module)?)?;
+    module.add_function(wrap_pyfunction!(distributions::gamma_quantiles, module)?)?;
+    module.add_function(wrap_pyfunction!(distributions::beta_quantile, module)?)?;
+    module.add_function(wrap_pyfunction!(distributions::normal_below, module)?)?;
 }

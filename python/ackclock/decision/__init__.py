@@ -1,7 +1,7 @@
 """Statistics: intervals over runs, comparisons, and when more runs are needed.
 
 Pure functions of numbers, and the only statistics behind claims, answers and cells. Nothing else
-imports the tests and the distributions of SciPy.
+has tests and distributions.
 """
 
 import lazy_loader

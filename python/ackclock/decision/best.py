@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from ackclock.decision.comparisons import LEVEL, RESOLUTION, InMargins, Margin, Values, known, scales
+from ackclock.decision.distributions import chi_squared_above
 from ackclock.decision.modes import two_modes
 from ackclock.decision.simultaneous import against_one, all_pairs, rounded_down
 
@@ -167,9 +168,7 @@ def _needed(tables: Sequence[_Pairs], row: int, other: int) -> int:
 
 def _are_alike(variances: Values, degrees: Values, pooled: float) -> bool:
     """Return whether variances differ as those of equal ones do, by Bartlett's test (1937) at `POOLED`."""
-    from scipy.special import chdtrc
-
     total = float(degrees.sum())
     statistic = total * np.log(pooled) - float(degrees @ np.log(variances))
     correction = 1 + (float((1 / degrees).sum()) - 1 / total) / (3 * (len(variances) - 1))
-    return float(chdtrc(len(variances) - 1, statistic / correction)) >= POOLED
+    return chi_squared_above(len(variances) - 1, statistic / correction) >= POOLED

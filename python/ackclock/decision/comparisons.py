@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ackclock.decision.distributions import student_below, student_quantile
 from ackclock.decision.intervals import Estimate, welch
 from ackclock.decision.ratios import exact_excess, exact_share
 
@@ -237,10 +238,7 @@ class _Test:
 
     def half(self, sides: int) -> float:
         """Return the distance from the mean of the end of an interval with one or two sides."""
-        # Loaded where it is used: a process that only measures runs starts in half the time without it.
-        from scipy.special import stdtrit
-
-        return float(stdtrit(self._degrees, 1 - (1 - LEVEL) * self._share / sides)) * self.error
+        return student_quantile(self._degrees, 1 - (1 - LEVEL) * self._share / sides) * self.error
 
     @property
     def is_like(self) -> bool:
@@ -252,9 +250,7 @@ class _Test:
 
     @property
     def p_worse(self) -> float:
-        from scipy.special import stdtr
-
-        return min(1.0, 2 * float(stdtr(self._degrees, -(self.mean - 1) / self.error)) / self._share)
+        return min(1.0, 2 * student_below(self._degrees, -(self.mean - 1) / self.error) / self._share)
 
     @property
     def runs_needed(self) -> int:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ackclock.decision.distributions import student_quantile
+
 NOT_RANDOM = (
     "the runs do not differ: nothing in the scenario is random; set overhead, random starts or a random loss"
 )
@@ -58,10 +60,7 @@ def _student(values: NDArray[np.float64], level: float, warning: str = "") -> Es
     """Return the mean of several values and Student's interval for it."""
     mean = float(values.mean())
     error = float(values.std(ddof=1) / np.sqrt(values.size))
-    # Loaded where it is used: a process that only measures runs starts in half the time without it.
-    from scipy.special import stdtrit
-
-    half = float(stdtrit(values.size - 1, (1 + level) / 2)) * error
+    half = student_quantile(values.size - 1, (1 + level) / 2) * error
     return Estimate(mean, mean - half, mean + half, int(values.size), warning, error)
 
 
@@ -104,11 +103,8 @@ def unpaired_difference(first: ArrayLike, second: ArrayLike, level: float = 0.95
     spread = np.ptp(ours) > 0 or np.ptp(theirs) > 0
     if samples < 2 or not spread:
         return Estimate(value, np.nan, np.nan, samples, ONE_RUN if samples < 2 else NOT_RANDOM)
-    # scipy.stats has it, too, but takes half a second to import, and warns of a sample that is constant.
-    from scipy.special import stdtrit
-
     error, degrees = welch([float(sample.std(ddof=1)) for sample in (ours, theirs)], [ours.size, theirs.size])
-    half = float(stdtrit(degrees, (1 + level) / 2)) * error
+    half = student_quantile(degrees, (1 + level) / 2) * error
     return Estimate(value, value - half, value + half, samples)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+from ackclock.decision.distributions import student_below, student_quantile
 from ackclock.decision.intervals import Estimate
 
 
@@ -75,9 +76,7 @@ def standard_error(estimate: Estimate) -> float:
     half = (estimate.high - estimate.low) / 2
     if not 0 < half < math.inf:
         return 0.0
-    from scipy.special import stdtrit
-
-    return half / float(stdtrit(estimate.samples - 1, 0.975))
+    return half / student_quantile(estimate.samples - 1, 0.975)
 
 
 def _distances(estimate: Estimate, low: float, high: float) -> list[float]:
@@ -90,9 +89,7 @@ def _distances(estimate: Estimate, low: float, high: float) -> list[float]:
 
 def tail(distance: float, degrees: int) -> float:
     """Return the probability that Student's variable is beyond a distance in standard errors, on one side."""
-    from scipy.special import stdtr
-
-    return float(stdtr(degrees, -distance))
+    return student_below(degrees, -distance)
 
 
 def expected_wrong(chances: Iterable[float]) -> float:

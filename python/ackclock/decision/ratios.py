@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ackclock.decision.distributions import beta_quantile
 from ackclock.decision.intervals import NEVER, NOT_RANDOM, ONE_RUN, Estimate, over_runs, within
 
 LARGEST_LOGARITHM = 700.0
@@ -121,12 +122,10 @@ def exact_share(successes: int, trials: int, level: float = 0.95) -> Estimate:
     >>> print(exact_share(20, 20))
     1 [0.8316, 1]
     """
-    from scipy.special import betaincinv
-
     rest, tail = trials - successes, (1 - level) / 2
     share = successes / trials
-    low = float(betaincinv(successes, rest + 1, tail)) if successes else 0.0
-    high = float(betaincinv(successes + 1, rest, 1 - tail)) if rest else 1.0
+    low = beta_quantile(successes, rest + 1, tail) if successes else 0.0
+    high = beta_quantile(successes + 1, rest, 1 - tail) if rest else 1.0
     error = math.sqrt(share * (1 - share) / trials)
     return Estimate(share, low, high, trials, error=error, least=0.0, most=1.0)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from statistics import NormalDist
 
 from ackclock.decision.comparisons import Compared, times_error
+from ackclock.decision.distributions import student_quantile
 from ackclock.decision.intervals import over_runs
 
 LEAST_CHANCE = 0.25
@@ -56,13 +57,14 @@ def runs_to_decide(apart: float, runs: int, most: int, level: float = 0.95) -> i
     >>> runs_to_decide(0.5 * 5**0.5, 5, 100)
     34
     """
-    from scipy.special import nctdtr, stdtrit
+    # Only plans of runs need it.
+    from scipy.special import nctdtr
 
     if math.isinf(apart):
         return min(2, most)
     effect = apart / runs**0.5
     for number in range(2, most + 1):
-        limit = stdtrit(number - 1, (1 + level) / 2)
+        limit = student_quantile(number - 1, (1 + level) / 2)
         if 1 - nctdtr(number - 1, effect * number**0.5, limit) >= POWER:
             return number
     return None

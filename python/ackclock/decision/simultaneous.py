@@ -10,9 +10,9 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Reals = NDArray[np.float64]
+from ackclock.decision.distributions import Reals, gamma_quantiles, normal_below, student_quantile
+
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _NORMAL = 8.0
 """Half of the range over which the normal density is integrated; the rest is less than 1e-14."""
@@ -27,7 +27,7 @@ def all_pairs(means: int, degrees: float, level: float) -> float:
     >>> round(all_pairs(2, 4, 0.05), 3)
     2.776
     """
-    return _critical(_range, means, rounded_down(degrees), level)
+    return _critical(_range, means, rounded_down(degrees), level, 2)
 
 
 def against_one(means: int, degrees: float, level: float) -> float:
@@ -38,7 +38,7 @@ def against_one(means: int, degrees: float, level: float) -> float:
     >>> round(against_one(2, 4, 0.05), 3)
     2.132
     """
-    return _critical(_largest, means, rounded_down(degrees), level)
+    return _critical(_largest, means, rounded_down(degrees), level, 1)
 
 
 def rounded_down(degrees: float) -> float:
@@ -48,22 +48,27 @@ def rounded_down(degrees: float) -> float:
 
 
 @lru_cache(maxsize=10_000)
-def _critical(below: Callable[[Reals, int], Reals], means: int, degrees: float, level: float) -> float:
-    """Return the number that a studentized statistic exceeds with probability `level`."""
-    from scipy.special import gammaincinv
-
+def _critical(
+    below: Callable[[Reals, int], Reals], means: int, degrees: float, level: float, sides: int
+) -> float:
+    """Return the number that a studentized statistic with these sides exceeds with probability `level`."""
+    low = student_quantile(degrees, 1 - level / sides)
+    if means == 2:
+        return low
     # Where the scatter is estimated, over its true value, with the weights of its distribution. Squares
     # make room at small scatter, from which large statistics come.
     roots = (_NODES + 1) / 2
     shares, weights = roots**2, _WEIGHTS * roots
-    scatter = np.sqrt(gammaincinv(degrees / 2, shares) * 2 / degrees)
+    scatter = np.sqrt(gamma_quantiles(degrees / 2, shares) * 2 / degrees)
 
     def excess(limit: float) -> float:
         """Return the logarithm of the tail above a limit, over the level: nearly straight in the limit."""
         return float(np.log(max(1e-12, 1 - float(weights @ below(limit * scatter, means))) / level))
 
-    low, high = 0.0, 4.0
-    at_low = -float(np.log(level))
+    # It lies between the number of two means and that of as many comparisons by Bonferroni.
+    comparisons = means * (means - 1) / 2 if sides == 2 else means - 1
+    high = student_quantile(degrees, 1 - level / sides / comparisons)
+    at_low = excess(low)
     while (at_high := excess(high)) > 0:
         low, at_low, high = high, at_high, 2 * high
     # Regula falsi, where an end that stays counts half (the Illinois method).
@@ -81,18 +86,14 @@ def _critical(below: Callable[[Reals, int], Reals], means: int, degrees: float, 
 
 def _range(limit: Reals, means: int) -> Reals:
     """Return the probability that all of several normal numbers are within a range of sqrt(2) `limit`."""
-    from scipy.special import ndtr
-
     wide = np.sqrt(2) * limit[:, None]
     lowest = _NORMAL * _NODES
     density = np.exp(-(lowest**2) / 2) / np.sqrt(2 * np.pi) * _NORMAL * _WEIGHTS
-    return np.asarray(means * (ndtr(lowest + wide) - ndtr(lowest)) ** (means - 1) @ density)
+    return np.asarray(means * (normal_below(lowest + wide) - normal_below(lowest)) ** (means - 1) @ density)
 
 
 def _largest(limit: Reals, means: int) -> Reals:
     """Return the probability that no other normal number is sqrt(2) `limit` above the first."""
-    from scipy.special import ndtr
-
     first = _NORMAL * _NODES
     density = np.exp(-(first**2) / 2) / np.sqrt(2 * np.pi) * _NORMAL * _WEIGHTS
-    return np.asarray(ndtr(first + np.sqrt(2) * limit[:, None]) ** (means - 1) @ density)
+    return np.asarray(normal_below(first + np.sqrt(2) * limit[:, None]) ** (means - 1) @ density)
