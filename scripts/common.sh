@@ -46,7 +46,7 @@ host() { rustc -vV | sed -n 's/^host: //p'; }
 
 # The crates that decide the results of a run, and those around them: the kernel's loader, the emulated path, campaigns.
 CORE_CRATES=(--package ackclock-units --package ackclock-cc --package ackclock-scenario --package ackclock-trace
-    --package ackclock-sim --package ackclock-quic --package ackclock-kernel --features ackclock-quic/simulate)
+    --package ackclock-sim --package ackclock-kernel)
 # Together with ackclock-quic, so that common dependencies have the same features and are compiled once.
 SATELLITE_CRATES=(--package ackclock-kernel --package ackclock-link --package ackclock-measure --package ackclock-quic
     --features ackclock-quic/simulate)

@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 LOCKED = {package["name"]: package for package in tomllib.loads((ROOT / "uv.lock").read_text())["package"]}
-KEYS = [key["file"] for key in PROJECT["tool"]["uv"]["cache-keys"]]
+KEYS = [key["file"] for key in PROJECT["tool"]["uv"]["cache-keys"] if "file" in key]
 UV = shutil.which("uv", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
 
 

@@ -13,6 +13,7 @@ _Column = NDArray[np.float64] | NDArray[np.uint64] | NDArray[np.uint32] | list[s
 __all__ = [
     "ENGINE",
     "FILE_KEYS",
+    "QUIC",
     "RULES",
     "VERSION",
     "Ack",
@@ -24,31 +25,33 @@ __all__ = [
     "Scenario",
     "Start",
     "Timeout",
-    "columns",
     "beta_quantile",
     "chi_squared_above",
+    "columns",
     "controllers",
     "did_you_mean",
     "example",
-    "is_built_in",
     "gamma_quantiles",
+    "is_built_in",
     "limit",
     "load_library",
-    "observed",
     "normal_below",
+    "observed",
     "page",
     "quantity",
     "register",
     "schema",
-    "summary_schema",
     "student_below",
     "student_quantile",
+    "summary_schema",
 ]
 
 ENGINE: str
 """Hash of the sources that determine the results of a run: 16 hexadecimal digits."""
 FILE_KEYS: list[str]
 """Names of the keys of a scenario whose values name files."""
+QUIC: bool
+"""Whether flows may have ``transport = "quic"``."""
 RULES: int
 """Number of the rules by which a summary counts and measures."""
 VERSION: str
@@ -630,11 +633,11 @@ def did_you_mean(wrong: str, names: list[str]) -> str:
         A question with three names at most; empty if none is similar.
     """
 
-def schema() -> str: ...
-def example() -> str: ...
 def student_quantile(degrees: float, probability: float) -> float: ...
 def student_below(degrees: float, number: float) -> float: ...
 def chi_squared_above(degrees: float, number: float) -> float: ...
 def gamma_quantiles(shape: float, probabilities: Sequence[float]) -> NDArray[np.float64]: ...
 def beta_quantile(first: float, second: float, probability: float) -> float: ...
 def normal_below(numbers: bytes) -> NDArray[np.float64]: ...
+def schema() -> str: ...
+def example() -> str: ...

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{Entry, NamedValues};
 use ackclock_cc::{Decision, ParameterError, Signal, Start};
-use ackclock_quic::simulated::Quic;
 use ackclock_sim::{Makers, Simulation};
 use ackclock_trace::Counters;
 use ackclock_units::{Span, Time, Window};
@@ -19,6 +18,7 @@ use pyo3::types::PyDict;
 use crate::catalogue::Everything;
 use crate::errors::SimulationError;
 use crate::own::caught;
+use crate::quic::Quic;
 use crate::scenario::Scenario;
 use crate::summary;
 

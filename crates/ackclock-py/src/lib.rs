@@ -8,6 +8,7 @@ mod errors;
 mod json;
 mod library;
 mod own;
+mod quic;
 mod reserve;
 mod scenario;
 mod signals;
@@ -105,6 +106,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add("ENGINE", env!("ACKCLOCK_ENGINE"))?;
     module.add("RULES", ackclock_trace::RULES)?;
+    module.add("QUIC", cfg!(feature = "quic"))?;
     module.add("FILE_KEYS", ackclock_scenario::file_keys())?;
     module.add_class::<signals::Ack>()?;
     module.add_class::<signals::Beginning>()?;
@@ -126,12 +128,12 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(quantity, module)?)?;
     module.add_function(wrap_pyfunction!(limit, module)?)?;
     module.add_function(wrap_pyfunction!(did_you_mean, module)?)?;
-    module.add_function(wrap_pyfunction!(schema, module)?)?;
-    module.add_function(wrap_pyfunction!(example, module)?)
     module.add_function(wrap_pyfunction!(distributions::student_quantile, module)?)?;
     module.add_function(wrap_pyfunction!(distributions::student_below, module)?)?;
     module.add_function(wrap_pyfunction!(distributions::chi_squared_above, module)?)?;
     module.add_function(wrap_pyfunction!(distributions::gamma_quantiles, module)?)?;
     module.add_function(wrap_pyfunction!(distributions::beta_quantile, module)?)?;
     module.add_function(wrap_pyfunction!(distributions::normal_below, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(example, module)?)
 }

@@ -13,7 +13,6 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use ackclock_quic::simulated::Quic;
 use ackclock_scenario::{Checked, Draft, Files, Flow, Loss};
 use ackclock_sim::memory::{look_for, unwind_if_short};
 use ackclock_sim::{Makers, Simulation, mean_rate};
@@ -27,6 +26,7 @@ use crate::catalogue::{self, Everything};
 use crate::column;
 use crate::errors::{ScenarioError, SimulationError};
 use crate::own::caught;
+use crate::quic::Quic;
 use crate::reserve::Kept;
 use crate::summary;
 

@@ -5,7 +5,14 @@ import subprocess
 from pathlib import Path
 
 import ackclock
+from ackclock import _native
 from conftest import COMMAND
+from test_keys import CASES, happened, run
+from test_stories import tell
+
+
+def test_the_extension_has_quic() -> None:
+    assert _native.QUIC, "make quic builds it"
 
 
 def scenario(control: str = "illinois") -> dict[str, object]:
@@ -41,3 +48,18 @@ def test_the_command_line_writes_qlog(tmp_path: Path) -> None:
     assert again.stderr.endswith("qlog held another result, which is now " + f"{output}.1\n")
     refused = subprocess.run([*command, "--runs", "2"], check=False, capture_output=True)
     assert refused.returncode == 2
+
+
+def test_the_transport_makes_a_difference() -> None:
+    given, tcp, quic = CASES["flow.transport"]
+    assert happened(run("flow.transport", given, tcp)) != happened(run("flow.transport", given, quic))
+
+
+def test_a_quic_engineer(tmp_path: Path, bin_directory: Path) -> None:
+    tell("A QUIC engineer", tmp_path, bin_directory)
+    records = (tmp_path / "qlogs" / "download.sqlog").read_text().split("\x1e")
+    metrics = [json.loads(record)["data"] for record in records if "recovery:metrics_updated" in record]
+    # Milliseconds: the path has 30 of them, and a packet of 1500 bytes takes 0.5 ms at 25 Mbit/s.
+    assert 30 <= min(metric["min_rtt"] for metric in metrics if "min_rtt" in metric) < 32
+    summary = json.loads((tmp_path / "cubic.json").read_text())
+    assert summary["flows"][0]["controller"] == "cubic"
