@@ -59,14 +59,28 @@ impl Level {
     /// From `now` on there are `packets` packets.
     #[inline]
     pub fn set(&mut self, now: Time, packets: u64) {
-        let gone = i128::from(self.packets) - i128::from(packets);
-        if gone != 0 {
-            self.settle();
-            self.balance = self.balance.wrapping_add_signed(gone * i128::from(now.0));
-            self.packets = packets;
-            self.settle();
-            self.most = self.most.max(packets);
+        if packets == self.packets {
+            return;
         }
+        if packets == self.packets + 1 {
+            self.enter(now);
+        } else if packets + 1 == self.packets {
+            self.leave(now);
+            self.settle();
+        } else {
+            self.set_far(now, packets);
+        }
+    }
+
+    /// As [`Level::set`], by more than a packet.
+    #[cold]
+    fn set_far(&mut self, now: Time, packets: u64) {
+        let gone = i128::from(self.packets) - i128::from(packets);
+        self.settle();
+        self.balance = self.balance.wrapping_add_signed(gone * i128::from(now.0));
+        self.packets = packets;
+        self.settle();
+        self.most = self.most.max(packets);
     }
 
     /// The integral up to `now`, packets times picoseconds.

@@ -196,13 +196,16 @@ impl Transmitter {
 
     /// When the next packet reaches the far end. Where packets may overtake each other one that waits may arrive before
     /// those on the wire, so the end of the transmission under way counts, too.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn next(&self) -> Time {
-        if self.wire.reorders() && !self.queue.is_empty() {
-            return self.wire.next().min(self.finish);
-        }
-        self.wire.next()
+        if self.wire.reorders() { self.next_of_any() } else { self.wire.next_in_order() }
+    }
+
+    #[inline(never)]
+    fn next_of_any(&self) -> Time {
+        let next = self.wire.next();
+        if self.queue.is_empty() { next } else { next.min(self.finish) }
     }
 
     /// The queue may have changed at `now`.
