@@ -86,7 +86,7 @@ pub fn assemble(
         }
     }
     let Crew { topology, ends, measured, .. } = crew;
-    let network = Network {
+    let mut network = Network {
         links: topology.links,
         hops: topology.hops,
         payloads: Slab::default(),
@@ -98,6 +98,7 @@ pub fn assemble(
         digest: Digest::default(),
         changes: 0,
     };
+    network.find_passes();
     Ok(Parts { network, ends, measured })
 }
 

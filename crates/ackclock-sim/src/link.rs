@@ -15,12 +15,14 @@ mod change;
 mod counters;
 mod level;
 mod line;
+mod passing;
 mod transmitter;
 
 pub use change::LinkChange;
 pub use counters::LinkCounters;
 use level::Level;
 use line::Line;
+use passing::Passing;
 use transmitter::{Drops, Transmitter};
 
 /// One direction of a link.
@@ -39,8 +41,9 @@ pub struct Link {
     counted: usize,
 }
 
-/// How packets get to the far end.
+/// How packets get to the far end. The tag is a byte of its own, because every event of a link looks at it.
 #[derive(Debug)]
+#[repr(u8)]
 enum Way {
     /// Without a rate nothing ever waits, and with one delay for all nothing overtakes: known on arrival, too.
     Delayed(Wire),
@@ -48,6 +51,8 @@ enum Way {
     Unlimited(Wire),
     /// Droptail at a fixed rate: planned on arrival.
     Planned(Line),
+    /// The same, where packets are passed on to links that only delay.
+    Passing(Passing),
     /// Any queue at any rate.
     Transmitted(Box<Transmitter>),
 }
@@ -115,15 +120,6 @@ impl Link {
 
     #[inline(never)]
     fn arrive_unplanned(&mut self, now: Time, packet: Packet) -> Time {
-        if let Way::Delayed(wire) = &mut self.way {
-            if self.loss.loses(now, packet.flow()) {
-                self.counters.random_losses += 1;
-                self.dropped.push(packet);
-            } else {
-                wire.push_delayed(now, packet);
-            }
-            return wire.next_in_order();
-        }
         // First of all: drops until now are recorded at this event, whether or not an observer has caught up before.
         self.catch_up(now);
         if self.loss.loses(now, packet.flow()) {
@@ -134,8 +130,15 @@ impl Link {
             self.dropped.push(packet);
         } else {
             match &mut self.way {
+                Way::Passing(passing) => {
+                    if !passing.arrive(now, packet) {
+                        self.counters.queue_drops += 1;
+                        self.dropped.push(packet);
+                    }
+                }
+                Way::Delayed(wire) => wire.push_delayed(now, packet),
                 Way::Unlimited(wire) => wire.push(now, packet),
-                Way::Planned(_) | Way::Delayed(_) => unreachable!("its packets arrive elsewhere"),
+                Way::Planned(_) => unreachable!("its packets arrive elsewhere"),
                 Way::Transmitted(transmitter) => {
                     let drops = Drops { packets: &mut self.dropped, counters: &mut self.counters };
                     transmitter.arrive(now, &packet, drops);
@@ -153,30 +156,25 @@ impl Link {
         (delivered.then_some(packet), next)
     }
 
-    /// As [`Link::deliver_into`], for a link that plans; `None` where nothing is planned.
-    #[inline]
-    pub fn deliver_planned(&mut self, now: Time, packet: &mut Packet) -> Option<(Heading, Time)> {
-        let Way::Planned(line) = &mut self.way else { return None };
-        let heading = line.deliver(now, packet)?;
+    /// As [`Link::deliver_into`], for a link that plans or only delays; `None` for any other.
+    #[inline(always)]
+    pub fn deliver_known(&mut self, now: Time, packet: &mut Packet) -> Option<(Heading, Time)> {
+        let delivered = match &mut self.way {
+            Way::Planned(line) => (line.deliver(now, packet)?, line.next()),
+            Way::Delayed(wire) => (wire.deliver(packet)?, wire.next_in_order()),
+            _ => return None,
+        };
         self.counters.delivered += 1;
-        Some((heading, line.next()))
-    }
-
-    /// As [`Link::deliver_into`], for a link that only delays; `None` for any other.
-    #[inline]
-    pub fn deliver_delayed(&mut self, packet: &mut Packet) -> Option<(Heading, Time)> {
-        let Way::Delayed(wire) = &mut self.way else { return None };
-        let heading = wire.deliver(packet)?;
-        self.counters.delivered += 1;
-        Some((heading, wire.next_in_order()))
+        Some(delivered)
     }
 
     /// As [`Link::deliver`], into a place that the caller has: a packet that is handed back is copied several times, and
     /// each copy waits for the one before.
-    #[inline]
+    #[inline(always)]
     pub fn deliver_into(&mut self, now: Time, packet: &mut Packet) -> (bool, Time) {
         let (delivered, next) = match &mut self.way {
             Way::Planned(line) => (line.deliver(now, packet).is_some(), line.next()),
+            Way::Passing(passing) => (passing.deliver(now, packet).is_some(), passing.line.next()),
             Way::Delayed(wire) => (wire.deliver(packet).is_some(), wire.next_in_order()),
             _ => self.deliver_unplanned(now, packet),
         };
@@ -184,11 +182,14 @@ impl Link {
         (delivered, next)
     }
 
+    #[inline(always)]
     fn deliver_unplanned(&mut self, now: Time, packet: &mut Packet) -> (bool, Time) {
         self.catch_up(now);
         let wire = match &mut self.way {
             Way::Unlimited(wire) => wire,
-            Way::Planned(_) | Way::Delayed(_) => unreachable!("its packets are delivered elsewhere"),
+            Way::Planned(_) | Way::Passing(_) | Way::Delayed(_) => {
+                unreachable!("its packets are delivered elsewhere")
+            }
             Way::Transmitted(transmitter) => &mut transmitter.wire,
         };
         let mut delivered = wire.next() <= now;
@@ -245,7 +246,7 @@ impl Link {
     pub fn next_event(&self) -> Time {
         match &self.way {
             Way::Delayed(wire) | Way::Unlimited(wire) => wire.next(),
-            Way::Planned(line) => line.next(),
+            Way::Planned(line) | Way::Passing(Passing { line, .. }) => line.next(),
             Way::Transmitted(transmitter) => transmitter.next(),
         }
     }
@@ -257,6 +258,7 @@ impl Link {
         match &self.way {
             Way::Delayed(wire) | Way::Unlimited(wire) => wire.ahead(others),
             Way::Planned(line) => line.ahead(others),
+            Way::Passing(_) => [None; N],
             Way::Transmitted(transmitter) => transmitter.wire.ahead(others),
         }
     }
@@ -267,6 +269,7 @@ impl Link {
         match &self.way {
             Way::Delayed(wire) | Way::Unlimited(wire) => wire.expect(others),
             Way::Planned(line) => line.expect(others),
+            Way::Passing(_) => {}
             Way::Transmitted(transmitter) => transmitter.wire.expect(others),
         }
     }
@@ -277,7 +280,7 @@ impl Link {
         self.catch_up(just_before(now));
         match &mut self.way {
             Way::Delayed(_) | Way::Unlimited(_) => self.counters,
-            Way::Planned(line) => {
+            Way::Planned(line) | Way::Passing(Passing { line, .. }) => {
                 line.settle(just_before(now));
                 LinkCounters {
                     queue_integral: line.level.integral(now),
@@ -321,7 +324,9 @@ impl Link {
     fn measures(&mut self) -> Option<(&mut Level, &mut Histogram, &mut bool)> {
         match &mut self.way {
             Way::Delayed(_) | Way::Unlimited(_) => None,
-            Way::Planned(line) => Some((&mut line.level, &mut line.delays, &mut line.measured)),
+            Way::Planned(line) | Way::Passing(Passing { line, .. }) => {
+                Some((&mut line.level, &mut line.delays, &mut line.measured))
+            }
             Way::Transmitted(transmitter) => {
                 Some((&mut transmitter.level, &mut transmitter.delays, &mut transmitter.measured))
             }
@@ -339,7 +344,7 @@ impl Link {
     pub fn measured_sides(&self) -> Option<&[Histogram; 2]> {
         match &self.way {
             Way::Transmitted(transmitter) => transmitter.sides.as_deref(),
-            Way::Delayed(_) | Way::Unlimited(_) | Way::Planned(_) => None,
+            Way::Delayed(_) | Way::Unlimited(_) | Way::Planned(_) | Way::Passing(_) => None,
         }
     }
 
@@ -353,6 +358,7 @@ impl Link {
         match &self.way {
             Way::Delayed(wire) | Way::Unlimited(wire) => wire.visit(each),
             Way::Planned(line) => line.visit(each),
+            Way::Passing(passing) => passing.visit(each),
             Way::Transmitted(transmitter) => transmitter.visit(each),
         }
     }

@@ -86,6 +86,12 @@ impl LossModel {
         self.loss = loss;
     }
 
+    /// Whether nothing is lost.
+    #[must_use]
+    pub const fn is_none(&self) -> bool {
+        matches!(self.loss, Loss::None)
+    }
+
     /// Whether the next packet of `flow`, which arrives at `now`, is lost.
     #[inline]
     pub fn loses(&mut self, now: Time, flow: u32) -> bool {

@@ -22,7 +22,7 @@ impl Serialiser {
     }
 
     /// Time that a packet of `bytes` bytes takes.
-    #[inline]
+    #[inline(always)]
     pub fn next(&mut self, bytes: u16) -> Span {
         if self.last.0 != bytes {
             // At most 65535 * 8 * 10^12 = 5.2e17, which fits.
@@ -111,6 +111,12 @@ impl Pace {
             PaceKind::Rate(_, serialiser) => serialiser.take_back(bytes),
             PaceKind::Trace(_) => panic!("opportunities are not taken back"),
         }
+    }
+
+    /// Whether every byte takes a picosecond at least, so that no two packets are sent at the same time.
+    #[must_use]
+    pub const fn takes_time(&self) -> bool {
+        matches!(self.kind, PaceKind::Rate(rate, _) if rate.0 <= 8 * PICOSECONDS_PER_SECOND)
     }
 
     /// Whether it is a rate, and no trace.

@@ -45,6 +45,8 @@ pub struct Packet {
     load: u64,
 }
 
+/// No packet has this flow.
+const PASSED: u64 = u64::MAX;
 const SIZE_SHIFT: u32 = 32;
 const ACK: u64 = 1 << 48;
 const RETRANSMISSION: u64 = 1 << 49;
@@ -80,6 +82,20 @@ impl Packet {
         std::hint::black_box(self)
     }
 
+    /// What a link keeps of a packet of `bytes` bytes that it has passed on.
+    #[inline]
+    #[must_use]
+    pub const fn passed(bytes: u16) -> Self {
+        Packet { sequence: 0, sent: Time::ZERO, flow_and_hop: PASSED, load: (bytes as u64) << SIZE_SHIFT }
+    }
+
+    /// Whether it is that.
+    #[inline]
+    #[must_use]
+    pub const fn is_passed(&self) -> bool {
+        self.flow_and_hop == PASSED
+    }
+
     /// Its flow.
     #[inline]
     #[must_use]
@@ -98,6 +114,12 @@ impl Packet {
     #[inline]
     pub const fn next_hop(&mut self) {
         self.flow_and_hop += 1 << 32;
+    }
+
+    /// Moves it one position back.
+    #[inline]
+    pub const fn hop_before(&mut self) {
+        self.flow_and_hop -= 1 << 32;
     }
 
     /// Where it goes.

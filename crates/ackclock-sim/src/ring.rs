@@ -66,12 +66,51 @@ impl<T: Copy + Default> Ring<T> {
     /// Adds a value.
     #[inline]
     pub fn push(&mut self, value: T) {
-        if self.len() == self.slots.len() as u64 {
+        if self.is_full() {
             self.grow();
         }
+        self.push_within(value);
+    }
+
+    /// The position of the next value that is added.
+    #[inline]
+    #[must_use]
+    pub const fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// Whether the next value makes the ring grow.
+    #[inline]
+    #[must_use]
+    pub const fn is_full(&self) -> bool {
+        self.end - self.first == self.slots.len() as u64
+    }
+
+    /// Makes room for another value: takes out all before `position`, which is not after the end, and grows if there are none.
+    #[cold]
+    #[inline(never)]
+    pub fn make_room(&mut self, position: u64) {
+        debug_assert!(self.first <= position && position <= self.end);
+        self.first = position;
+        if self.is_full() {
+            self.grow();
+        }
+    }
+
+    /// Adds a value where there is room.
+    #[inline]
+    pub fn push_within(&mut self, value: T) {
+        debug_assert!(!self.is_full());
         let index = self.index(self.end);
         self.slots[index] = value;
         self.end += 1;
+    }
+
+    /// Takes the last value out.
+    pub fn pop_back(&mut self) -> Option<T> {
+        let value = *self.back()?;
+        self.end -= 1;
+        Some(value)
     }
 
     /// Takes the first value out.

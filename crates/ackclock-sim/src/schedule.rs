@@ -6,7 +6,7 @@
 //! flows which come and go share the slots of the table: there a component is not its slot.
 //!
 //! The first few components, which are links and act most often, are
-//! compared one by one. Further links have a small tournament of their own. Above the others stands a larger one: each node holds
+//! compared one by one. Further links have a ring of buckets of their own. Above the others stands a tournament: each node holds
 //! the earlier of its two children. Changing a time there costs one walk towards the
 //! root, which ends where nothing changes. Two kinds of change, which are most, need no walk. A time that becomes later, as
 //! that of a retransmission timer does with every ACK, stays in the tournament as it was, a lower bound; a bound that has
@@ -14,7 +14,7 @@
 //! which it keeps: if it comes before all of them it is written down next to the tournament, while there is room; else, if
 //! it waits for milliseconds, in a ring of buckets.
 
-use ackclock_units::Time;
+use ackclock_units::{Span, Time};
 
 use crate::memory::or_unwind;
 use crate::prefetch::prefetch;
@@ -23,7 +23,7 @@ mod links;
 mod node;
 mod wheel;
 
-use self::links::Tournament;
+use self::links::Calendar;
 use self::node::{FREE, node};
 use self::wheel::{Entry, Wheel};
 
@@ -40,7 +40,7 @@ pub struct Schedule {
     /// Times of the first components.
     compared: [Time; COMPARED],
     /// The links that are not compared.
-    links: Tournament,
+    links: Calendar,
     /// The first slot of the others, and their times.
     first: u32,
     others: Vec<Entry>,
@@ -70,9 +70,9 @@ pub const FIRST_SHARED: u32 = COMPARED as u32;
 
 impl Schedule {
     /// A schedule of `slots` slots, none of which has an event. Those of `links` links come first; what stays is the component
-    /// with the number of its slot.
+    /// with the number of its slot. Events of links are about `spacing` apart.
     #[must_use]
-    pub fn new(links: u32, slots: usize) -> Self {
+    pub fn new(links: u32, slots: usize, spacing: Span) -> Self {
         let first = links.max(FIRST_SHARED);
         let others = slots.saturating_sub(first as usize);
         let leaves = others.next_power_of_two().max(2);
@@ -80,7 +80,7 @@ impl Schedule {
             compared: [Time::NEVER; COMPARED],
             next_other: FREE,
             next: FREE,
-            links: Tournament::new(FIRST_SHARED, links),
+            links: Calendar::new(FIRST_SHARED, links, spacing),
             first,
             others: vec![Entry::NONE; others],
             nodes: Vec::new(),
@@ -337,7 +337,7 @@ mod tests {
             changes in prop::collection::vec((0_u32..25, prop_oneof![0_u64..6, 0_u64..1000]), 1..300),
             links in 0_u32..25,
         ) {
-            let mut schedule = Schedule::new(links, 25);
+            let mut schedule = Schedule::new(links, 25, Span(1 << 22));
             let mut times = [Time::NEVER; 25];
             for (component, time) in changes {
                 let time = if time == 0 { Time::NEVER } else { Time(time) };
@@ -357,7 +357,7 @@ mod tests {
         fn next_is_the_earliest_as_time_passes(
             changes in prop::collection::vec((3_u32..90, 0_u8..5, 0_u64..1000), 1..400),
         ) {
-            let mut schedule = Schedule::new(3, 90);
+            let mut schedule = Schedule::new(3, 90, Span(1 << 22));
             let mut times = [Time::NEVER; 90];
             let mut now = Time::ZERO;
             for (component, kind, amount) in changes {
@@ -374,13 +374,34 @@ mod tests {
             }
         }
 
+        /// The same for links, with times in one bucket of theirs, in different ones, and turns of the ring away.
+        #[test]
+        fn next_is_the_earliest_of_many_links_as_time_passes(
+            changes in prop::collection::vec((0_u32..60, 0_u8..6, 0_u64..1000), 1..400),
+        ) {
+            let mut schedule = Schedule::new(60, 60, Span(1 << 22));
+            let mut times = [Time::NEVER; 60];
+            let mut now = Time::ZERO;
+            for (link, kind, amount) in changes {
+                let earliest = *times.iter().min().unwrap();
+                let acts = amount % 3 > 0 && earliest < Time::NEVER;
+                let link = if acts { schedule.next().1 } else { link };
+                now = if acts { earliest } else { now };
+                let wait = [1, 1 << 13, 1 << 22, 1 << 25, 1 << 30, 1 << 33][usize::from(kind)] * amount;
+                let time = if amount % 7 == 3 { Time::NEVER } else { Time(now.0 + wait) };
+                schedule.set(link, time);
+                times[link as usize] = time;
+                check_next(&schedule, &times)?;
+            }
+        }
+
         /// The same with 6 components that stay and many that take a slot when they have their first event and leave it with
         /// their last: the earliest is the same, and the tournament grows only when none is free.
         #[test]
         fn slots_are_used_again(
             changes in prop::collection::vec((0_u32..40, prop_oneof![0_u64..6, 0_u64..1000]), 1..300)
         ) {
-            let mut schedule = Schedule::new(6, 6);
+            let mut schedule = Schedule::new(6, 6, Span(1 << 22));
             let mut times = [Time::NEVER; 40];
             let mut slots: Vec<Option<u32>> = vec![None; 6];
             for (component, time) in changes {

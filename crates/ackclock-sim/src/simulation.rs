@@ -5,7 +5,7 @@ use std::io;
 use ackclock_cc::registry::Catalogue;
 use ackclock_scenario::Scenario;
 use ackclock_trace::{FlowSummary, Summary, Table};
-use ackclock_units::Time;
+use ackclock_units::{Bytes, Rate, Time};
 
 use crate::arrivals::Arrivals;
 use crate::assemble::{Makers, Parts, assemble};
@@ -32,6 +32,9 @@ use self::guess::Guesses;
 /// About what a flow takes before a run begins, bytes.
 const BYTES_PER_FLOW: usize = 16_000;
 
+/// About the mean of packets and acknowledgements.
+const MEAN_PACKET: Bytes = Bytes(500);
+
 /// One run of a scenario.
 pub struct Simulation {
     scenario: Scenario,
@@ -51,12 +54,14 @@ pub struct Simulation {
     looks_ahead: bool,
     /// Whether what leads to the ends does not fit, either.
     looks_far: bool,
+    /// Whether the component that acts next is guessed: that of a flow alone on its path repeats itself.
+    guesses: bool,
     /// The component whose timer is next, and whose memory has been asked for.
     looked_at: u32,
 }
 
 /// More flows than this are looked ahead for: what fewer need stays in the cache of the core, and asking costs up to 8 %.
-const FEW_FLOWS: u32 = 1000;
+const FEW_FLOWS: u32 = 1500;
 /// The same where flows pace: each event meets another flow, whose memory a core's own cache does not have.
 const FEW_PACED_FLOWS: u32 = 300;
 /// For more flows than this, what leads to the ends does not fit into that cache, either.
@@ -89,7 +94,9 @@ impl Simulation {
         let early = if record { count } else { scenario.flows.len() };
         look_for(early * BYTES_PER_FLOW);
         let Parts { network, ends, measured } = assemble(&scenario, &mut arrivals, makers, streams, record)?;
-        let mut schedule = Schedule::new(network.links.len() as u32, network.schedule_slots());
+        let rate = scenario.links.iter().map(|link| link.rate).max().unwrap_or(Rate(1));
+        let spacing = rate.serialisation(MEAN_PACKET);
+        let mut schedule = Schedule::new(network.links.len() as u32, network.schedule_slots(), spacing);
         schedule.extend(network.schedule_slot(ends.len() as u32, true) as usize);
         let director = Director::new(scenario.events.clone(), &scenario.links, count as u32, streams);
         schedule.set_at(Time::ZERO, network.director_slot(), network.director(), director.wakeup());
@@ -135,12 +142,15 @@ impl Simulation {
             counts_round_trips,
             looks_ahead: false,
             looks_far: false,
+            guesses: false,
             looked_at: u32::MAX,
         };
         let paces = simulation.scenario.flows.iter().any(|flow| flow.tcp.pacing);
         let few = if paces { FEW_PACED_FLOWS } else { FEW_FLOWS };
         simulation.looks_ahead = simulation.stage.network.flow_slots.fixed() > few;
         simulation.looks_far = simulation.stage.network.flow_slots.fixed() > MANY_FLOWS;
+        simulation.guesses =
+            simulation.stage.network.flow_slots.flows() == 1 && simulation.stage.network.links.len() == 2;
         simulation.await_next();
         Ok(simulation)
     }
@@ -168,8 +178,8 @@ impl Simulation {
     /// From now on no link plans the future of its packets; each finds out packet by packet. It changes nothing in the run
     /// but its speed: tests hold the two against each other.
     pub fn give_up_plans(&mut self) {
-        let Stage { now, network, .. } = &mut self.stage;
-        network.links.iter_mut().for_each(|link| link.give_up_plan(*now));
+        let Stage { now, network, schedule, .. } = &mut self.stage;
+        (0..network.links.len() as u32).for_each(|link| network.give_up_plan(*now, link, schedule));
     }
 
     /// The simulated time.
@@ -190,18 +200,22 @@ impl Simulation {
     /// # Panics
     /// When time would run back, or a control breaks its contract.
     pub fn advance(&mut self, events: u64) -> bool {
-        if self.looks_ahead { self.advance_by::<true>(events) } else { self.advance_by::<false>(events) }
+        match (self.looks_ahead, self.guesses) {
+            (true, _) => self.advance_by::<true, false>(events),
+            (false, true) => self.advance_by::<false, true>(events),
+            (false, false) => self.advance_by::<false, false>(events),
+        }
     }
 
-    /// The loop exists twice, because looking ahead would cost the runs that do not 13 instructions per packet. The others
-    /// guess instead: with many flows that pace, what acts next does not repeat itself.
-    fn advance_by<const LOOKS_AHEAD: bool>(&mut self, events: u64) -> bool {
+    /// The loop exists once for each, because looking ahead would cost the runs that do not 13 instructions per packet, and
+    /// guessing costs time where what acts next does not repeat itself.
+    fn advance_by<const LOOKS_AHEAD: bool, const GUESSES: bool>(&mut self, events: u64) -> bool {
         let mut packet = Packet::default();
         let mut uneventful = self.observer.next().min(self.end);
         let mut guesses = Guesses::default();
         for _ in 0..events {
             let (time, number) = self.stage.schedule.next();
-            let number = if LOOKS_AHEAD { number } else { guesses.take(number) };
+            let number = if GUESSES { guesses.take(number) } else { number };
             if time >= uneventful {
                 if time > self.end {
                     self.stage.now = self.end;
@@ -216,8 +230,7 @@ impl Simulation {
             let mut delivered = false;
             let end = if (number as usize) < self.stage.network.links.len() {
                 let Stage { network, schedule, .. } = &mut self.stage;
-                let Some(heading) = network.leave(time, number, &mut packet, schedule) else { continue };
-                let Some(end) = network.pass_on(time, heading, &packet, schedule) else { continue };
+                let Some(end) = network.leave(time, number, &mut packet, schedule) else { continue };
                 delivered = true;
                 if LOOKS_AHEAD {
                     self.expect_from(number);

@@ -272,6 +272,22 @@ impl Wire {
         self
     }
 
+    /// Whether nothing is under way.
+    #[inline]
+    #[must_use]
+    pub const fn is_idle(&self) -> bool {
+        self.packets.is_empty()
+    }
+
+    /// Takes back the last packet on such a wire, if it is to be completely sent after `now`. Returns when that is, too.
+    pub fn take_back(&mut self, now: Time) -> Option<(Time, Packet)> {
+        let sent = Time(self.packets.back()?.0.0 - self.delay.0);
+        if sent <= now {
+            return None;
+        }
+        self.packets.pop_back().map(|(_, packet)| (sent, packet))
+    }
+
     /// When the next packet arrives on such a wire.
     #[inline]
     #[must_use]

@@ -27,6 +27,7 @@ mod ns2_kinds;
 mod ns2_lossy;
 mod ns2_several;
 mod own_control;
+mod passing;
 mod prague;
 mod properties;
 mod receivers;

@@ -47,11 +47,11 @@ impl Link {
             }
             (change, Way::Unlimited(wire)) => change_wire(wire, change),
             (change, Way::Transmitted(transmitter)) => change_wire(&mut transmitter.wire, change),
-            (_, Way::Planned(_) | Way::Delayed(_)) => {}
+            (_, Way::Planned(_) | Way::Passing(_) | Way::Delayed(_)) => {}
         }
     }
 
-    /// From `now` on nothing is planned.
+    /// From `now` on nothing is planned; what was passed on has been taken back.
     pub fn give_up_plan(&mut self, now: Time) {
         let way = std::mem::replace(&mut self.way, Way::Unlimited(Wire::new(Span::ZERO, None)));
         self.way = match way {

@@ -21,12 +21,13 @@ use crate::wire::Wire;
 
 /// A packet on its way.
 #[derive(Clone, Copy, Debug, Default)]
-struct Planned {
-    packet: Packet,
+pub struct Planned {
+    /// The packet.
+    pub packet: Packet,
     /// When it arrived.
-    since: Time,
+    pub since: Time,
     /// When its transmission ends.
-    sent: Time,
+    pub sent: Time,
 }
 
 /// A link whose future is planned.
@@ -34,14 +35,16 @@ struct Planned {
 pub struct Line {
     /// Its rate.
     pub pace: Pace,
-    delay: Span,
+    /// The delay behind it.
+    pub delay: Span,
     /// Packets and bytes that fit, the packet in transmission included.
     limit: (u64, u64),
-    packets: Ring<Planned>,
+    /// The packets, as far as they are still needed.
+    pub packets: Ring<Planned>,
     /// The position of the first packet that has not been sent.
-    sent: u64,
+    pub sent: u64,
     /// When the first packet reaches the far end; [`Time::NEVER`] when there is none.
-    next: Time,
+    pub next: Time,
     /// When the transmission under way ends, [`Time::NEVER`] when there is none, and the bytes of its packet.
     finish: Time,
     sends_bytes: u64,
@@ -83,24 +86,31 @@ impl Line {
     /// A packet arrives at `now`. Returns whether it fits.
     #[inline(always)]
     pub fn arrive(&mut self, now: Time, packet: Packet) -> bool {
+        let Some(sent) = self.plan(now, packet.bytes()) else { return false };
+        if self.packets.is_empty() {
+            self.next = sent + self.delay;
+        }
+        self.packets.push(Planned { packet, since: now, sent });
+        self.level.enter(now);
+        true
+    }
+
+    /// Plans the transmission of a packet of `bytes` bytes that arrives at `now`. Returns when it ends, if the packet fits.
+    #[inline(always)]
+    pub fn plan(&mut self, now: Time, bytes: u16) -> Option<Time> {
         self.catch_up(now);
-        let taken_bytes = self.taken_bytes + u64::from(packet.bytes());
+        let taken_bytes = self.taken_bytes + u64::from(bytes);
         if self.level.packets() >= self.limit.0 || taken_bytes - self.sent_bytes > self.limit.1 {
-            return false;
+            return None;
         }
         self.taken_bytes = taken_bytes;
         if self.finish == Time::NEVER {
-            self.last_finish = self.pace.finish(now, packet.bytes());
-            self.begin(now, now, self.last_finish, packet.bytes());
+            self.last_finish = self.pace.finish(now, bytes);
+            self.begin(now, now, self.last_finish, bytes);
         } else {
-            self.last_finish = self.pace.finish(self.last_finish, packet.bytes());
+            self.last_finish = self.pace.finish(self.last_finish, bytes);
         }
-        if self.packets.is_empty() {
-            self.next = self.last_finish + self.delay;
-        }
-        self.packets.push(Planned { packet, since: now, sent: self.last_finish });
-        self.level.enter(now);
-        true
+        Some(self.last_finish)
     }
 
     /// The transmission of a packet of `bytes` bytes that arrived at `since` begins at `now` and ends at `finish`.

@@ -1,107 +1,187 @@
-//! The links of a long path in the event queue: a small tournament of their own. Their order repeats, so that what a branch
-//! decides is foreseen; that of many flows does not, and theirs is written without.
+//! The links of long paths, and the wires to and from many flows, in the event queue: a ring of buckets, each with the links
+//! whose next events are in its few microseconds. Setting a time and finding the next take a few steps, however many there are.
 
-use ackclock_units::Time;
+use ackclock_units::{Span, Time};
+
+/// Buckets, whose bits have one word of bits above them.
+const BUCKETS: usize = 4096;
+/// The narrowest and the widest buckets, two to these powers picoseconds.
+const NARROWEST: u32 = 14;
+const WIDEST: u32 = 30;
+
+/// The last of its bucket.
+const END: u32 = u32::MAX;
+
+/// The time of a link, and the next in its bucket.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    time: Time,
+    after: u32,
+}
+
+/// Buckets of links, and bits that tell which are not empty.
+#[derive(Clone, Debug)]
+struct Buckets {
+    /// The first entry of each bucket, or [`END`]. A bucket also has what is turns of the ring later.
+    first: [u32; BUCKETS],
+    /// A bit for each bucket that is not empty.
+    words: [u64; BUCKETS / 64],
+    /// A bit for each word that is not zero.
+    group: u64,
+}
 
 /// Times of the next events of links.
 #[derive(Clone, Debug)]
-pub struct Tournament {
+pub struct Calendar {
     /// The number of the first link.
     first: u32,
-    times: Vec<Time>,
-    /// Lower bounds of them: node `n` has the children `2n` and `2n + 1`, which stand side by side in pair `n`; leaves are the
-    /// children of the last half.
-    pairs: Vec<[Node; 2]>,
-    /// Node 1. It is not a bound but the time itself.
-    root: Node,
-}
-
-/// The time of a link. Links below a left child have lower numbers than those below its sibling, so that of equal times
-/// the left is first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Node {
+    entries: Vec<Entry>,
+    buckets: Box<Buckets>,
+    /// A bucket covers two to this power picoseconds.
+    width: u32,
+    /// The earliest entry, and its time.
+    next: u32,
     time: Time,
-    link: u32,
 }
 
-/// No link.
-const FREE: Node = Node { time: Time::NEVER, link: u32::MAX };
-
-impl Tournament {
-    /// The links from number `first` up to, not including, `end`, none of which has an event.
-    pub fn new(first: u32, end: u32) -> Self {
-        let count = end.saturating_sub(first) as usize;
-        let leaves = count.next_power_of_two().max(2);
-        let mut pairs = vec![[FREE; 2]; leaves];
-        for (link, leaf) in (first..end).zip(pairs[leaves / 2..].as_flattened_mut()) {
-            *leaf = Node { time: Time::NEVER, link };
+impl Calendar {
+    /// The links from number `first` up to, not including, `end`, none of which has an event; events are about `spacing` apart.
+    pub fn new(first: u32, end: u32, spacing: Span) -> Self {
+        Calendar {
+            first,
+            entries: vec![Entry { time: Time::NEVER, after: END }; end.saturating_sub(first) as usize],
+            buckets: Box::new(Buckets { first: [END; BUCKETS], words: [0; BUCKETS / 64], group: 0 }),
+            width: spacing.0.max(1).ilog2().clamp(NARROWEST, WIDEST),
+            next: END,
+            time: Time::NEVER,
         }
-        for index in (1..leaves / 2).rev() {
-            pairs[index] = [pairs[2 * index][0], pairs[2 * index + 1][0]];
-        }
-        let root = pairs[1][0];
-        Tournament { first, times: vec![Time::NEVER; count], pairs, root }
     }
 
     /// The time that is next, and in the bits 32 to 63 its link.
     #[inline]
     pub const fn next(&self) -> u128 {
-        (self.root.time.0 as u128) << 64 | (self.root.link as u128) << 32
+        (self.time.0 as u128) << 64 | (self.first.wrapping_add(self.next) as u128) << 32
     }
 
     /// Sets the time of the next event of a link.
+    #[inline(never)]
     pub fn set(&mut self, link: u32, time: Time) {
-        let known = &mut self.times[(link - self.first) as usize];
-        if *known == time {
+        let index = link - self.first;
+        let entry = &mut self.entries[index as usize];
+        let (known, after) = (entry.time, entry.after);
+        if known == time {
             return;
         }
-        *known = time;
-        if self.root.link == link && time > self.root.time {
-            self.settle();
+        entry.time = time;
+        if known < Time::NEVER {
+            self.remove(index, known, after);
+        }
+        if time < Time::NEVER {
+            self.insert(index, time);
+        }
+        if is_before((time, index), (self.time, self.next)) {
+            (self.time, self.next) = (time, index);
+        } else if index == self.next {
+            self.find_next();
+        }
+    }
+
+    /// The number of the bucket of a time.
+    #[inline]
+    const fn bucket_of(&self, time: Time) -> usize {
+        (time.0 >> self.width) as usize % BUCKETS
+    }
+
+    #[inline]
+    fn insert(&mut self, index: u32, time: Time) {
+        let bucket = self.bucket_of(time);
+        let Buckets { first, words, group } = &mut *self.buckets;
+        self.entries[index as usize].after = std::mem::replace(&mut first[bucket], index);
+        words[bucket / 64] |= 1 << (bucket % 64);
+        *group |= 1 << (bucket / 64);
+    }
+
+    #[inline]
+    fn remove(&mut self, index: u32, time: Time, after: u32) {
+        let bucket = self.bucket_of(time);
+        let Buckets { first, words, group } = &mut *self.buckets;
+        if first[bucket] == index {
+            first[bucket] = after;
+            if after == END {
+                words[bucket / 64] &= !(1 << (bucket % 64));
+                if words[bucket / 64] == 0 {
+                    *group &= !(1 << (bucket / 64));
+                }
+            }
         } else {
-            self.lower(Node { time, link });
-        }
-    }
-
-    /// Makes bounds at the root true until one was true.
-    fn settle(&mut self) {
-        loop {
-            let link = self.root.link;
-            let time = self.times[(link - self.first) as usize];
-            if time <= self.root.time {
-                return;
+            let mut before = first[bucket];
+            while self.entries[before as usize].after != index {
+                before = self.entries[before as usize].after;
             }
-            self.raise(Node { time, link });
+            self.entries[before as usize].after = after;
         }
     }
 
-    /// Puts the true time of the link at the root into the tournament, up to the root: its bound was there everywhere.
+    /// Finds the earliest, when none is before the one that was.
     #[inline]
-    fn raise(&mut self, mut winner: Node) {
-        let pairs = &mut self.pairs[..];
-        let mut index = pairs.len() + (winner.link - self.first) as usize;
-        while index > 1 {
-            let side = index & 1;
-            index >>= 1;
-            let pair = &mut pairs[index];
-            pair[side] = winner;
-            winner = if pair[1].time < pair[0].time { pair[1] } else { pair[0] };
-        }
-        self.root = winner;
-    }
-
-    /// Puts a time into the tournament, up to where others are earlier, if what it has does not bound it.
-    #[inline]
-    fn lower(&mut self, set: Node) {
-        let mut index = self.pairs.len() + (set.link - self.first) as usize;
-        while index > 1 {
-            let known = &mut self.pairs[index >> 1][index & 1];
-            if *known <= set {
-                return;
+    fn find_next(&mut self) {
+        let width = self.width;
+        let mut number = self.time.0 >> width;
+        let last = number + BUCKETS as u64;
+        let mut earliest = (Time::NEVER, END);
+        while let Some(steps) = self.buckets.steps_to_filled(number as usize % BUCKETS) {
+            number += steps;
+            if number >= last {
+                return self.look_at_all();
             }
-            *known = set;
-            index >>= 1;
+            let mut index = self.buckets.first[number as usize % BUCKETS];
+            while let Some(Entry { time, after }) = self.entries.get(index as usize) {
+                // Others are turns of the ring later.
+                if time.0 >> width == number && is_before((*time, index), earliest) {
+                    earliest = (*time, index);
+                }
+                index = *after;
+            }
+            if earliest.1 != END {
+                break;
+            }
+            number += 1;
         }
-        self.root = self.root.min(set);
+        (self.time, self.next) = earliest;
+    }
+
+    /// Finds the earliest where it is more than a turn of the ring away.
+    #[cold]
+    #[inline(never)]
+    fn look_at_all(&mut self) {
+        (self.time, self.next) = (Time::NEVER, END);
+        for (index, entry) in (0..).zip(&self.entries) {
+            if entry.time < self.time {
+                (self.time, self.next) = (entry.time, index);
+            }
+        }
+    }
+}
+
+/// Whether a time and its entry come before others: of equal times the first entry does.
+#[inline]
+fn is_before(this: (Time, u32), other: (Time, u32)) -> bool {
+    this.0 < other.0 || this.0 == other.0 && this.1 < other.1
+}
+
+impl Buckets {
+    /// The distance from a bucket to the first, from this one on around the ring, that is not empty.
+    #[inline]
+    fn steps_to_filled(&self, bucket: usize) -> Option<u64> {
+        let rest = self.words[bucket / 64] >> (bucket % 64);
+        if rest != 0 {
+            return Some(u64::from(rest.trailing_zeros()));
+        }
+        // The words after this one around the ring, and this one last, of which only the beginning has not been looked at.
+        let turn = (bucket as u32 / 64 + 1) % 64;
+        let later = self.group.rotate_right(turn);
+        let word = (turn + later.trailing_zeros()) % 64;
+        let bucket_there = u64::from(word * 64 + self.words[word as usize].trailing_zeros());
+        (later != 0).then(|| bucket_there.wrapping_sub(bucket as u64) % BUCKETS as u64)
     }
 }
