@@ -64,7 +64,7 @@ pub struct Simulation {
 const FEW_FLOWS: u32 = 1500;
 /// The same where flows pace: each event meets another flow, whose memory a core's own cache does not have.
 const FEW_PACED_FLOWS: u32 = 300;
-/// For more flows than this, what leads to the ends does not fit into that cache, either.
+/// For more flows that pace than this, what leads to the ends does not fit into that cache, either.
 const MANY_FLOWS: u32 = 4000;
 
 impl Simulation {
@@ -148,7 +148,7 @@ impl Simulation {
         let paces = simulation.scenario.flows.iter().any(|flow| flow.tcp.pacing);
         let few = if paces { FEW_PACED_FLOWS } else { FEW_FLOWS };
         simulation.looks_ahead = simulation.stage.network.flow_slots.fixed() > few;
-        simulation.looks_far = simulation.stage.network.flow_slots.fixed() > MANY_FLOWS;
+        simulation.looks_far = paces && simulation.stage.network.flow_slots.fixed() > MANY_FLOWS;
         simulation.guesses =
             simulation.stage.network.flow_slots.flows() == 1 && simulation.stage.network.links.len() == 2;
         simulation.await_next();
