@@ -17,6 +17,9 @@ pub trait Endpoint: Send + Sized {
     /// The bytes of it, from the first to the second, that are needed for every packet.
     const NEEDED: (usize, usize) = (0, size_of::<Self>());
 
+    /// Whether what it sends are answers.
+    const ANSWERS: bool = false;
+
     /// A packet arrives.
     #[inline]
     fn on_packet(&mut self, packet: &Packet, context: &mut Context<'_>) {
@@ -84,7 +87,7 @@ impl<E: Endpoint> Actor for E {
             // In two steps: the context would live as long as the packet.
             let next = self.next_packet(&mut stage.context());
             let Some(packet) = next else { break };
-            stage.send(end, packet);
+            if Self::ANSWERS { stage.send::<true>(end, packet) } else { stage.send::<false>(end, packet) }
         }
         self.wakeup()
     }

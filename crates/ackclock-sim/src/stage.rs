@@ -46,12 +46,12 @@ impl Stage {
     /// Sends a packet of `end`, which acts. Senders send data, and receivers acknowledgements.
     // Inlined: 20 of 1600 instructions per packet.
     #[inline(always)]
-    pub fn send(&mut self, end: EndId, packet: Packet) {
+    pub fn send<const ANSWERS: bool>(&mut self, end: EndId, packet: Packet) {
         if end.is_sender() {
             self.packets += 1;
             self.show(packet);
         }
-        self.network.send(self.now, end, packet, &mut self.schedule);
+        self.network.send::<ANSWERS>(self.now, end, packet, &mut self.schedule);
     }
 
     /// Changes a link.

@@ -71,8 +71,7 @@ impl Network {
 
     /// A packet arrives at a link that only delays.
     #[inline(never)]
-    pub(super) fn delay(&mut self, now: Time, hop: Hop, packet: &Packet, schedule: &mut Schedule) {
-        let Hop::Delay(id) = hop else { unreachable!("a route begins with a link") };
+    pub(super) fn delay(&mut self, now: Time, id: u32, packet: &Packet, schedule: &mut Schedule) {
         let mut packet = *packet;
         packet.next_hop();
         if let Some(time) = self.links[id as usize].arrive_delayed(now, packet) {

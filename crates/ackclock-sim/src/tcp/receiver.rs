@@ -236,6 +236,7 @@ impl TcpReceiver {
 }
 
 impl Endpoint for TcpReceiver {
+    const ANSWERS: bool = true;
     const NEEDED: (usize, usize) = (
         offset_of!(TcpReceiver, early) + SequenceSet::NEEDED_FROM,
         offset_of!(TcpReceiver, settings) + offset_of!(ReceiverSettings, lies) + size_of::<Lies>(),
