@@ -255,7 +255,8 @@ pub struct Ack {
     pub rtt: Option<Span>,
     /// Packets in the network after it.
     pub in_flight: Packets,
-    /// The window, not the application or the receiver, was what limited sending.
+    /// The window, not the application or the receiver, was what limited sending. With Linux's recovery this is true, too, in
+    /// slow start as long as the window is less than twice what was in flight (`tcp_is_cwnd_limited`).
     pub window_limited: bool,
     /// Round trips completed since the start of the connection.
     pub round: u64,

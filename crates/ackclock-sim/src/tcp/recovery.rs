@@ -119,6 +119,9 @@ pub trait Recovery: std::fmt::Debug + Send {
     /// Whether the window grows only on acknowledgements before which it was full.
     const GROWS_WHEN_FULL: bool = false;
 
+    /// Whether the window grows by what was in flight in the last window of data, as Linux has it.
+    const GROWS_BY_FLIGHT: bool = false;
+
     /// Whether packets carry time stamps (RFC 7323), so that a retransmission measures the round trip, too.
     const TIMESTAMPS: bool = false;
 

@@ -14,6 +14,7 @@ use super::pacing::Pacer;
 use super::recovery::{Flight, NextPacket, Outcome, Recovery};
 use super::send_delay::SendDelay;
 use super::settings::{PacketSettings, Settings};
+use super::usage::Usage;
 use super::{Application, Timer};
 use crate::context::Context;
 use crate::endpoint::{Endpoint, SenderView, SendingEnd};
@@ -42,6 +43,8 @@ pub struct TcpSender<R> {
     out_of_data: bool,
     /// Packets sent since the last event.
     burst: u32,
+    /// For recoveries whose window grows by what was in flight.
+    usage: Usage,
     settings: PacketSettings,
     application: Application,
     measuring: Measuring,
@@ -110,6 +113,7 @@ impl<R: Recovery> TcpSender<R> {
             window_limited: true,
             out_of_data: false,
             burst: 0,
+            usage: Usage::default(),
             settings: PacketSettings {
                 receive_window: packets.receive_window.min(MOST_IN_FLIGHT),
                 ..packets
@@ -384,6 +388,10 @@ impl<R: Recovery> TcpSender<R> {
     /// Whether the window may grow on an acknowledgement that arrives now.
     #[inline]
     fn grows(&self) -> bool {
+        if R::GROWS_BY_FLIGHT {
+            let Decision { window, ssthresh, .. } = *self.control.decision();
+            return self.usage.allows_growth(window, window < ssthresh);
+        }
         self.window_limited && (!R::GROWS_WHEN_FULL || self.fills_window())
     }
 
@@ -399,6 +407,14 @@ impl<R: Recovery> TcpSender<R> {
         self.burst = 0;
         if !self.send_delay.is_waiting() {
             self.recovery.begin_burst(self.flight, self.send_delay.has_delayed());
+        }
+    }
+
+    /// Nothing more goes now, because the window `is_full` or for another reason.
+    #[inline]
+    fn end_burst(&mut self, is_full: bool) {
+        if R::GROWS_BY_FLIGHT && (is_full || self.burst > 0) {
+            self.usage.note(is_full, self.flight);
         }
     }
 
@@ -505,6 +521,7 @@ impl<R: Recovery> TcpSender<R> {
             NextPacket::New => Some((self.flight.next, false)),
             NextPacket::WindowFull => {
                 self.window_limited = true;
+                self.end_burst(true);
                 self.measuring.on_full_window();
                 // Nothing that the window holds back, if all has been sent and nothing is to be sent again. Whether more may go
                 // costs more to find out.
@@ -514,6 +531,7 @@ impl<R: Recovery> TcpSender<R> {
                 None
             }
             NextPacket::NoData => {
+                self.end_burst(false);
                 // Only an empty send queue is a limit of the application (draft-ietf-ccwg-bbr, and tcp_rate_check_app_limited of
                 // Linux).
                 (self.window_limited, self.out_of_data) = (false, !has_data);
@@ -629,12 +647,14 @@ impl<R: Recovery> Endpoint for TcpSender<R> {
             return None;
         };
         if self.send_delay.delays() && !self.recovery.takes_no_delay() && !self.send_delay.passes(now) {
+            self.end_burst(false);
             // The pacer may hold a packet that was not to wait here; its time must not come again and again.
             self.pacer.release();
             return None;
         }
         if self.is_paced() {
             if !self.pacer.admits(now) {
+                self.end_burst(false);
                 self.meter.hold(now, Holder::Pacing);
                 return None;
             }

@@ -223,6 +223,7 @@ impl Rack {
 }
 
 impl Recovery for Rack {
+    const GROWS_BY_FLIGHT: bool = true;
     const TIMESTAMPS: bool = true;
     // As in Linux (tcp_init_transfer), whose initial timeout is a second.
     const MOST_SYNS: u32 = 2;
