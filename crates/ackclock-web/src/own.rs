@@ -216,7 +216,8 @@ impl JavaScriptControl {
             Signal::Timeout { first } => timeout(object, now_s, first, window, ssthresh),
             Signal::Recovered => self::signal(object, "onRecovered", now_s),
             Signal::Undo => self::signal(object, "onUndo", now_s),
-            Signal::Idle => self::signal(object, "onIdle", now_s),
+            Signal::Idle { .. } => self::signal(object, "onIdle", now_s),
+            Signal::CaughtUp => {}
             Signal::Restart => self::signal(object, "onRestart", now_s),
             Signal::Moderated { window } => self::signal(object, "onModerated", window.0 as f64),
             Signal::Lost(packet) => lost(

@@ -151,7 +151,9 @@ impl<R: Recovery> TcpSender<R> {
         let before = self.control.window();
         self.tell(context.now, signal);
         let kind = match signal {
-            Signal::Ack(_) | Signal::Idle | Signal::Lost(_) | Signal::Restart => return,
+            Signal::Ack(_) | Signal::Idle { .. } | Signal::CaughtUp | Signal::Lost(_) | Signal::Restart => {
+                return;
+            }
             Signal::Loss { .. } => "loss",
             Signal::Recovered => "recovered",
             Signal::Timeout { .. } => "timeout",
@@ -208,7 +210,7 @@ impl<R: Recovery> TcpSender<R> {
             rtt = self.sample_rtt(context.now, ack, advances);
             self.recovery.on_echo(ack.sent, self.timer.smoothed());
         }
-        let outcome = self.recovery.on_ack(context.now, ack.sequence, blocks, self.flight);
+        let mut outcome = self.recovery.on_ack(context.now, ack.sequence, blocks, self.flight);
         self.flight.oldest = ack.sequence;
         if advances {
             self.timed_out = NO_PACKET;
@@ -220,7 +222,15 @@ impl<R: Recovery> TcpSender<R> {
         if !R::TIMESTAMPS {
             rtt = self.sample_rtt(context.now, ack, advances);
         }
-        let recovering = was_recovering && !(outcome.recovered && self.recovery.grows_at_end());
+        let (mut grows, mut recovering) =
+            (grows, was_recovering && !(outcome.recovered && self.recovery.grows_at_end()));
+        if R::ENDS_FIRST {
+            if outcome.undone || outcome.recovered || outcome.caught_up {
+                self.end_trouble(context, &mut outcome);
+                (grows, recovering) = (self.grows(), false);
+            }
+            recovering |= outcome.lost;
+        }
         // After a mark the window does not grow until the first packet that was sent since is acknowledged: until then the
         // receiver echoes the mark (RFC 3168, sections 6.1.2 and 6.1.3).
         let credit = match (advances && ack.sequence > self.marked_until, self.settings.growth_per_packet) {
@@ -418,6 +428,20 @@ impl<R: Recovery> TcpSender<R> {
         }
     }
 
+    /// Signals the end of what an acknowledgement ends before the acknowledgement itself.
+    #[cold]
+    fn end_trouble(&mut self, context: &mut Context<'_>, outcome: &mut Outcome) {
+        if std::mem::take(&mut outcome.undone) {
+            self.signal(context, Signal::Undo);
+        }
+        if std::mem::take(&mut outcome.recovered) {
+            self.signal(context, Signal::Recovered);
+        }
+        if outcome.caught_up {
+            self.tell(context.now, Signal::CaughtUp);
+        }
+    }
+
     fn follow(&mut self, context: &mut Context<'_>, outcome: Outcome) {
         if outcome.undone {
             self.signal(context, Signal::Undo);
@@ -563,14 +587,21 @@ impl<R: Recovery> TcpSender<R> {
         self.measuring.on_sent(now, sequence, self.flight, tx_in_flight, limited);
     }
 
+    /// A packet goes out while nothing is outstanding.
+    #[inline]
+    fn end_idle_time(&mut self, now: Time) {
+        let (idle, timeout) = (now.since(self.last_sent), self.timer.timeout());
+        if idle > timeout {
+            // A timeout that has passed at this instant has not passed yet.
+            let timeouts = (idle.0 - 1) / timeout.0.max(1);
+            self.tell(now, Signal::Idle { timeouts: u32::try_from(timeouts).unwrap_or(u32::MAX) });
+        }
+    }
+
     fn send(&mut self, context: &mut Context<'_>, sequence: u64, again: bool) -> Packet {
         let now = context.now;
-        if !again
-            && self.flight.outstanding() == 0
-            && self.settings.restarts
-            && now.since(self.last_sent) > self.timer.timeout()
-        {
-            self.tell(now, Signal::Idle);
+        if !again && self.flight.outstanding() == 0 && self.settings.restarts {
+            self.end_idle_time(now);
         }
         if self.measuring.has_optional() && self.measuring.follows_packets() {
             self.stamp(now, sequence, again);
