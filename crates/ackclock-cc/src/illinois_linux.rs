@@ -123,8 +123,8 @@ impl IllinoisLinux {
     fn update(&mut self) {
         if self.base.window() < self.params.w_thresh {
             (self.alpha, self.beta) = RENO;
-        } else if self.rtt_count > 0 {
-            self.da = (self.rtt_sum / self.rtt_count).saturating_sub(self.t_min);
+        } else if let Some(mean) = self.rtt_sum.checked_div(self.rtt_count) {
+            self.da = mean.saturating_sub(self.t_min);
             let (da, dm) = (self.da as f64, self.dm() as f64);
             self.beta = self.params.beta(da, dm);
             if da > libm::floor(dm / 100.0) {
