@@ -21,12 +21,13 @@
 //!
 //! Left open by the paper: while alpha waits theta round trips it keeps its last value, as in Linux; the wait
 //! is over when the flow itself backs off, because the low delay that follows is not a coincidence, and the
-//! paper's own cycles have no such wait. For what Linux does, see `illinois-linux`.
+//! paper's own cycles have no such wait. `illinois-linux` waits then too, takes the extremes of single RTT
+//! samples, alpha_min 0.3 and W_thresh 15, and at a timeout ssthresh by its own decrease.
 
 use ackclock_units::Time;
 
 use crate::parts::{Base, RoundTrips};
-use crate::{Controller, Decision, Signal, Start};
+use crate::{Controller, Decision, Parameters, Signal, Start};
 
 crate::choice! {
     /// From which RTTs the largest and the smallest are taken.
@@ -86,6 +87,25 @@ crate::parameters! {
     }
 }
 
+crate::parameters! {
+    /// Parameters of TCP-Illinois as Linux has it.
+    pub struct IllinoisLinuxParams {
+        /// largest increase, packets per round trip
+        alpha_max: f64 = 10.0, Domain::Number { minimum: 1.0, maximum: 1e6 };
+        /// smallest increase, packets per round trip
+        alpha_min: f64 = 0.3, Domain::Number { minimum: 1e-6, maximum: 1.0 };
+        /// largest fraction of the window cut at a loss event
+        beta_max: f64 = 0.5, Domain::Number { minimum: 1e-6, maximum: 0.5 };
+        /// smallest fraction of the window cut at a loss event
+        beta_min: f64 = 0.125, Domain::Number { minimum: 1e-6, maximum: 0.5 };
+        /// window below which alpha = 1 and beta = 1/2, packets
+        w_thresh: f64 = 15.0, Domain::Number { minimum: 1e-6, maximum: 1e9 };
+        /// round trips of low delay before alpha returns to alpha_max
+        theta: f64 = 5.0, Domain::Number { minimum: 0.0, maximum: 1e6 };
+    }
+    require |p| { p.beta_min <= p.beta_max => "beta_min must not exceed beta_max" }
+}
+
 impl IllinoisParams {
     /// alpha(da), packets per round trip, for queueing delays `da` and `dm` in seconds (paper, eq. 2, or another f1).
     #[must_use]
@@ -127,6 +147,54 @@ impl IllinoisParams {
 /// alpha and beta below `w_thresh` and after a timeout.
 const RENO: (f64, f64) = (1.0, 0.5);
 
+/// The source that a control follows.
+pub trait Source: Clone + core::fmt::Debug + Send + Sync + 'static {
+    /// Its parameters.
+    type Params: Parameters;
+    /// Converts them to the paper's parameters.
+    fn params(params: Self::Params) -> IllinoisParams;
+    /// The fraction cut from the window for ssthresh at a timeout; by default half, as in RFC 5681.
+    fn timeout_cut(beta: f64) -> f64 {
+        let _ = beta;
+        0.5
+    }
+}
+
+/// As in the paper.
+#[derive(Clone, Debug)]
+pub struct Paper;
+
+impl Source for Paper {
+    type Params = IllinoisParams;
+    fn params(params: IllinoisParams) -> IllinoisParams {
+        params
+    }
+}
+
+/// As in Linux.
+#[derive(Clone, Debug)]
+pub struct Linux;
+
+impl Source for Linux {
+    type Params = IllinoisLinuxParams;
+    fn params(p: IllinoisLinuxParams) -> IllinoisParams {
+        IllinoisParams {
+            alpha_max: p.alpha_max,
+            alpha_min: p.alpha_min,
+            beta_max: p.beta_max,
+            beta_min: p.beta_min,
+            w_thresh: p.w_thresh,
+            theta: p.theta,
+            extremes: Extremes::Sample,
+            backoff_ends_wait: false,
+            ..IllinoisParams::default()
+        }
+    }
+    fn timeout_cut(beta: f64) -> f64 {
+        beta
+    }
+}
+
 /// After a timeout alpha and beta stay Reno's until one round trip after slow start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum AfterTimeout {
@@ -138,7 +206,7 @@ enum AfterTimeout {
 
 /// The control.
 #[derive(Clone, Debug)]
-pub struct Illinois {
+pub struct Illinois<S: Source> {
     params: IllinoisParams,
     base: Base,
     rounds: RoundTrips,
@@ -157,9 +225,10 @@ pub struct Illinois {
     echo_until: u64,
     round: u64,
     after_timeout: AfterTimeout,
+    source: core::marker::PhantomData<S>,
 }
 
-impl Illinois {
+impl<S: Source> Illinois<S> {
     /// The largest queueing delay seen, seconds.
     fn dm(&self) -> f64 {
         if self.t_max > self.t_min { self.t_max - self.t_min } else { 0.0 }
@@ -201,10 +270,11 @@ impl Illinois {
     }
 }
 
-impl Controller for Illinois {
-    type Params = IllinoisParams;
+impl<S: Source> Controller for Illinois<S> {
+    type Params = S::Params;
 
-    fn new(params: IllinoisParams, start: Start) -> Self {
+    fn new(params: S::Params, start: Start) -> Self {
+        let params = S::params(params);
         Illinois {
             params,
             base: Base::new(start),
@@ -219,6 +289,7 @@ impl Controller for Illinois {
             echo_until: 0,
             round: 0,
             after_timeout: AfterTimeout::No,
+            source: core::marker::PhantomData,
         }
     }
 
@@ -245,7 +316,8 @@ impl Controller for Illinois {
                 self.base.add(growth * self.in_force().0 / self.base.window());
             }
             Signal::Timeout { first } => {
-                self.base.timeout(first, self.base.window() * (1.0 - RENO.1));
+                let keep = 1.0 - S::timeout_cut(self.in_force().1);
+                self.base.timeout(first, self.base.window() * keep);
                 self.after_timeout = AfterTimeout::SlowStart;
                 self.above = false;
                 self.low_rounds = 0.0;

@@ -63,7 +63,6 @@ pub mod htcp;
 pub mod htcp_linux;
 pub mod hybla;
 pub mod illinois;
-pub mod illinois_linux;
 pub mod ledbat;
 pub mod ledbat_plus_plus;
 #[cfg(feature = "alloc")]

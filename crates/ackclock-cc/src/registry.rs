@@ -7,8 +7,7 @@ use crate::library::{Catch, Guarded, guarded_check};
 use crate::{
     Controller, Parameter, ParameterError, Parameters, Start, Value, africa, aimd, bbr, bbr3, bic, bic_linux,
     compound, compound_linux, constant, copa, cubic, dctcp, fast, fit, gaimd, hstcp, htcp, htcp_linux, hybla,
-    illinois, illinois_linux, ledbat, ledbat_plus_plus, multcp, prague, reno, scalable, vegas, veno,
-    westwood, yeah,
+    illinois, ledbat, ledbat_plus_plus, multcp, prague, reno, scalable, vegas, veno, westwood, yeah,
 };
 
 /// Parameters as a scenario gives them: names and values.
@@ -238,12 +237,12 @@ const ENTRIES: &[Entry] = &[
     Entry::of::<hstcp::Hstcp<hstcp::Table>>("hstcp-table", "RFC 3649, appendix B, applied as Linux does")
         .half_floor(),
     Entry::of::<scalable::Scalable>("scalable", "Kelly, CCR 33(2), 2003").half_floor(),
-    Entry::of::<illinois::Illinois>(
+    Entry::of::<illinois::Illinois<illinois::Paper>>(
         "illinois",
         "Liu, Basar, Srikant, Performance Evaluation 65 (2008), section 3",
     )
     .half_floor(),
-    Entry::of::<illinois_linux::IllinoisLinux>("illinois-linux", "Linux tcp_illinois.c (behaviour)")
+    Entry::of::<illinois::Illinois<illinois::Linux>>("illinois-linux", "Linux tcp_illinois.c (behaviour)")
         .half_floor(),
     Entry::of::<bic::Bic>("bic", "Xu, Harfoush, Rhee, INFOCOM 2004, section VI-A"),
     Entry::of::<bic_linux::BicLinux>("bic-linux", "Linux tcp_bic.c (behaviour)"),

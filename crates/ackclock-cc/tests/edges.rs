@@ -9,8 +9,7 @@ use ackclock_cc::copa::{Copa, CopaParams};
 use ackclock_cc::cubic::{Cubic, CubicParams, Rfc9438};
 use ackclock_cc::dctcp::{Dctcp, DctcpParams};
 use ackclock_cc::hstcp::{ClosedForm, Hstcp, HstcpParams, HstcpTableParams, Rule, Table};
-use ackclock_cc::illinois::{F1, Illinois, IllinoisParams};
-use ackclock_cc::illinois_linux::{IllinoisLinux, IllinoisLinuxParams};
+use ackclock_cc::illinois::{F1, Illinois, IllinoisLinuxParams, IllinoisParams, Linux, Paper};
 use ackclock_cc::scalable::{Scalable, ScalableParams};
 use ackclock_cc::westwood::{
     Filter, Linux as WestwoodOfLinux, Paper as WestwoodOfPaper, Westwood, WestwoodParams,
@@ -47,10 +46,9 @@ fn all_near(values: &[f64], expected: &[f64]) {
     values.iter().zip(expected).for_each(|(a, b)| near(*a, *b, 1e-9));
 }
 
-/// Linux's Illinois with every parameter changed, in the kernel's arithmetic. The first acknowledgement computes alpha and beta:
-/// no delay, so 20 and 6/64, as 0.1 is 6.4 parts of 64. Then 200 ms: dm = da = 100 000 us, less dm/100 are 99 000; alpha_min is
-/// 25.6 parts of 128, 25 of them: 99 000 x 2560/(99 000 + 99 000 x 2535/25) is 25, and beta_max is 25 parts. Two round trips of
-/// low delay restore 20. A timeout at 100 packets cuts 9.375, of which the kernel takes nine. Below 50 packets it is Reno.
+/// Linux's Illinois with every parameter changed: alpha_max 20, beta_min 0.1; at the largest delay alpha_min 0.2 and beta_max
+/// 0.4; two round trips of low delay restore 20. Below 50 packets it is Reno. Extremes are of samples: 100 and 300 ms in one
+/// round trip are 200 apart.
 #[test]
 fn illinois_of_linux_takes_its_parameters() {
     let params = IllinoisLinuxParams {
@@ -61,48 +59,32 @@ fn illinois_of_linux_takes_its_parameters() {
         w_thresh: 50.0,
         theta: 2.0,
     };
-    let both = |control: &IllinoisLinux| (internal(control, "alpha"), internal(control, "beta"));
-    let mut illinois = IllinoisLinux::new(params, at(100.0));
-    assert_eq!(both(&illinois), (20.0, 0.5));
-    let values = [100, 200, 100, 100].into_iter().zip(1..).map(|(rtt, round)| {
-        tell(&mut illinois, ack(rtt, round));
-        both(&illinois)
-    });
-    let (least, most) = (6.0 / 64.0, 25.0 / 64.0);
-    let expected = [(20.0, least), (25.0 / 128.0, most), (25.0 / 128.0, least), (20.0, least)];
-    assert_eq!(values.collect::<Vec<_>>(), expected);
-    near(internal(&illinois, "dm_s"), 0.1, 1e-9);
+    let mut illinois = Illinois::<Linux>::new(params, at(100.0));
+    assert_eq!((internal(&illinois, "alpha"), internal(&illinois, "beta")), (20.0, 0.1));
+    let mut round = 0;
+    all_near(&alphas(&mut illinois, &[100, 200], &mut round), &[20.0, 0.2]);
+    near(internal(&illinois, "beta"), 0.4, 1e-9);
+    all_near(&alphas(&mut illinois, &[100, 100], &mut round), &[0.2, 20.0]);
     tell(&mut illinois, TIMEOUT);
-    assert_eq!((ssthresh(&illinois), both(&illinois)), (91.0, (1.0, 0.5)));
-    for (window, expected) in [(49.0, (1.0, 0.5)), (50.0, (20.0, least))] {
-        let mut control = IllinoisLinux::new(params, at(window));
-        tell(&mut control, ack(100, 1));
-        assert_eq!(both(&control), expected);
-    }
-}
-
-/// At 15 packets and alpha = 10 two acknowledgements add one, and what is over is lost: 20 of 15, then 20 of 16. A loss event in
-/// the first round trip halves the window, a later one takes an eighth of 17, rounded down.
-#[test]
-fn illinois_of_linux_adds_whole_packets() {
-    let mut illinois = IllinoisLinux::new(IllinoisLinuxParams::default(), at(15.0));
-    let windows = [(); 4].map(|()| tell(&mut illinois, ack(100, 1)));
-    assert_eq!(windows, [15.0, 16.0, 16.0, 17.0]);
-    assert_eq!(tell(&mut illinois, LOSS), 15.0);
-    assert_eq!(tell(&mut IllinoisLinux::new(IllinoisLinuxParams::default(), at(15.0)), LOSS), 8.0);
-}
-
-/// A parameter of the paper's.
-#[test]
-fn illinois_takes_its_largest_increase() {
-    let paper = Illinois::new(IllinoisParams { alpha_max: 20.0, ..Default::default() }, at(100.0));
+    near(ssthresh(&illinois), 90.0, 1e-9);
+    let small = Illinois::<Linux>::new(params, at(49.0));
+    assert_eq!((internal(&small, "alpha"), internal(&small, "beta")), (1.0, 0.5));
+    let edge = Illinois::<Linux>::new(params, at(50.0));
+    assert_eq!((internal(&edge, "alpha"), internal(&edge, "beta")), (20.0, 0.1));
+    let mut samples = Illinois::<Linux>::new(params, at(100.0));
+    tell(&mut samples, measured(100, 0));
+    tell(&mut samples, measured(300, 0));
+    tell(&mut samples, measured(100, 1));
+    near(internal(&samples, "dm_s"), 0.2, 1e-9);
+    near(internal(&samples, "da_s"), 0.1, 1e-9);
+    let paper = Illinois::<Paper>::new(IllinoisParams { alpha_max: 20.0, ..Default::default() }, at(100.0));
     assert_eq!(internal(&paper, "alpha"), 20.0);
 }
 
 /// With eta1 = 0 a round trip without delay is one of low delay, and alpha waits as for any other.
 #[test]
 fn illinois_waits_without_a_margin() {
-    let mut illinois = Illinois::new(IllinoisParams { eta1: 0.0, ..Default::default() }, at(100.0));
+    let mut illinois = Illinois::<Paper>::new(IllinoisParams { eta1: 0.0, ..Default::default() }, at(100.0));
     all_near(&alphas(&mut illinois, &[100, 200, 100], &mut 0), &[10.0, 0.1, 0.1]);
 }
 
@@ -113,7 +95,7 @@ fn illinois_tells_its_own_backoff_from_delay() {
     for (rtts, expected) in
         [(&[200, 200, 100][..], &[0.1, 0.1, 10.0][..]), (&[200, 200, 200, 100], &[0.1, 0.1, 0.1, 0.1])]
     {
-        let mut illinois = Illinois::new(IllinoisParams::default(), at(100.0));
+        let mut illinois = Illinois::<Paper>::new(IllinoisParams::default(), at(100.0));
         let mut round = 0;
         alphas(&mut illinois, &[100, 200], &mut round);
         tell(&mut illinois, LOSS);
@@ -125,7 +107,7 @@ fn illinois_tells_its_own_backoff_from_delay() {
 /// rest of the last.
 #[test]
 fn illinois_is_reno_as_long_as_slow_start_lasts() {
-    let mut illinois = Illinois::new(IllinoisParams::default(), at(80.0));
+    let mut illinois = Illinois::<Paper>::new(IllinoisParams::default(), at(80.0));
     tell(&mut illinois, TIMEOUT);
     for (round, acks) in [(7, 15), (8, 24), (8, 2)] {
         for _ in 0..acks {
@@ -183,7 +165,7 @@ fn africa_may_halve_in_slow_mode() {
 fn illinois_may_wait_after_its_own_backoff() {
     for (backoff_ends_wait, alpha) in [(true, 10.0), (false, 0.1)] {
         let params = IllinoisParams { backoff_ends_wait, ..Default::default() };
-        let (mut illinois, mut round) = (Illinois::new(params, at(100.0)), 0);
+        let (mut illinois, mut round) = (Illinois::<Paper>::new(params, at(100.0)), 0);
         all_near(&alphas(&mut illinois, &[100, 200], &mut round), &[10.0, 0.1]);
         tell(&mut illinois, LOSS);
         all_near(&alphas(&mut illinois, &[100], &mut round), &[alpha]);

@@ -268,8 +268,7 @@ fn controls_that_switch_at_a_window_agree() {
     // Linux' BIC counts in whole numbers: at the next whole window it takes another step, at most 16 packets per
     // window of 15 and more, for one ACK.
     agree("bic-linux", ROUNDING, 20, 16.0 / 15.0 / 15.0);
-    // Linux's Illinois counts whole packets and microseconds, as its twin does: where an RTT is rounded to two of them, a packet
-    // of 15 or more comes an ACK later.
+    // Linux' Illinois has its threshold at 15 packets: alpha is 10 or 1 for one ACK.
     agree("illinois-linux", 2.0 * ROUNDING, 20, 9.0 / 15.0 / 15.0);
 }
 
