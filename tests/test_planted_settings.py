@@ -82,7 +82,7 @@ def _judge(seed, acting):
 
 
 def _inferred(monkeypatch, seed, acting):
-    monkeypatch.setattr("ackclock.reproduction.search.judge", _judge(seed, acting))
+    monkeypatch.setattr("ackclock.reproduction.inference.search.judge", _judge(seed, acting))
     return infer.infer(_paper())
 
 

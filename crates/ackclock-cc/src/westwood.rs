@@ -11,7 +11,7 @@
 
 use ackclock_units::{Span, Time};
 
-use crate::parts::{Base, WholeGrowth};
+use crate::parts::Base;
 use crate::{Ack, Controller, Decision, Signal, Start};
 
 crate::parameters! {
@@ -74,8 +74,8 @@ pub struct Westwood<F: Filter> {
     renews: bool,
     /// The last RTT, in Linux.
     rtt: Option<Span>,
-    /// In Linux.
-    counts: WholeGrowth,
+    /// Packets acknowledged since the window last grew, in Linux.
+    count: f64,
     round: u64,
     /// Packets delivered since the sample began.
     delivered: u64,
@@ -128,6 +128,18 @@ impl<F: Filter> Westwood<F> {
             (false, true) => 0.0,
         }
     }
+
+    /// Growth in congestion avoidance, as Reno's in the kernel.
+    fn grow_whole(&mut self, growth: f64) {
+        let w = self.base.window();
+        self.count += growth;
+        // After an idle time the count may be more than the window, which only what is acknowledged lets grow.
+        if growth > 0.0 && self.count >= w {
+            let packets = libm::floor(self.count / w);
+            self.count -= packets * w;
+            self.base.add(packets);
+        }
+    }
 }
 
 impl<F: Filter> Controller for Westwood<F> {
@@ -141,7 +153,7 @@ impl<F: Filter> Controller for Westwood<F> {
             rtt_min: Span::MAX,
             renews: false,
             rtt: None,
-            counts: WholeGrowth::default(),
+            count: 0.0,
             round: 0,
             delivered: 0,
             began: None,
@@ -153,23 +165,19 @@ impl<F: Filter> Controller for Westwood<F> {
             Signal::Ack(ack) if F::IS_LINUX => {
                 self.measure_in_ticks(now, &ack);
                 let growth = self.base.slow_start(&ack);
-                self.base.add(self.counts.on(growth, self.base.window()));
+                self.grow_whole(growth);
             }
             Signal::Ack(ack) => {
                 self.measure(now, &ack);
                 let growth = self.base.slow_start(&ack);
                 self.base.add(growth / self.base.window());
             }
-            Signal::Loss { .. } if F::IS_LINUX => {
-                self.base.cut_to(libm::floor(self.base.window() / 2.0));
-                self.counts.clear();
-            }
+            Signal::Loss { .. } if F::IS_LINUX => self.base.cut_to(libm::floor(self.base.window() / 2.0)),
             Signal::Recovered if F::IS_LINUX => self.base.end_at(self.pipe()),
             Signal::Loss { .. } => self.base.cut_to(self.pipe().min(self.base.window())),
             Signal::Timeout { first } => {
                 self.base.timeout(first, self.pipe());
-                self.renews = F::IS_LINUX;
-                self.counts.clear();
+                (self.renews, self.count) = (F::IS_LINUX, 0.0);
             }
             _ => self.base.react(signal, 0.5),
         }

@@ -213,8 +213,7 @@ impl PythonControl {
             }
             Signal::Restart => optional(intern!(py, "on_restart"))?,
             Signal::Undo => optional(intern!(py, "on_undo"))?,
-            Signal::Idle { .. } => optional(intern!(py, "on_idle"))?,
-            Signal::CaughtUp => {}
+            Signal::Idle => optional(intern!(py, "on_idle"))?,
         }
         self.decide(py)
     }

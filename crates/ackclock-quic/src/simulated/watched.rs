@@ -78,8 +78,7 @@ impl ErasedController for Watched {
             Signal::Recovered
             | Signal::Undo
             | Signal::Moderated { .. }
-            | Signal::Idle { .. }
-            | Signal::CaughtUp
+            | Signal::Idle
             | Signal::Lost(_)
             | Signal::Restart => {}
         }
