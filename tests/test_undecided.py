@@ -94,7 +94,7 @@ def test_the_margin_of_an_order():
 
 
 def test_an_order_without_a_size_keeps_its_first_check():
-    claim = orders.plainly("a", "a", [("more", number(1.005, 0.0)), ("less", number(1.0, 0.0))])
+    claim = orders.was_plain("a", "a", [("more", number(1.005, 0.0)), ("less", number(1.0, 0.0))])
     assert (said(claim).holds, claim.former.judge(None).holds) == (False, True)
 
 
