@@ -151,6 +151,10 @@ def reproduce(
             "--live cannot be combined with --infer, --readings or --plan",
         ),
         (published and others, "--published can only be combined with targets and --json"),
+        (
+            published and any(map(library.folder_of, targets)),
+            "--published lists the papers of the product; results of a folder are where -o wrote them",
+        ),
     ):
         if is_wrong:
             raise click.UsageError(refusal, click.get_current_context())
