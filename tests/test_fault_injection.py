@@ -29,8 +29,6 @@ pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C co
 HERE = Path(__file__).parent
 KINDS = 7
 FIRST = int(os.environ.get("ACKCLOCK_FIRST_SEED", "0"))
-READS_PARQUET = ("diff", "plot", "sweep")
-"""Verbs that read Parquet with Polars' threads, which is not understood yet."""
 VERBS = [name for name in CALLS if not (os.environ.get("ACKCLOCK_CORE") and name in SATELLITES)]
 
 
@@ -103,8 +101,6 @@ def contents(place: Path) -> dict[str, bytes]:
 def test_a_verb_on_a_failing_disk_gets_there_by_the_same_command(
     name: str, faults: Path, memory: Path, tmp_path: Path
 ) -> None:
-    if name in READS_PARQUET:
-        pytest.skip("with the library before them, Polars' threads sometimes wait for each other for ever")
     if name == "lab" and lab.page() is None:
         pytest.skip("the page was not built")
     *before, last = CALLS[name]

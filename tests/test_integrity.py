@@ -114,7 +114,8 @@ def test_a_thousand_changed_bits_of_a_sweep_are_harmless_or_told(
     outcome = sweep(file, output)
     with Store(output / ".cache").opened() as store:
         answers = _rows(store)
-    whole = _contents(output)
+    # The plan, which has checksums of its own, is written again by every run.
+    whole = {name: content for name, content in _contents(output).items() if not name.startswith("_plan-")}
     parts = {f"experiment=loss/part-0000{number}.parquet" for number in range(2)}
     assert set(whole) == parts | {".cache/runs.sqlite", ".cache/runs.sqlite.sha256"}
     places = [(name, bit) for name, content in whole.items() for bit in range(8 * len(content))]
@@ -491,7 +492,7 @@ def test_verify_knows_records_sweeps_and_what_is_nobodys(
     verified = ackclock_here("verify", "copy")
     assert (verified.returncode, "has no checksum" in verified.stdout) == (1, True)
     records = json.loads(ackclock_here("verify", "copy", "--json").stdout)
-    assert [record["kind"] for record in records] == ["sweep", "directory"]
+    assert [record["kind"] for record in records] == ["sweep"]
     (tmp_path / "empty").mkdir()
     verified = ackclock_here("verify", "empty")
     assert (verified.returncode, "holds no result" in verified.stderr) == (2, True)

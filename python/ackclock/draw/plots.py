@@ -119,7 +119,13 @@ def save(figure: Figure, file: Path | io.BytesIO, ending: str) -> None:
     # Names in an SVG are random without it.
     with mpl.rc_context({"svg.hashsalt": "ackclock"}):
         dpi = "figure" if ending == "pdf" else 200
-        figure.savefig(file, format=ending, dpi=dpi, metadata={date: None} if date else None)
+        # In memory first: Matplotlib's own way out of a disk that fails ends with another error.
+        whole = io.BytesIO()
+        figure.savefig(whole, format=ending, dpi=dpi, metadata={date: None} if date else None)
+    if isinstance(file, Path):
+        file.write_bytes(whole.getvalue())
+    else:
+        file.write(whole.getvalue())
 
 
 def rendered(figure: Figure, name: str) -> dict[str, bytes]:
