@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ackclock import ScenarioError
-from ackclock.reproduction import library, main_claims
+from ackclock.reproduction import library, main_claims, make
 from ackclock.reproduction.claims import records
 from ackclock.reproduction.claims.artefact import Claim
 from ackclock.reproduction.claims.numbers import FULL, QUICK, Numbers
@@ -209,6 +209,13 @@ def test_a_folder_is_a_paper_with_all_that_the_others_have(own: Path, tmp_path: 
     # The scenario of a case is complete: it is the one that the laboratory opens.
     kept = (output / "my-paper" / "figure-1" / "scenarios" / "reno.toml").read_text()
     assert "5 Mbit/s" in kept
+
+
+def test_quick_takes_all_artefacts_of_a_paper_without_a_headline(own: Path) -> None:
+    (own / library.DATA).write_text((own / library.DATA).read_text().replace("headline = true\n", ""))
+    papers, named = library.of_targets([str(own)])
+    chosen = make.select(papers, named, headlines=True)
+    assert [artefact.name for _, artefact in chosen] == ["figure-1"]
 
 
 def test_readings_judge_the_claims_of_a_folder_at_other_values(own: Path, tmp_path: Path) -> None:

@@ -54,7 +54,8 @@ def select(papers: Mapping[str, Paper], targets: Sequence[str] = (), *, headline
         if not matching:
             raise LookupError(f"there is no {target}: {suggestion(wanted, papers)}")
         if headlines and wanted not in every:
-            matching = {key: item for key, item in matching.items() if item[1].headline}
+            # Where a paper has no headline, quick is how everything is run.
+            matching = {key: item for key, item in matching.items() if item[1].headline} or matching
         chosen |= matching
     return list(chosen.values())
 
