@@ -104,7 +104,10 @@ def test_a_family_is_a_claim_for_every_point() -> None:
     assert claims[3].sentence == "slow is at least 8"
     assert claims[3].target is not None
     assert claims[3].target.high == math.inf
-    assert records.main_patterns(table) == ["*-at-least-*"]
+    # Not those of another family whose names are alike.
+    assert records.main_names(table | {"both-at-least-1": {"sentence": "s"}}) == [
+        claim.name for claim in claims
+    ]
 
 
 def test_a_function_and_an_estimate_get_what_is_given() -> None:

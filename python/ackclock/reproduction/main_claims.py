@@ -84,7 +84,7 @@ def load(directory: Traversable) -> dict[str, MainClaim]:
 def _of_records(table: Mapping[str, Any]) -> MainClaim:
     """Return the main claim of a table of `claims.toml`, which the records with ``main`` state."""
     own = {key: table[key] for key in ("claim", "words", "from", "kind", "missing") if key in table}
-    names = [*records.main_patterns(table), *table.get("id", ())]
+    names = [*records.main_names(table), *table.get("id", ())]
     return _read({**own, "id": names})
 
 

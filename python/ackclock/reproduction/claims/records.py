@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from typing import Any
@@ -76,10 +75,14 @@ def read(
     return list(claims.values())
 
 
-def main_patterns(table: TomlTable) -> list[str]:
-    """Return the names of the claims of an artefact that state its main claim; ``*`` stands for any text."""
-    mains = (name for name, record in table.items() if is_claim(record) and record.get("main"))
-    return [re.sub(r"\{[^{}]*\}", "*", name) for name in mains]
+def main_names(table: TomlTable) -> list[str]:
+    """Return the names of the claims of an artefact that state its main claim."""
+    return [
+        str(fill(pattern, Names(point), pattern))
+        for pattern, record in table.items()
+        if is_claim(record) and record.get("main")
+        for point in points(record.get("each", {}), Names({}), f"{pattern}.each")
+    ]
 
 
 class _ClaimReader:
