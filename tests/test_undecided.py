@@ -8,6 +8,7 @@ from ackclock.reproduction.claims import orders
 from ackclock.reproduction.claims import usual as claims
 from ackclock.reproduction.claims.judge import halves, single_runs
 from ackclock.reproduction.claims.numbers import Numbers
+from ackclock.reproduction.claims.values import FunctionValue
 from ackclock.reproduction.record import reliability
 from ackclock.reproduction.trials import tried
 
@@ -169,9 +170,10 @@ def test_cases_with_different_numbers_of_runs_are_compared_run_by_run():
     def compared(of):
         return [first - second for first, second in zip(of.each("a", "x"), of.each("b", "x"), strict=True)]
 
-    assert compared(numbers.shared_by(compared)) == [0.0, 1.0]
+    claim = claims.near("a", "", FunctionValue(compared, ["a", "b"]), 1, within=0, why="")
+    assert compared(claim.shared(numbers)) == [0.0, 1.0]
     # A mean is over all runs: (1 + 2 + 6) / 3.
-    assert numbers.shared_by(compared).of("a", "x").value == 3.0
+    assert claim.shared(numbers).of("a", "x").value == 3.0
 
 
 def test_an_order_of_a_number_that_is_missing_does_not_hold():

@@ -36,14 +36,15 @@ from __future__ import annotations
 
 import csv
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module, resources
 from importlib.resources.abc import Traversable
 from importlib.util import find_spec
+from inspect import signature
 from pathlib import Path
 from pkgutil import iter_modules
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from ackclock.engine import ScenarioError, shown, text_of
@@ -132,7 +133,52 @@ def load(package: str) -> Paper:
     findings = next((member.FINDINGS for member in modules if hasattr(member, "FINDINGS")), ())
     home = Path(str(resources.files(module)))
     data = tomllib.loads((home / DATA).read_text(encoding="utf-8"))
+    if (home / records.FILE).is_file():
+        artefacts = _with_claims(home, data, artefacts, _functions(modules), findings)
+        findings = [finding for finding in findings if finding.claims]
     return _collected(package.rpartition(".")[2], home, data, artefacts, findings)
+
+
+def _functions(modules: Sequence[ModuleType]) -> dict[str, Callable[..., Any]]:
+    """Return the public functions of the numbers of artefacts that modules of a paper define."""
+    functions: dict[str, Callable[..., Any]] = {}
+    for module in modules:
+        for name, value in vars(module).items():
+            own = isinstance(value, FunctionType) and value.__module__ == module.__name__
+            if own and not name.startswith("_") and next(iter(signature(value).parameters), "") == "numbers":
+                if name in functions:
+                    raise ValueError(f"{module.__name__}: another module has a function {name}, too")
+                functions[name] = value
+    return functions
+
+
+def _with_claims(
+    home: Path,
+    data: Mapping[str, Any],
+    artefacts: Sequence[Artefact],
+    functions: Mapping[str, Callable[..., Any]],
+    findings: Sequence[Finding] = (),
+) -> list[Artefact]:
+    """Return artefacts with the claims of `claims.toml`; `data` are those of `paper.toml`."""
+    tables = tomllib.loads(text_of(home / records.FILE))
+    records.check(tables)
+    unknown = set(tables) - {artefact.name for artefact in artefacts}
+    if unknown:
+        raise ProblemError(min(unknown), f"{DATA} has no artefact of this name")
+    names = declared([Item.read(table) for table in data.get("setting", ())])
+    return [
+        replace(
+            artefact,
+            claims=records.read(
+                tables.get(artefact.name, {}),
+                artefact.name,
+                names,
+                functions,
+                {finding.name: finding for finding in findings},
+            ),
+        )
+        for artefact in artefacts
+    ]
 
 
 def load_folder(home: Path) -> Paper:
@@ -150,21 +196,9 @@ def load_folder(home: Path) -> Paper:
         data = tomllib.loads(text_of(file))
         data.setdefault("inference", {})
         functions = folder.functions_of(home)
-        artefacts = folder.artefacts(home, data.pop("artefact", {}), functions)
+        drawn = folder.artefacts(home, data.pop("artefact", {}), functions)
         file = home / records.FILE
-        tables = tomllib.loads(text_of(file))
-        records.check(tables)
-        unknown = set(tables) - {artefact.name for artefact in artefacts}
-        if unknown:
-            raise ProblemError(min(unknown), f"{DATA} has no artefact of this name")
-        items = [Item.read(table) for table in data.get("setting", ())]
-        artefacts = [
-            replace(
-                artefact,
-                claims=records.read(tables.get(artefact.name, {}), artefact.name, declared(items), functions),
-            )
-            for artefact in artefacts
-        ]
+        artefacts = _with_claims(home, data, drawn, functions)
         return _collected(name, home.resolve(), data, artefacts, ())
     except ScenarioError:
         raise

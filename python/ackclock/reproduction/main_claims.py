@@ -76,7 +76,9 @@ def load(directory: Traversable) -> dict[str, MainClaim]:
     file = directory / FILE
     if (directory / records.FILE).is_file():
         text = (directory / records.FILE).read_text(encoding="utf-8")
-        return {name: _of_records(table) for name, table in tomllib.loads(text).items()}
+        return {
+            name: _of_records(table) for name, table in tomllib.loads(text).items() if name != "conditions"
+        }
     text = file.read_text(encoding="utf-8") if file.is_file() else ""
     return {name: _read(entry) for name, entry in tomllib.loads(text).items()}
 

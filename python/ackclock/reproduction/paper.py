@@ -162,6 +162,9 @@ class Paper:
     def _read(self, artefact: Artefact, claim: Claim) -> tuple[set[str], set[str]]:
         """Return the labels of the cases that a claim reads, and the names of the items for which it asks."""
         key = artefact.name, claim.name
+        if claim.reads is not None:
+            effort = QUICK.at(self.setting)
+            return set(map(str, claim.cases(artefact.example(effort)))), set(claim.items)
         if key not in self._known_reads:
             watched = _Watched(self.setting)
             numbers = replace(artefact.example(QUICK.at(self.setting)), setting=watched)

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ackclock.names import slug
+
 TomlValue = Any
 """A value of a suite: what TOML has."""
 TomlTable = Mapping[str, TomlValue]
@@ -23,7 +25,7 @@ MOST_DIGITS = 12
 MOST_POINTS = 2000
 """The largest number of points of a grid, of flows of a scenario, and of its events."""
 _BRACES = re.compile(r"\{([^{}:]*)(?::([^{}]*))?\}")
-_FORMAT = re.compile(r"(\.\d)?[efg%]|d")
+_FORMAT = re.compile(r"(\.\d)?[efg%]|d|slug")
 _OPERATORS: dict[type[ast.operator], Callable[[TomlValue, TomlValue], TomlValue]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -133,8 +135,8 @@ def calculate(formula: str, names: Names) -> TomlValue:
 def _shown(value: TomlValue, style: str | None) -> str:
     if style is not None:
         if not _FORMAT.fullmatch(style):
-            raise ProblemError("", f"unknown format {style[:20]!r}; write g, d, .2f or .0%")
-        return format(value, style)
+            raise ProblemError("", f"unknown format {style[:20]!r}; write g, d, .2f, .0% or slug")
+        return slug(value) if style == "slug" else format(value, style)
     if isinstance(value, float):
         return f"{value:.9f}".rstrip("0").rstrip(".")
     return str(value)
@@ -144,7 +146,7 @@ def fill(value: TomlValue, names: Names, where: str = "") -> TomlValue:
     """Return a value of a suite with its formulas replaced.
 
     A text that is a single formula becomes the value itself; otherwise the values are written into
-    the text, in the format after a colon, if any.
+    the text, in the format after a colon, if any: ``slug`` writes lower-case words with hyphens.
     """
     if isinstance(value, Mapping):
         return {key: fill(item, names, f"{where}.{key}".lstrip(".")) for key, item in value.items()}

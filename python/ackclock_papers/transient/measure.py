@@ -157,8 +157,7 @@ def per_100_ms(claim: Claim) -> Claim:
             ]
             for case, some in numbers.rows.items()
         }
-        again = replace(numbers, rows=rows, shared=None)
-        return claim.judge(again.shared_by(claim.judge))
+        return claim.judge(claim.shared(replace(numbers, rows=rows)))
 
     return replace(claim, judge=judge, tolerance=f"rates per 100 ms; {claim.tolerance}")
 

@@ -7,7 +7,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -104,15 +104,6 @@ class Finding:
         return self.text.format_map(evidence.numbers) if evidence.holds else ""
 
 
-class Former(NamedTuple):
-    """The check of a claim before it was changed, after it had been run."""
-
-    tolerance: str
-    """What counted then."""
-    judge: Callable[[Numbers], Judged]
-    """As in `Claim`."""
-
-
 @dataclass(frozen=True)
 class Claim:
     """A checkable sentence of a paper.
@@ -137,8 +128,14 @@ class Claim:
     number : tuple of hashable, optional
         Case and key of the number that it is about, where that is a mean over the runs: a picture
         of that number shows the paper's value.
-    former : Former, optional
-        The check that it had when it was first run: its verdict is shown next to the present one.
+    former : Claim, optional
+        The claim with the check that it had when it was first run: its verdict is shown next to the present
+        one. Of that claim, what is not of the check does not count.
+    reads : sequence of pairs
+        The numbers that it needs: labels of cases, in which ``*`` stands for any text, each with the key of a
+        number, or None where a function reads some of that case.
+    items : sequence of str
+        Names of the items of the setting that it needs.
     """
 
     name: str
@@ -149,7 +146,19 @@ class Claim:
     target: Target | None = None
     finding: Finding | None = None
     number: tuple[Key, Key] | None = None
-    former: Former | None = None
+    former: Claim | None = None
+    reads: Sequence[tuple[Key, Key | None]] | None = None
+    items: Sequence[str] = ()
+
+    def cases(self, numbers: Numbers) -> list[Key]:
+        """Return those cases of the numbers that it reads."""
+        if self.reads is None:
+            return numbers.read_by(self.judge)
+        return numbers.like(case for case, _ in self.reads)
+
+    def shared(self, numbers: Numbers) -> Numbers:
+        """Return numbers of which `Numbers.each` returns as many runs as all cases have that it reads."""
+        return replace(numbers, shared=numbers.runs_of(self.cases(numbers)) or None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,17 +231,29 @@ class Artefact:
                 raise LookupError(f"{self.name}: two cases have the same label")
             for claim in self.claims:
                 try:
-                    with warnings.catch_warnings(), np.errstate(all="ignore"):
-                        warnings.simplefilter("ignore")
-                        claim.judge(numbers)
-                        if claim.former:
-                            claim.former.judge(numbers)
+                    for check in filter(None, (claim, claim.former)):
+                        if check.reads is not None:
+                            self._check_reads(check, numbers)
+                            continue
+                        with warnings.catch_warnings(), np.errstate(all="ignore"):
+                            warnings.simplefilter("ignore")
+                            check.judge(numbers)
                 except KeyError as error:
                     effort_name = "quick" if effort.quick else "full"
                     raise LookupError(
                         f"{self.name}, {effort_name}: the claim {claim.name} asks for "
                         f"{error}, which is not measured"
                     ) from error
+
+    def _check_reads(self, claim: Claim, numbers: Numbers) -> None:
+        for case, key in claim.reads or ():
+            for named in numbers.like([case]):
+                keys = numbers.rows[named][0]
+                if key is not None and key not in {*keys, *map(str, keys)}:
+                    raise KeyError((str(case), str(key)))
+        for item in claim.items:
+            if item not in numbers.setting:
+                raise KeyError(item)
 
 
 def matching(artefact: Artefact, pattern: str) -> list[Claim]:

@@ -219,23 +219,28 @@ def curve_chart(
     return Chart(key, title, x, y, series, height=height, heading=heading)
 
 
+def _labels(key: tuple[Key, Key]) -> tuple[str, str]:
+    """Return the labels of a case and a number, by which records name them."""
+    return str(key[0]), str(key[1])
+
+
 def with_paper(group: Group, claims: Sequence[Claim]) -> Group:
     """Add the values that the paper states, as grey marks at the places of ours.
 
     The series of the figure have keys, and the claims of its artefact are about the number of such a key.
     """
     said = {
-        claim.number: claim.target.expected
+        _labels(claim.number): claim.target.expected
         for claim in claims
         if claim.number is not None and claim.target and claim.target.expected is not None
     }
 
     def marked(chart: Chart) -> Chart:
         known = [
-            (x, said[key])
+            (x, said[_labels(key)])
             for series in chart.series
             for x, key in zip(np.asarray(series.x, float)[: len(series.keys)], series.keys, strict=True)
-            if key in said
+            if _labels(key) in said
         ]
         if not known:
             return chart

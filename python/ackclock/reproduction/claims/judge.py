@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 from types import MappingProxyType
@@ -85,9 +85,9 @@ class Assignment:
         return cls(artefact, effort, jobs, error)
 
 
-def _judged(numbers: Numbers, judge: Callable[[Numbers], Judged]) -> Judged:
-    """Judge numbers of which some cases may have more runs than others."""
-    return judge(numbers.shared_by(judge))
+def _judged(numbers: Numbers, claim: Claim) -> Judged:
+    """Judge a claim with numbers of which some cases may have more runs than others."""
+    return claim.judge(claim.shared(numbers))
 
 
 LEAST_OF_HALVES = 4
@@ -99,7 +99,7 @@ def single_runs(numbers: Numbers, claims: Sequence[Claim]) -> dict[str, Estimate
 
     As many runs count as every case has that the claim reads: a run that is used twice says nothing new.
     """
-    counted = {claim.name: (claim, numbers.runs_of(claim.judge)) for claim in claims}
+    counted = {claim.name: (claim, numbers.runs_of(claim.cases(numbers))) for claim in claims}
     most = max((runs for _, runs in counted.values()), default=0)
     alone = [numbers.only(run) for run in range(most)]
     return {
@@ -116,29 +116,27 @@ def halves(numbers: Numbers, claims: Sequence[Claim]) -> dict[str, Halves]:
     """
 
     def said(claim: Claim, part: Numbers) -> bool | None:
-        judged = _judged(part, claim.judge)
+        judged = _judged(part, claim)
         return None if judged.undecided else bool(judged.holds)
 
     even, odd = (numbers.every_second(first) for first in (0, 1))
     return {
         claim.name: (said(claim, even), said(claim, odd))
         for claim in claims
-        if numbers.runs_of(claim.judge) >= LEAST_OF_HALVES
+        if numbers.runs_of(claim.cases(numbers)) >= LEAST_OF_HALVES
     }
 
 
 def findings(numbers: Numbers, claims: Sequence[Claim]) -> dict[str, str]:
     """Return the sentences of the claims' findings that these numbers bear out, by name."""
     every = {claim.finding.name: claim.finding for claim in claims if claim.finding}
-    sentences = {
-        name: finding.sentence(numbers.shared_by(finding.compute)) for name, finding in every.items()
-    }
+    sentences = {name: finding.sentence(numbers) for name, finding in every.items()}
     return {name: sentence for name, sentence in sentences.items() if sentence}
 
 
 def controls_of(assignment: Assignment, numbers: Numbers, claim: Claim) -> list[str]:
     """Return the controls of the flows in the runs that a claim reads."""
-    jobs = [assignment.jobs[case][0] for case in numbers.read_by(claim.judge) if case in assignment.jobs]
+    jobs = [assignment.jobs[case][0] for case in claim.cases(numbers) if case in assignment.jobs]
     return sorted({control for job in jobs for control in job.scenario.controls})
 
 
@@ -189,14 +187,12 @@ class _Work:
         try:
             numbers, traces = self._finish()
             numbers.check()
-            claims = [(claim, _judged(numbers, claim.judge)) for claim in self.artefact.claims]
+            claims = [(claim, _judged(numbers, claim)) for claim in self.artefact.claims]
             is_simulated = isinstance(self.artefact, Simulated)
             alone = single_runs(numbers, self.artefact.claims) if is_simulated else {}
             known = findings(numbers, self.artefact.claims)
             former = {
-                claim.name: _judged(numbers, claim.former.judge)
-                for claim in self.artefact.claims
-                if claim.former
+                claim.name: _judged(numbers, claim.former) for claim in self.artefact.claims if claim.former
             }
             apart = halves(numbers, self.artefact.claims) if is_simulated else {}
             runs = [self.runs[key][run] for key in self.cases for run in sorted(self.runs[key])]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -68,6 +69,25 @@ class _Watched(dict[Key, Sequence[Row]]):
         return super().__getitem__(case)
 
 
+class _Declared(dict[Any, Any]):
+    """What a function may read, by name."""
+
+    def __missing__(self, name: Key) -> Any:
+        raise LookupError(f"reads {name}, which its record does not declare")
+
+
+def _is_like(name: Key, pattern: Key) -> bool:
+    """Return whether a key is, or has as its label, a pattern in which ``*`` stands for any text."""
+    if name == pattern or str(name) == pattern:
+        return True
+    return isinstance(pattern, str) and "*" in pattern and bool(text_pattern(pattern).fullmatch(str(name)))
+
+
+def text_pattern(pattern: str) -> re.Pattern[str]:
+    """Return the regular expression of a pattern in which ``*`` stands for any text."""
+    return re.compile(".*".join(map(re.escape, pattern.split("*"))))
+
+
 def _labelled(known: Mapping[Key, object], wanted: Key) -> Key:
     """Return a key, or the one that has it as its label; one that is not there stays, for a KeyError."""
     return wanted if wanted in known else next((key for key in known if str(key) == wanted), wanted)
@@ -127,22 +147,30 @@ class Numbers:
         above, below = zip(*zip(self._all(*first), self._all(*second), strict=False), strict=True)
         return ratio_of_means(above, below)
 
+    def like(self, patterns: Iterable[Key]) -> list[Key]:
+        """Return the cases that patterns of labels name, in the order of the patterns, or raise KeyError."""
+        named: dict[Key, None] = {}
+        for pattern in patterns:
+            cases = [case for case in self.rows if _is_like(case, pattern)]
+            if not cases:
+                raise KeyError(pattern)
+            named |= dict.fromkeys(cases)
+        return list(named)
+
+    def declared(self, cases: Iterable[Key], items: Iterable[str]) -> Numbers:
+        """Return the numbers of these cases alone, at these items of the setting alone."""
+        rows = _Declared((case, self.rows[case]) for case in self.like(cases))
+        return replace(self, rows=rows, setting=_Declared((item, self.setting[item]) for item in items))
+
     def read_by(self, judge: Callable[[Numbers], object]) -> list[Key]:
         """Return the cases whose numbers a function reads, such as the `judge` of a claim, in that order."""
         watched = _Watched({case: rows[:1] for case, rows in self.rows.items()})
         judge(replace(self, rows=watched))
         return list(watched.read_cases)
 
-    def runs_of(self, judge: Callable[[Numbers], object]) -> int:
-        """Return the fewest runs among the cases that a function reads; 0 where it reads none."""
-        return min((len(self.rows[case]) for case in self.read_by(judge)), default=0)
-
-    def shared_by(self, judge: Callable[[Numbers], object]) -> Numbers:
-        """Return the same numbers for a function that compares the runs of several cases one by one.
-
-        `each` returns as many runs as all cases have that the function reads; means are over all runs.
-        """
-        return replace(self, shared=self.runs_of(judge) or None)
+    def runs_of(self, cases: Iterable[Key]) -> int:
+        """Return the fewest runs of some cases; 0 where there are none."""
+        return min((len(self.rows[case]) for case in cases), default=0)
 
     def every_second(self, first: int) -> Numbers:
         """Keep every second run of each case from `first` on, 0 or 1; a run that is alone stays."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ackclock.decision import Estimate, difference, sign, standard_error, tail
-from ackclock.reproduction.claims import least
+from ackclock.reproduction.claims import least, usual
 from ackclock.reproduction.claims.artefact import Claim, Judged, Target
 from ackclock.reproduction.claims.numbers import Numbers
 from ackclock.reproduction.claims.usual import changed, text
@@ -68,7 +68,10 @@ def ordered(
     bar = f"{abs(margin):g} {unit}".strip() if absolute else f"{abs(margin):.3g} of the lower"
     words = f"at most {bar} the other way round" if margin < 0 else f"at least {bar}"
     tolerance = f"{words}: {why}" if margin else why
-    claim = Claim(name, sentence, paper, tolerance, judge, GAP)
+    named = [number for _, number in numbers]
+    claim = Claim(
+        name, sentence, paper, tolerance, judge, GAP, reads=usual.read(named), items=usual.items(named)
+    )
     if not had_none:
         return claim
     return changed(

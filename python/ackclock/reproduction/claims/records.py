@@ -10,15 +10,16 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from importlib import resources
+from types import MappingProxyType
 from typing import Any
 
 from ackclock.decision import Estimate
 from ackclock.names import NAME
 from ackclock.reproduction.claims import least, orders, usual
-from ackclock.reproduction.claims.artefact import Claim
-from ackclock.reproduction.claims.numbers import Numbers
-from ackclock.reproduction.claims.values import CaseNumber, Mean, MeanDifference, Ratio
+from ackclock.reproduction.claims.artefact import Claim, Finding
+from ackclock.reproduction.claims.values import Extreme, FunctionValue, Mean, MeanDifference, Number, Ratio
 from ackclock.suites import shape
 from ackclock.suites.formulas import Names, ProblemError, TomlTable, TomlValue, fill, points
 
@@ -28,8 +29,13 @@ MARGINS = {"much": (least.MUCH, least.MUCH_MORE), "plain": (least.PLAIN, least.P
 """Least differences by the word that records have for them, each with its reason."""
 BOUNDS = ("near", "between", "at_least", "at_most", "order", "function")
 """Keys of which a record has exactly one: what its number is compared with, or an order, or a function."""
-NUMBERS = ("case", "ratio", "difference", "estimate")
+NUMBERS = ("case", "ratio", "difference", "least", "largest", "estimate")
 """Keys of which a record with bounds has exactly one: what its number is."""
+PICKS: Mapping[str, Callable[..., Estimate]] = {"least": min, "largest": max}
+CHECKS = ("within", "within_absolute", "factor", "margin", "absolute", "reaches", "why")
+"""Keys that belong to the bound of a record: a former check has its own."""
+FUNCTIONS = ("given", "reads", "items")
+"""Keys that belong to a function of a record."""
 
 
 def schema() -> TomlTable:
@@ -50,13 +56,18 @@ def check(tables: TomlTable) -> None:
 
 
 def read(
-    table: TomlTable, artefact: str, names: Mapping[str, TomlValue], functions: Mapping[str, JudgingFunction]
+    table: TomlTable,
+    artefact: str,
+    names: Mapping[str, TomlValue],
+    functions: Mapping[str, JudgingFunction],
+    findings: Mapping[str, Finding] = MappingProxyType({}),
 ) -> list[Claim]:
     """Return the claims of the table of an artefact, in order.
 
     `names` are values for formulas. `functions` are those that records may name: of `function`, which takes
     the numbers and returns what was measured in words and whether the claim holds; of `estimate`, which takes
-    the numbers and returns an estimate. Both also take what stands in `given`. A ProblemError names the key.
+    the numbers and returns an estimate. Both also take what stands in `given`. `findings` are those that
+    records may name. A ProblemError names the key.
     """
     claims: dict[str, Claim] = {}
     for pattern, record in table.items():
@@ -71,8 +82,17 @@ def read(
                 raise ProblemError(where, f"{name!r:.60} is not a name of lower-case words with hyphens")
             if name in claims:
                 raise ProblemError(where, f"two claims are named {name}")
-            claims[name] = _ClaimReader(where, filled, functions).claim(name)
+            claim = _ClaimReader(where, filled, functions).claim(name)
+            claims[name] = replace(
+                claim, finding=_finding(filled.get("finding", table.get("finding")), findings)
+            )
     return list(claims.values())
+
+
+def _finding(name: str | None, findings: Mapping[str, Finding]) -> Finding | None:
+    if name and name not in findings:
+        raise ProblemError("finding", f"unknown {name!r:.40}; there are {', '.join(findings) or 'none'}")
+    return findings[name] if name else None
 
 
 def main_names(table: TomlTable) -> list[str]:
@@ -92,34 +112,57 @@ class _ClaimReader:
         self.where, self.record, self.functions = where, record, functions
 
     def claim(self, name: str) -> Claim:
-        """Return the claim."""
+        """Return the claim, with the check that it had before it was changed."""
+        claim = self._checked(name)
+        if "former" not in self.record:
+            return claim
+        former: TomlTable = self.record["former"]
+        own = {*FUNCTIONS, *NUMBERS, "key"} if any(key in former for key in NUMBERS) else set()
+        own |= {*BOUNDS, *CHECKS, "labels"} if any(key in former for key in BOUNDS) else {"why"}
+        if "order" in {**self.record, **former} and former.get("margin") == 0:
+            former = {"why": "the order of the means", **former}
+        kept = {key: value for key, value in self.record.items() if key not in {*own, "former"}}
+        return usual.changed(
+            claim, _ClaimReader(f"{self.where}.former", {**kept, **former}, self.functions)._checked(name)
+        )
+
+    def _checked(self, name: str) -> Claim:
+        """Return the claim with its present check."""
         bound = self._only(BOUNDS)
         paper, why, unit = (str(self.record.get(key, "")) for key in ("paper", "why", "unit"))
         sentence = self.record["sentence"]
         if bound == "order":
             return self._order(name, sentence, paper, why, unit)
         if bound == "function":
-            self._needs("paper", "why", "reads")
-            judge = self._function("function")
-            return usual.holds(name, sentence, paper, judge, why=why)  # type: ignore[arg-type]
+            self._needs("paper", "why")
+            return usual.holds(name, sentence, paper, self._function(self.record, "function"), why=why)
         self._needs("why")
-        number = self._number()
+        number = self._number(self.record)
         ends = [self._amount(bound, end) for end in self._list(bound)]
         value = ends[0]
         rest: dict[str, Any] = {"why": why, "unit": unit, "paper": paper or None}
         if bound == "near":
             how = self._only(("within", "within_absolute", "factor"))
             if how == "factor":
-                return usual.times(name, sentence, number, value, factor=self._amount(how), **rest)
-            absolute = how == "within_absolute"
-            return usual.near(
-                name, sentence, number, value, within=self._amount(how), absolute=absolute, **rest
-            )
+                claim = usual.times(name, sentence, number, value, factor=self._amount(how), **rest)
+            else:
+                absolute = how == "within_absolute"
+                claim = usual.near(
+                    name, sentence, number, value, within=self._amount(how), absolute=absolute, **rest
+                )
+            return self._reaching(claim, number)
         low = -math.inf if bound == "at_most" else value
         high = math.inf if bound == "at_least" else ends[-1]
         if not low < high:
             raise ProblemError(f"{self.where}.{bound}", f"{low} is not below {high}")
-        return usual.between(name, sentence, number, low, high, **rest)
+        return self._reaching(usual.between(name, sentence, number, low, high, **rest), number)
+
+    def _reaching(self, claim: Claim, number: Number) -> Claim:
+        """Return a claim that holds only if the interval of its number reaches a range, where it has one."""
+        if "reaches" not in self.record:
+            return claim
+        low, high = (self._amount("reaches", end) for end in self.record["reaches"])
+        return usual.reaching(claim, number, low, high)
 
     def _order(self, name: str, sentence: str, paper: str, why: str, unit: str) -> Claim:
         margin = self.record.get("margin", "plain")
@@ -128,16 +171,14 @@ class _ClaimReader:
             if margin not in MARGINS:
                 raise ProblemError(f"{self.where}.margin", f"write a number, {' or '.join(MARGINS)}")
             margin, reason = MARGINS[margin]
-        if len(self.record.get("labels", self.record["order"])) != len(self.record["order"]):
+        numbers = [self._item("order", index) for index in range(len(self.record["order"]))]
+        labels = self.record.get("labels") or [_label(number) for number in numbers]
+        if len(labels) != len(numbers):
             raise ProblemError(f"{self.where}.labels", "needs a label for every number of the order")
-        named = [
-            (self.record["labels"][index] if "labels" in self.record else str(number[0]), Mean(*number))
-            for index, number in enumerate(self._named("order"))
-        ]
         return orders.ordered(
             name,
             sentence,
-            named,
+            list(zip(labels, numbers, strict=True)),
             margin=margin,
             why="; ".join(filter(None, (why, reason))),
             absolute=self.record.get("absolute", False),
@@ -145,28 +186,38 @@ class _ClaimReader:
             paper=paper or "in this order, falling",
         )
 
-    def _number(self) -> Callable[[Numbers], Estimate]:
-        kind = self._only(NUMBERS)
+    def _number(self, table: TomlTable, where: str = "") -> Number:
+        """Return the number of a record, or of a table in it."""
+        kind = self._only(NUMBERS, table, where)
         if kind == "case":
-            self._needs("key")
-            return Mean(self.record["case"], self.record["key"])
+            return Mean(table["case"], self._key(table, where))
         if kind == "estimate":
-            self._needs("reads")
-            return self._function("estimate")  # type: ignore[return-value]
-        first, second = self._named(kind)
+            return self._function(table, "estimate")
+        items = [self._item(kind, index, table) for index in range(len(table[kind]))]
+        if kind in PICKS:
+            return Extreme(PICKS[kind], items)
+        if len(items) != 2 or not all(isinstance(item, Mean) for item in items):
+            raise ProblemError(f"{self.where}{where}.{kind}", "needs two numbers of cases")
+        first, second = ((item.case, item.key) for item in items if isinstance(item, Mean))
         return Ratio(first, second) if kind == "ratio" else MeanDifference(first, second)
 
-    def _named(self, key: str) -> list[CaseNumber]:
-        """Return numbers: cases, whose number is `key`, or pairs of case and number."""
-        numbers: list[CaseNumber] = []
-        for index, item in enumerate(self.record[key]):
-            if isinstance(item, list):
-                numbers.append((item[0], item[1]))
-                continue
-            if "key" not in self.record:
-                raise ProblemError(f"{self.where}.{key}.{index}", "needs a number: [CASE, NUMBER], or key")
-            numbers.append((item, self.record["key"]))
-        return numbers
+    def _item(self, kind: str, index: int, table: TomlTable | None = None) -> Number:
+        """Return a number of a list: a case, whose number is `key`, a pair of both, or a table."""
+        item = (self.record if table is None else table)[kind][index]
+        where = f".{kind}.{index}"
+        if isinstance(item, Mapping):
+            return self._number(item, where)
+        if isinstance(item, list):
+            return Mean(*item)
+        return Mean(item, self._key(table or {}, where))
+
+    def _key(self, table: TomlTable, where: str) -> str:
+        """Return the name of the number of a case, which a table in a record may leave to the record."""
+        key = table.get("key", self.record.get("key"))
+        if key is None:
+            problem = "key is missing" if "case" in table else "needs a number: [CASE, NUMBER], or key"
+            raise ProblemError(f"{self.where}{where}", problem)
+        return str(key)
 
     def _list(self, key: str) -> list[TomlValue]:
         value = self.record[key]
@@ -179,23 +230,31 @@ class _ClaimReader:
             raise ProblemError(f"{self.where}.{key}", f"{amount!r:.40} is not a number")
         return amount
 
-    def _function(self, key: str) -> JudgingFunction:
-        name = self.record[key]
+    def _function(self, table: TomlTable, key: str) -> FunctionValue:
+        name = table[key]
         if name not in self.functions:
             known = ", ".join(self.functions) or "none"
             raise ProblemError(f"{self.where}.{key}", f"unknown function {name!r:.40}; there are {known}")
-        given: TomlTable = self.record.get("given", {})
-        function = self.functions[name]
-        return lambda numbers: function(numbers, **given)
+        if "reads" not in table:
+            raise ProblemError(self.where, "reads is missing: the cases whose numbers the function reads")
+        return FunctionValue(
+            self.functions[name], table["reads"], table.get("items", ()), table.get("given", {})
+        )
 
-    def _only(self, keys: Sequence[str]) -> str:
-        present = [key for key in keys if key in self.record]
+    def _only(self, keys: Sequence[str], table: TomlTable | None = None, where: str = "") -> str:
+        table = self.record if table is None else table
+        present = [key for key in keys if key in table]
         if len(present) != 1:
             are = f"has {' and '.join(present)}" if present else "has none of them"
-            raise ProblemError(self.where, f"needs one of {', '.join(keys)}; it {are}")
+            raise ProblemError(self.where + where, f"needs one of {', '.join(keys)}; it {are}")
         return present[0]
 
     def _needs(self, *keys: str) -> None:
         missing = [key for key in keys if key not in self.record]
         if missing:
             raise ProblemError(self.where, f"{missing[0]} is missing")
+
+
+def _label(number: Number) -> str:
+    """Return what the sentence of an order calls a number that has no label of its own."""
+    return str(number.reads[0][0])

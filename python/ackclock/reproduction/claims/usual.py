@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ackclock.decision import Estimate, apart, chance_wrong, lies_in
-from ackclock.reproduction.claims.artefact import Claim, Former, Judged, Target
+from ackclock.reproduction.claims.artefact import Claim, Judged, Target
 from ackclock.reproduction.claims.numbers import Key, Numbers
 from ackclock.reproduction.claims.values import CaseNumber, Mean, Ratio
 
@@ -109,7 +109,44 @@ def _ranged(
         )
 
     source = (number.case, number.key) if isinstance(number, Mean) and target.expected is not None else None
-    return Claim(name, sentence, paper, tolerance, judge, target, number=source)
+    return Claim(
+        name,
+        sentence,
+        paper,
+        tolerance,
+        judge,
+        target,
+        number=source,
+        reads=read([number]),
+        items=items([number]),
+    )
+
+
+def read(numbers: Sequence[object]) -> Sequence[tuple[Key, Key | None]] | None:
+    """Return what some numbers read together."""
+    if not all(hasattr(number, "reads") for number in numbers):
+        return None
+    return tuple(dict.fromkeys(each for number in numbers for each in getattr(number, "reads", ())))
+
+
+def items(numbers: Sequence[object]) -> Sequence[str]:
+    """Return the items of the setting that some numbers need."""
+    return tuple(dict.fromkeys(item for number in numbers for item in getattr(number, "items", ())))
+
+
+def reaching(claim: Claim, number: Callable[[Numbers], Estimate], low: float, high: float) -> Claim:
+    """Return a claim that holds only if the 95 % interval of its number reaches a range, too.
+
+    `low` and `high` are the ends of the range, in the unit of the number.
+    """
+
+    def judge(numbers: Numbers) -> Judged:
+        estimate, judged = number(numbers), claim.judge(numbers)
+        return replace(judged, holds=judged.holds and estimate.low <= high and estimate.high >= low)
+
+    return replace(
+        claim, judge=judge, tolerance=f"{claim.tolerance}; its interval reaches {low:g} to {high:g}"
+    )
 
 
 LEAST_CLOSENESS = 0.01
@@ -157,15 +194,15 @@ def holds(
         words, good = judge(numbers)
         return Judged(words, bool(good))
 
-    return Claim(name, sentence, paper, why, judged)
+    return Claim(name, sentence, paper, why, judged, reads=read([judge]), items=items([judge]))
 
 
 def changed(claim: Claim, former: Claim) -> Claim:
     """Return a claim with the check that it had before it was changed, after it had been run.
 
-    Of `former`, the same claim as it was, tolerance and judge count.
+    `former` is the same claim as it was.
     """
-    return replace(claim, former=Former(former.tolerance, former.judge))
+    return replace(claim, former=former)
 
 
 def between(

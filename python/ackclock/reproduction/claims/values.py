@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -14,12 +15,28 @@ CaseNumber = tuple[Key, Key]
 """A number: its case and its key, or their labels."""
 
 
+class Number(Protocol):
+    """What a claim compares."""
+
+    @property
+    def reads(self) -> Sequence[tuple[Key, Key | None]]:
+        """The numbers that it needs, by case and key; a function's without a key."""
+
+    @property
+    def items(self) -> Sequence[str]:
+        """The items of the setting that it needs."""
+
+    def __call__(self, numbers: Numbers) -> Estimate:
+        """Return the estimate."""
+
+
 @dataclass(frozen=True)
 class Mean:
     """The mean over runs of a number of a case, as `Numbers.of`."""
 
     case: Key
     key: Key
+    items: ClassVar[Sequence[str]] = ()
 
     @property
     def reads(self) -> Sequence[CaseNumber]:
@@ -37,6 +54,7 @@ class Ratio:
 
     above: CaseNumber
     below: CaseNumber
+    items: ClassVar[Sequence[str]] = ()
 
     @property
     def reads(self) -> Sequence[CaseNumber]:
@@ -54,6 +72,7 @@ class MeanDifference:
 
     more: CaseNumber
     less: CaseNumber
+    items: ClassVar[Sequence[str]] = ()
 
     @property
     def reads(self) -> Sequence[CaseNumber]:
@@ -64,3 +83,51 @@ class MeanDifference:
         """Return the estimate."""
         pairs = zip(numbers.each(*self.more), numbers.each(*self.less), strict=False)
         return over_runs(np.array([more - less for more, less in pairs]))
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """The least or the largest of some numbers, by their means.
+
+    `pick` is `min` or `max`.
+    """
+
+    pick: Callable[..., Estimate]
+    numbers: Sequence[Number]
+
+    @property
+    def reads(self) -> Sequence[tuple[Key, Key | None]]:
+        """The numbers that it needs."""
+        return [needed for number in self.numbers for needed in number.reads]
+
+    @property
+    def items(self) -> Sequence[str]:
+        """The items of the setting that it needs."""
+        return [item for number in self.numbers for item in number.items]
+
+    def __call__(self, numbers: Numbers) -> Estimate:
+        """Return the estimate."""
+        return self.pick((number(numbers) for number in self.numbers), key=lambda estimate: estimate.value)
+
+
+@dataclass(frozen=True)
+class FunctionValue:
+    """What a function makes of the numbers of those cases, and of those items of the setting, that it reads.
+
+    `cases` are labels, in which ``*`` stands for any text, `items` names of items, and `given` further
+    arguments. The function is not given any other number.
+    """
+
+    function: Callable[..., Any]
+    cases: Sequence[str]
+    items: Sequence[str] = ()
+    given: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def reads(self) -> Sequence[tuple[Key, None]]:
+        """The cases that it needs; which of their numbers, only the function knows."""
+        return [(case, None) for case in self.cases]
+
+    def __call__(self, numbers: Numbers) -> Any:
+        """Return what the function makes; a number that it did not declare raises a LookupError."""
+        return self.function(numbers.declared(self.cases, self.items), **self.given)

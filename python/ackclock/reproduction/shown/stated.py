@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ackclock.draw.figure import PAPER, Axis, Chart, Drawing, Ends, Group, Series, limits
+from ackclock.reproduction.claims import records
 
 FILE = "stated.toml"
 """In the package of a paper."""
@@ -55,6 +56,13 @@ def load(home: Path | None) -> dict[str, list[Stated]]:
 
     Raises TypeError, ValueError or TOMLDecodeError when the file is wrong.
     """
+    if home and (home / records.FILE).is_file():
+        tables = tomllib.loads((home / records.FILE).read_text(encoding="utf-8"))
+        return {
+            name: [Stated(**entry) for entry in table["stated"]]
+            for name, table in tables.items()
+            if "stated" in table
+        }
     file = home / FILE if home else None
     text = file.read_text(encoding="utf-8") if file and file.is_file() else ""
     return {name: [Stated(**entry) for entry in entries] for name, entries in tomllib.loads(text).items()}
