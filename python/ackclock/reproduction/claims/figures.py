@@ -219,7 +219,7 @@ def curve_chart(
     return Chart(key, title, x, y, series, height=height, heading=heading)
 
 
-def _labels(key: tuple[Key, Key]) -> tuple[str, str]:
+def _labels(key: Any) -> tuple[str, str]:
     """Return the labels of a case and a number, by which records name them."""
     return str(key[0]), str(key[1])
 
