@@ -66,7 +66,7 @@ def drawn() -> Iterator[tuple[str, Drawing]]:
                 traces = dict.fromkeys(artefact.cases(effort), TRACE) if artefact.trace else {}
             figure = artefact.draw(Numbers(rows, paper.setting), traces)
             if isinstance(figure, Group):
-                figure = with_paper(figure, artefact.claims)
+                figure = with_paper(figure, artefact.printed)
             marked = stated.marked(figure, said.get(artefact.name, []))
             assert marked is not None
             yield f"{paper_name}/{artefact.name}", marked

@@ -131,7 +131,7 @@ def test_a_function_and_an_estimate_get_what_is_given() -> None:
         (FAST | {"near": 1}, "needs one of within, within_absolute, factor"),
         ({"case": "fast", "at_least": 1}, "key is missing"),
         ({"ratio": ["fast", "slow"], "at_least": 1}, "needs a number: [CASE, NUMBER], or key"),
-        (FAST | {"between": [2, 1]}, "2 is not below 1"),
+        (FAST | {"between": [2, 1]}, "2 is above 1"),
         ({"order": ["fast", "slow"], "key": "rate", "margin": "some"}, "write a number, much or plain"),
         ({"estimate": "none", "reads": ["fast"], "at_least": 1}, "unknown function 'none'"),
     ],

@@ -358,7 +358,7 @@ def _fill(directory: Path, artefact: Artefact, judgement: Judgement) -> None:
     if isinstance(drawing, Group):
         if not any(np.size(series.x) for chart in drawing.charts for series in chart.series):
             raise ValueError("the figure is empty: its runs end before it begins")
-        drawing = with_paper(drawing, artefact.claims)
+        drawing = with_paper(drawing, artefact.printed)
     (directory / page.FIGURE).write_text(charts.dump(drawing), encoding="utf-8")
 
 

@@ -11,7 +11,6 @@ from ackclock.engine import Run
 from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Probe, Simulated
 from ackclock.reproduction.claims.numbers import Effort, Row
-from ackclock.reproduction.claims.usual import between, changed, mean, near
 from ackclock.runs import Case
 from ackclock_papers.africa.figures_2_to_6 import trace_windows
 from ackclock_papers.africa.setting import (
@@ -94,27 +93,5 @@ FIGURE_7 = Simulated(
     draw=lambda _numbers, traces: figures.over_time(
         traces, {str(AFRICA): (AFRICA,)}, "window", "window (packets)", height=3.0
     ),
-    claims=(
-        between(
-            "quick-reduction",
-            "quick reduction", mean(AFRICA, "down_s"), 0, 10, unit="s", paper="quickly",
-            why="time until its rate fits next to the datagrams, 120 round trips at most",
-        ),
-        between(
-            "fast-recovery-after-320-s",
-            "fast recovery after 320 s", mean(AFRICA, "up_s"), 0, 20, unit="s",
-            paper="quickly utilizes",
-            why="time to 90 % of the link; Reno would need some 3000 round trips, 250 s",
-        ),
-        changed(
-            between(
-                "comes-near-what-datagrams-leave",
-                "Africa comes near the rate that the datagrams leave", mean(AFRICA, "during"),
-                0.9 * (AVAILABLE_MBPS - DATAGRAMS_MBPS), np.inf, unit="Mbit/s",
-                why="nine tenths of 303 Mbit/s", paper="'approaches the maximum available bandwidth'",
-            ),
-            near("", "", mean(AFRICA, "during"), AVAILABLE_MBPS - DATAGRAMS_MBPS, within=0.05,
-                 unit="Mbit/s", why="of what the datagrams leave"),
-        ),
-    ),
+
 )  # fmt: skip

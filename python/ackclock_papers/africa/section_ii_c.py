@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
 
 from ackclock.draw.figure import Table
-from ackclock.metrics import Estimate
 from ackclock.models import laws, responses
-from ackclock.names import slug
-from ackclock.reproduction.claims.artefact import Claim, Computed, Traces
+from ackclock.reproduction.claims.artefact import Computed, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import was_plain
-from ackclock.reproduction.claims.usual import between, mean, near
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,8 +20,6 @@ FORMULAS = "formulas"
 WINDOWS = (1000, 10_000, 83_000)
 """Largest windows without loss, packets: the text's example, and the range of high speed."""
 LAWS = {"STCP": laws.scalable(), "HSTCP": laws.hstcp(), "BIC-TCP": laws.bic()}
-REALISTIC = 1e-7
-"""Loss rate for which HSTCP is designed at 83 000 packets, the paper's [3]."""
 THRESHOLD = 0.90
 """G, the share of the largest window at which the hypothetical protocol becomes slow."""
 
@@ -77,39 +71,6 @@ def _draw(numbers: Numbers, _traces: Traces) -> Table:
     return Table(["", "value"], rows)
 
 
-def _of(key: str) -> Callable[[Numbers], Estimate]:
-    return mean(FORMULAS, key)
-
-
-def _most_aggressive(window: int) -> Claim:
-    rivals = [name for name in LAWS if name != "STCP"]
-
-    def largest(numbers: Numbers) -> Estimate:
-        estimates = [numbers.of(FORMULAS, f"growth of {name} at {window}") for name in rivals]
-        return max(estimates, key=lambda estimate: estimate.value)
-
-    return was_plain(
-        slug("stcp-most-aggressive-at", window, "packets"),
-        f"STCP is the most aggressive at {window} packets",
-        [("STCP", _of(f"growth of STCP at {window}")), ("HSTCP and BIC-TCP at most", largest)],
-        why="packets that a window regains in an epoch, per round trip",
-        unit="packets per RTT",
-        paper="'the most aggressive of the current well known TCP proposals'",
-    )
-
-
-def _grows_most(name: str) -> Claim:
-    return between(
-        slug(name, "most-aggressive-at-capacity"),
-        f"{name} is most aggressive at capacity",
-        _of(f"end over begin, {name}"),
-        1.001,
-        np.inf,
-        why="growth per round trip at the end of an epoch over that at its start, at 1000 packets",
-        paper="'most aggressive just at the moment where they are sending at maximum capacity'",
-    )
-
-
 SECTION_2_C = Computed(
     name="section-ii-c",
     caption="aggressiveness of loss-based controls",
@@ -126,26 +87,4 @@ SECTION_2_C = Computed(
     },
     draw=_draw,
     headline=True,
-    claims=(
-        between(
-            "reno-needs-unreasonably-low-drop-probability-at-83-000",
-            "Reno needs an unreasonably low drop probability at 83 000 packets",
-            _of("p of Reno"),
-            0,
-            REALISTIC,
-            paper="'unreasonably low'",
-            why="below the 1e-7 for which the paper's [3] designs HSTCP there",
-        ),
-        *map(_most_aggressive, WINDOWS),
-        near(
-            "hypothetical-protocol-at-g-maximum-in-constant-time",
-            "the hypothetical protocol reaches G of the maximum in constant time",
-            _of("constant time"),
-            1,
-            within=1e-6,
-            paper="'in constant time'",
-            why="round trips at 83 000 packets over those at 1000, by quadrature",
-        ),
-        *map(_grows_most, ("STCP", "HSTCP")),
-    ),
 )

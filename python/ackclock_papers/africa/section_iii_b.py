@@ -9,12 +9,9 @@ import numpy as np
 import polars as pl
 
 from ackclock.engine import Run
-from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Probe, Simulated
 from ackclock.reproduction.claims.figures import every_number
 from ackclock.reproduction.claims.numbers import Effort, Key, Row
-from ackclock.reproduction.claims.orders import was_plain
-from ackclock.reproduction.claims.usual import between, mean, near, ratio
 from ackclock.runs import Case
 from ackclock_papers.africa.figures_2_to_6 import FIGURE_4, LEFT_OUT_S
 from ackclock_papers.africa.setting import AFRICA
@@ -121,35 +118,5 @@ SECTION_3_B = Simulated(
     name="section-iii-b", caption="when Africa is slow",
     about="Modes of the flows of table I, also more finely sampled, and of figure 4, from their traces.",
     cases=_cases_3, probe=_probe_3, draw=every_number, headline=True,
-    claims=(
-        *(between(slug("faster-flow-turns-slow-first-rtt", multiple),
-                  f"the faster flow turns slow first (RTT ratio {multiple})",
-                  mean(RttRatio(multiple), "faster"), 0.5, 1, paper="'the first to switch'",
-                  why="of the time in which only one flow is slow, more than half")
-          for multiple in UNEQUAL),
-        *(was_plain(slug("short-flow-slow-more-time", multiple),
-                  f"the short flow is slow more of the time than the long one (RTT ratio {multiple})",
-                  [(key, mean(RttRatio(multiple), key)) for key in ("short", "long")],
-                  why="shares of the time after 30 s",
-                  paper="'allowed to continue to use the higher increase rate'", absolute=True)
-          for multiple in UNEQUAL),
-        near("same-rate-at-switch-whatever-rtt",
-             "flows turn slow at the same rate for an equal queueing delay (RTT ratio 6)",
-             ratio((SWITCHES, AT_SWITCHES[1]), (SWITCHES, AT_SWITCHES[0])), 1, within=0.25,
-             paper="'always at the same rate ..., independent of the round trip time'",
-             why="packets of the long flow in the queue at its switches over those of the short one; the "
-             "trace has RTTs that are not smoothed, every 2 ms"),
-        between("figure-4-slow-before-losses", "figure 4: Africa is slow before its losses",
-                mean(FIGURE_4_AFRICA, BEFORE_LOSSES[0]), 0.5, 1, paper="'clearly visible'",
-                why="before more than half of its losses"),
-        between("figure-4-slow-while-link-full", "figure 4: Africa is slow while the link is full",
-                mean(FIGURE_4_AFRICA, BEFORE_LOSSES[1]), 0.5, 1,
-                paper="'much more conservative ... in networks that are being sufficiently used'",
-                why="more than half of the time with a utilisation of 0.95, the upper end of G"),
-        between("figure-4-fast-while-link-underused", "figure 4: Africa is fast while the link is underused",
-                mean(FIGURE_4_AFRICA, BEFORE_LOSSES[2]), 0.5, 1,
-                paper="'to run indeed in the scalable, aggressive \"fast\" mode in underutilized "
-                "networks'",
-                why="more than half of the time with a utilisation below 0.90, the lower end"),
-    ),
+
 )  # fmt: skip

@@ -10,12 +10,9 @@ import polars as pl
 
 from ackclock.engine import Run, build, number
 from ackclock.metrics import Estimate
-from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Probe, Simulated
 from ackclock.reproduction.claims.figures import every_number
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
-from ackclock.reproduction.claims.orders import was_plain
-from ackclock.reproduction.claims.usual import between, mean, near
 from ackclock.runs import Case
 from ackclock_papers.africa.figure_7 import COME_S, FIGURE_7
 from ackclock_papers.africa.figures_2_to_6 import (
@@ -26,7 +23,7 @@ from ackclock_papers.africa.figures_2_to_6 import (
     LEFT_OUT_S,
     measure_pair,
 )
-from ackclock_papers.africa.section_iii_b import BEFORE_LOSSES, BELOW, FULL, before_losses, own
+from ackclock_papers.africa.section_iii_b import BEFORE_LOSSES, BELOW, before_losses, own
 from ackclock_papers.africa.setting import ACCESS, AFRICA, HSTCP, RATE_MBPS, TcpVariant, scenario
 from ackclock_papers.africa.tables_i_and_ii import TABLE_2, UNEQUAL, RttRatio, table_case
 
@@ -204,7 +201,7 @@ PROBES: Mapping[Key, Probe] = {
 VARIANT = Probe(("ratio", "losses"), _ratio_and_losses)
 
 
-def _early_gain(numbers: Numbers) -> Estimate:
+def early_gain(numbers: Numbers) -> Estimate:
     """Return the share of Reno's gain from figure 3 to figure 6 that falls into the first minute."""
     first, rest = (
         numbers.of(FIGURE_6.name, part).value - numbers.of(FIGURE_3.name, part).value
@@ -214,19 +211,10 @@ def _early_gain(numbers: Numbers) -> Estimate:
     return Estimate(value, float("nan"), float("nan"), 1)
 
 
-def _spread(overhead: bool) -> Callable[[Numbers], Estimate]:
-    """Return a number for claims: the largest ratio over the least as the round trip changes."""
-
-    def spread(numbers: Numbers) -> Estimate:
-        ratios = [numbers.of(shift, "ratio").value for shift in SHIFTS if shift.overhead == overhead]
-        return Estimate(max(ratios) / min(ratios), float("nan"), float("nan"), 1)
-
-    return spread
-
-
-def _per_event(numbers: Numbers) -> Estimate:
-    """Return the packets that figure 3 loses per loss event, without extrapolation to 480 s."""
-    return numbers.ratio((FIGURE_3.name, "dropped"), (FIGURE_3.name, "loss_events"))
+def spread(numbers: Numbers, overhead: str) -> Estimate:
+    """Return the largest ratio over the least as the round trip changes, `with` or `without` the overhead."""
+    ratios = [numbers.of(shift, "ratio").value for shift in SHIFTS if shift.overhead == (overhead == "with")]
+    return Estimate(max(ratios) / min(ratios), float("nan"), float("nan"), 1)
 
 
 SECTION_4 = Simulated(
@@ -236,62 +224,5 @@ SECTION_4 = Simulated(
         "queue before Reno's access link; FAST and HSTCP alone on figure 7's link for a minute."
     ),
     cases=_cases_4, probe=lambda case, _effort: PROBES.get(case, VARIANT), draw=every_number,
-    claims=(
-        between("fast-alone-uses-link",
-                "FAST alone uses the link", mean(FAST_ALONE, "utilisation"), FULL, 1.001,
-                paper="'excellent steady states'", why="the upper end of G, section II-C"),
-        near("fast-alone-loses-nothing-in-steady-state",
-             "FAST alone loses nothing in steady state", mean(FAST_ALONE, "drops"), 0, within=0,
-             unit="packets", why="in the second half of a minute, datagrams included",
-             paper="'without causing packet drops'"),
-        was_plain("fast-alone-less-queue-than-hstcp", "FAST alone has a shorter queue than HSTCP",
-                [(case, mean(case, "queue")) for case in (HSTCP_ALONE, FAST_ALONE)], unit="packets",
-                why="mean queues", paper="'unlikely to cause significant queuing delay'"),
-        between("fast-alone-converges-quickly",
-                "FAST alone converges quickly", mean(FAST_ALONE, "up_s"), 0, 20, unit="s",
-                why="until it first has 90 % of the link; 20 s, as for Africa in figure 7",
-                paper="'can quickly converge'"),
-        between("hstcp-loses-many-packets-in-same-event",
-                "HSTCP loses many packets in the same event", _per_event, 2, np.inf,
-                unit="packets", why="independent losses would come one at a time",
-                paper="'many packets may be lost in the same event'"),
-        near("estimate-what-in-queue",
-             "Africa estimates its packets in the queue correctly", mean(FIGURE_7.name, "estimate"), 1,
-             within=0.1, paper="'an estimate of the number of packets'",
-             why="estimates over queues, of which the datagrams have 3 % and the packet in "
-             "transmission some more"),
-        *(was_plain(slug("africa-loses-less-than-hstcp-with", alpha),
-                  f"Africa loses less than HSTCP with {alpha}",
-                  [("HSTCP", mean(FIGURE_6.name, "losses")), (str(alpha), mean(alpha, "losses"))],
-                  unit="packets", paper="'can never make it behave in a dangerous manner'")
-          for alpha in ALPHAS),
-        was_plain("without-overhead-there-phase-effects", "without the overhead there are phase effects",
-                [("without", _spread(overhead=False)), ("with", _spread(overhead=True))],
-                why="largest over least ratio of figure 5 as the round trip of Africa grows by up "
-                "to 0.9 ms", paper="'necessary to ... mitigate the presence of phase effects'"),
-        was_plain("figure-4-reno-loses-more-at-access-link",
-                "figure 4: Reno loses more at its access link than at the bottleneck",
-                [(queue, mean(ACCESS_QUEUE, queue)) for queue in ("access", "shared")], unit="packets",
-                paper="'lost more packets at its access link'"),
-        between("figure-6-most-reno-gain-comes-before-hstcp-settled",
-                "figure 6: most of Reno's gain comes before HSTCP has settled", _early_gain, 0.5,
-                np.inf, why="share of its gain over figure 3 in the first minute",
-                paper="'most of the improvement'"),
-        between("figure-5-common-link-bottleneck",
-                "figure 5: the common link is the bottleneck", mean(FIGURE_5.name, "utilisation"),
-                BELOW, 1.001, paper="'bottlenecked at the common link'",
-                why="its utilisation; the lower end of G, section II-C"),
-        between("figure-5-slow-before-each-loss",
-                "figure 5: Africa is slow before each loss", mean(FIGURE_5.name, BEFORE_LOSSES[0]),
-                1, 1, paper="'evident in each congestion event cycle'", why="share of its losses"),
-        between("figure-5-slow-while-link-full",
-                "figure 5: Africa is slow while the link is full", mean(FIGURE_5.name,
-                                                                    BEFORE_LOSSES[1]),
-                0.5, 1, why="as in figure 4",
-                paper="'much more conservative ... in networks that are being sufficiently used'"),
-        *(was_plain(slug("stcp-more-rtt-bias-than-hstcp", case.times),
-                  f"STCP has more RTT bias than HSTCP (RTT ratio {case.times})",
-                  [("STCP", mean(case, "ratio")), ("HSTCP", mean(RttRatio(case.times), "ratio"))],
-                  paper="'slightly improved RTT bias performance'") for case in STCP),
-    ),
+
 )  # fmt: skip

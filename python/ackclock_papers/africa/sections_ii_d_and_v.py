@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,13 +10,10 @@ import numpy as np
 import polars as pl
 
 from ackclock.engine import Run, build, number, quantity
-from ackclock.metrics import Estimate
 from ackclock.models import laws
 from ackclock.reproduction.claims.artefact import Probe, Simulated
 from ackclock.reproduction.claims.figures import every_number
-from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import ordered, was_plain
-from ackclock.reproduction.claims.usual import between, mean, near
+from ackclock.reproduction.claims.numbers import Effort, Row
 from ackclock.runs import Case
 
 if TYPE_CHECKING:
@@ -157,10 +154,6 @@ def _probe_2(case: str, _effort: Effort) -> Probe:
     return Probe(("drops per event",), _drops_per_event)
 
 
-def _of(case: str, *keys: str) -> list[tuple[str, Callable[[Numbers], Estimate]]]:
-    return [(key, mean(case, key)) for key in keys]
-
-
 SECTION_2_D = Simulated(
     name="section-ii-d",
     caption="Vegas next to Reno, and losses per congestion event",
@@ -172,59 +165,6 @@ SECTION_2_D = Simulated(
     probe=_probe_2,
     draw=every_number,
     headline=True,
-    claims=(
-        near(
-            "vegas-and-reno-share-same-rate-until-link-full",
-            "Vegas and Reno share the same rate until the link is full",
-            mean(TOGETHER, "windows"),
-            1,
-            within=0.1,
-            paper="'they will share the same rate'",
-            why="windows when the link is first full; a sample is two round trips of a hundred",
-        ),
-        was_plain(
-            "then-vegas-decreases-window",
-            "Vegas decreases its window once the link is full",
-            _of(TOGETHER, TOGETHER_NUMBERS[1], TOGETHER_NUMBERS[2]),
-            unit="packets",
-            paper="'will actually decrease its window'",
-        ),
-        was_plain(
-            "and-reno-increases-own-until-loses",
-            "Reno increases its window until it loses",
-            _of(TOGETHER, TOGETHER_NUMBERS[4], TOGETHER_NUMBERS[3]),
-            unit="packets",
-            paper="'will continue to increase'",
-        ),
-        between(
-            "vegas-cannot-compete-with-reno",
-            "Vegas cannot compete with Reno",
-            mean(TOGETHER, "Reno over Vegas"),
-            2,
-            np.inf,
-            why="Reno's goodput over Vegas'; a flow with half of the other's goodput does not compete",
-            paper="'not being able to compete'",
-        ),
-        ordered(
-            "vegas-least-aggressive-at-capacity",
-            "Vegas is least aggressive at capacity",
-            _of(ALONE, "growth before", "growth after"),
-            unit="packets per RTT",
-            margin=0.05,
-            absolute=True,
-            had_none=True,
-            why="growth until the link is full, and from then on; a tenth of the packet in two round trips "
-            "by which Vegas grows",
-            paper="'least aggressive when sending at or near the capacity'",
-        ),
-        was_plain(
-            "packets-dropped-per-congestion-event-go-with-increase",
-            "packets dropped per congestion event grow with the increase",
-            [(_drops_of(increase), mean(_drops_of(increase), "drops per event")) for increase in INCREASES],
-            unit="packets",
-            paper="'related to ... the protocol's increase parameter'",
-        ),
-    ),
 )
 
 
@@ -298,10 +238,6 @@ def _probe_5(case: str, _effort: Effort) -> Probe:
     return Probe(("slow below capacity",), _slow_below)
 
 
-def _window_ratio(numbers: Numbers) -> Estimate:
-    return numbers.ratio(*((name, "window") for name in BUFFERLESS.values()))
-
-
 SECTION_5 = Simulated(
     name="section-v", caption="robustness",
     about=(
@@ -309,28 +245,5 @@ SECTION_5 = Simulated(
         "without a buffer, and with two Reno flows in the other direction."
     ),
     cases=_cases_5, probe=_probe_5, draw=every_number, headline=True,
-    claims=(
-        between("with-variable-delay-grows-reno-at-worst",
-                "with variable delay Africa grows like Reno at worst", mean(NOISY, "growth"), 0.9, np.inf,
-                unit="packets per RTT", paper="'at worst perform as TCP-Reno'",
-                why="one per round trip; a tenth less, as a round trip is counted by deliveries"),
-        near("with-variable-delay-modified-drop-rule",
-             "with variable delay Africa has a modified drop rule", mean(NOISY, "kept"), 1,
-             within=0.01, paper="'with a modified drop rule'",
-             why="share of the window kept at a loss over HSTCP's, by its formula"),
-        near("with-variable-delay-window-falls-at-losses-only",
-             "with variable delay the window falls at losses only", mean(NOISY, "falls"), 0,
-             within=0, paper="'never decreases its window solely due to delay'",
-             why="samples after 20 s with a smaller window than before and no loss event"),
-        near("without-buffer-stays-in-fast-mode",
-             "without a buffer Africa stays in fast mode", mean(BUFFERLESS["africa"], "fast"), 1,
-             within=0.001, paper="'will simply stay in fast mode'", why="share of the time"),
-        near("without-buffer-acts-like-hstcp",
-             "without a buffer Africa acts like HSTCP", _window_ratio, 1, within=0.01,
-             paper="'acting like a normal STCP or HSTCP sender'", why="mean windows"),
-        was_plain("congestion-on-reverse-path-makes-slow", "congestion on the reverse path makes Africa slow",
-                [(name, mean(name, "slow below capacity")) for name in (REVERSE, CLEAN)],
-                why="share of the time with a link that is not full",
-                paper="'falling back to more Reno-like behavior'", absolute=True),
-    ),
+
 )  # fmt: skip

@@ -202,6 +202,15 @@ class Artefact:
         """Yield every case with the keys of the numbers that judging may ask for."""
         raise NotImplementedError
 
+    @property
+    def printed(self) -> dict[tuple[str, str], float]:
+        """The paper's values of numbers, by labels of case and number, which its claims state."""
+        return {
+            (str(claim.number[0]), str(claim.number[1])): claim.target.expected
+            for claim in self.claims
+            if claim.number is not None and claim.target and claim.target.expected is not None
+        }
+
     def example(self, effort: Effort) -> Numbers:
         """Return numbers of the kind that judging may ask for, which mean nothing.
 
@@ -211,7 +220,7 @@ class Artefact:
             case: [{key: 1.0 + 0.1 * k for k, key in enumerate(sorted(keys, key=str))}] * 2
             for case, keys in self.supplied(effort)
         }
-        return Numbers(rows, effort.setting)
+        return Numbers(rows, effort.setting, printed=self.printed)
 
     def check(self, setting: Setting) -> None:
         """Make sure that every number that a claim asks for is supplied, whatever the effort.

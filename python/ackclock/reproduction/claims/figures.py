@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from ackclock.draw.figure import BAR_WIDTH, HEADROOM, PAPER, Axis, Chart, Ends, Group, Series, Table, numbered
-from ackclock.reproduction.claims.artefact import Claim, Traces
+from ackclock.reproduction.claims.artefact import Traces
 from ackclock.reproduction.claims.numbers import Key, Numbers
 
 CurvePoint = tuple[float, Key, Key]
@@ -224,23 +224,18 @@ def _labels(key: Any) -> tuple[str, str]:
     return str(key[0]), str(key[1])
 
 
-def with_paper(group: Group, claims: Sequence[Claim]) -> Group:
+def with_paper(group: Group, printed: Mapping[tuple[str, str], float]) -> Group:
     """Add the values that the paper states, as grey marks at the places of ours.
 
-    The series of the figure have keys, and the claims of its artefact are about the number of such a key.
+    The series of the figure have keys, and `printed` is by labels of case and number (`Artefact.printed`).
     """
-    said = {
-        _labels(claim.number): claim.target.expected
-        for claim in claims
-        if claim.number is not None and claim.target and claim.target.expected is not None
-    }
 
     def marked(chart: Chart) -> Chart:
         known = [
-            (x, said[_labels(key)])
+            (x, printed[_labels(key)])
             for series in chart.series
             for x, key in zip(np.asarray(series.x, float)[: len(series.keys)], series.keys, strict=True)
-            if _labels(key) in said
+            if _labels(key) in printed
         ]
         if not known:
             return chart

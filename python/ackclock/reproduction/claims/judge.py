@@ -208,11 +208,12 @@ class _Work:
             keys = {key: frozenset().union(*some) for key, some in rows.items()}
             if keys != dict(self.artefact.supplied(self.effort)):
                 raise ValueError("computed and declared numbers differ")
-            return Numbers(rows, self.effort.setting, self.artefact.bounds), traces
+            return self._numbers(rows), traces
         ordered = {key: [self.rows[key][run] for run in sorted(self.rows[key])] for key in self.cases}
-        return Numbers(ordered, self.effort.setting, self.artefact.bounds), {
-            key: self.traces[key] for key in self.cases if key in self.traces
-        }
+        return self._numbers(ordered), {key: self.traces[key] for key in self.cases if key in self.traces}
+
+    def _numbers(self, rows: Mapping[Key, Sequence[Row]]) -> Numbers:
+        return Numbers(rows, self.effort.setting, self.artefact.bounds, printed=self.artefact.printed)
 
 
 def judge(

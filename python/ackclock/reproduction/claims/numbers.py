@@ -100,13 +100,19 @@ class Numbers:
     `rows` has a row per run of each case, measured at `setting`. `bounds` is what is possible, by the name of
     a number, `POSITIVE` for those that are not there. `shared` is the most runs that `each` returns, so that
     cases with different numbers of runs can be compared run by run; by default all. A case or a number is
-    named by its key or, in text, by its label.
+    named by its key or, in text, by its label. `printed` has the paper's own values, by labels of case and
+    number, for pictures that show both.
     """
 
     rows: Mapping[Key, Sequence[Row]]
     setting: Setting = field(default_factory=dict)
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     shared: int | None = None
+    printed: Mapping[tuple[str, str], float] = field(default_factory=dict)
+
+    def of_paper(self, case: Key, key: Key) -> float:
+        """Return the paper's own value of a number; KeyError where no claim has one."""
+        return self.printed[str(case), str(key)]
 
     def check(self) -> None:
         """Raise ValueError for a number outside its bounds; it names the case, the number and its bounds."""

@@ -153,8 +153,8 @@ class _ClaimReader:
             return self._reaching(claim, number)
         low = -math.inf if bound == "at_most" else value
         high = math.inf if bound == "at_least" else ends[-1]
-        if not low < high:
-            raise ProblemError(f"{self.where}.{bound}", f"{low} is not below {high}")
+        if not low <= high:
+            raise ProblemError(f"{self.where}.{bound}", f"{low} is above {high}")
         return self._reaching(usual.between(name, sentence, number, low, high, **rest), number)
 
     def _reaching(self, claim: Claim, number: Number) -> Claim:
@@ -235,10 +235,12 @@ class _ClaimReader:
         if name not in self.functions:
             known = ", ".join(self.functions) or "none"
             raise ProblemError(f"{self.where}.{key}", f"unknown function {name!r:.40}; there are {known}")
-        if "reads" not in table:
+        # What several functions of a record read is written once.
+        shared = {**self.record, **table}
+        if "reads" not in shared:
             raise ProblemError(self.where, "reads is missing: the cases whose numbers the function reads")
         return FunctionValue(
-            self.functions[name], table["reads"], table.get("items", ()), table.get("given", {})
+            self.functions[name], shared["reads"], shared.get("items", ()), table.get("given", {})
         )
 
     def _only(self, keys: Sequence[str], table: TomlTable | None = None, where: str = "") -> str:
