@@ -64,7 +64,7 @@ def drawn() -> Iterator[tuple[str, Drawing]]:
                     for n, (case, keys) in enumerate(artefact.supplied(effort))
                 }
                 traces = dict.fromkeys(artefact.cases(effort), TRACE) if artefact.trace else {}
-            figure = artefact.draw(Numbers(rows, paper.setting), traces)
+            figure = artefact.draw(Numbers(rows, paper.setting, printed=artefact.printed), traces)
             if isinstance(figure, Group):
                 figure = with_paper(figure, artefact.printed)
             marked = stated.marked(figure, said.get(artefact.name, []))

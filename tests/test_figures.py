@@ -16,6 +16,7 @@ from matplotlib.transforms import Bbox
 
 from ackclock.draw import charts, plots, printed
 from ackclock.draw.figure import PAPER, Axis, Chart, Group, Series, limits, resolved, ticks
+from ackclock.reproduction.claims.artefact import Computed
 from ackclock.reproduction.claims.figures import bar_chart, with_paper
 from ackclock.reproduction.claims.numbers import Numbers
 from ackclock.reproduction.claims.usual import mean, near
@@ -160,7 +161,8 @@ def test_what_the_paper_states_is_a_grey_mark_at_our_bar() -> None:
     places = {"rate (Mbit/s)": [("a", "rate"), ("b", "rate")]}
     group = Group([bar_chart(numbers, ["A", "B"], places, "rate (Mbit/s)")])
     claim = near("b", "b is 5", mean("b", "rate"), 5, within=0.1, why="a test", unit="Mbit/s")
-    (chart,) = with_paper(group, [claim]).charts
+    artefact = Computed(name="b", caption="", about="", draw=None, compute=None, numbers={}, claims=[claim])
+    (chart,) = with_paper(group, artefact.printed).charts
     measured, paper = chart.series
     assert (paper.name, paper.is_paper, list(paper.x), list(paper.y)) == (PAPER, True, [1], [5])
     np.testing.assert_array_equal(measured.y, [3, 4])

@@ -214,7 +214,7 @@ def test_early_gain():
 
     def gain(three, six):
         numbers = Numbers({section_iv.FIGURE_3.name: rows(*three), section_iv.FIGURE_6.name: rows(*six)})
-        return section_iv._early_gain(numbers).value
+        return section_iv.early_gain(numbers).value
 
     # 600 of 800 more.
     assert gain((1000, 5000), (1600, 5200)) == pytest.approx(0.75)

@@ -31,7 +31,8 @@ from ackclock_papers.bic.setting import (
     case,
 )
 
-SETTING = declared(PAPERS["bic"].items)
+PAPER = PAPERS["bic"]
+SETTING = declared(PAPER.items)
 
 
 def test_readings_reach_the_scenarios():
@@ -214,7 +215,7 @@ def test_conditions_are_measured():
 
 def test_the_old_setting_was_impossible():
     # A reverse link that is full behind 1000 packets: 40 ms became 94.
-    (claim,) = (claim for claim in conditions.CONDITIONS.claims if "RTT of flow 1" in claim.sentence)
+    (claim,) = (claim for claim in PAPER.conditions.claims if "RTT of flow 1" in claim.sentence)
     rows = {conditions.ALONE: [{}], conditions.TABLE_3: [{"reverse": 0.9, "rtt_ms": 94.0}]}
     assert not claim.judge(Numbers(rows)).holds
 
@@ -238,12 +239,11 @@ def test_section_vii_has_the_paper_s_own_tables():
     row = dict.fromkeys(section_vii.NUMBERS, 1.0)
     rows = {key: [row] for key in section_vii.SECTION_VII.cases(QUICK.at(SETTING))}
     for key in section_vii.OF_TABLES:
-        printed = tables_1_to_3.PAPER_2 if key.rate_mbps > 1000 else tables_1_to_3.PAPER_3
-        position = tables_1_to_3.RATIOS.index(key.flows.ratio)
-        rows[key] = [row | {"ratio": printed[key.flows.control][position]}]
+        printed = PAPER["table-2" if key.rate_mbps > 1000 else "table-3"].printed
+        rows[key] = [row | {"ratio": printed[str(key.flows), "ratio"]}]
     of_tables = [
         claim.judge(Numbers(rows)).holds
-        for claim in section_vii.SECTION_VII.claims
+        for claim in PAPER["section-vii"].claims
         if "(ratio" in claim.sentence and "RED" not in claim.sentence
     ]
     assert of_tables == [True] * 7
@@ -254,8 +254,8 @@ def test_bic_runs_in_parallel_with_tcp():
     rows, _ = figures_4_to_8.FIGURE_8.compute(FULL)
     for power, holds in ((0.5, True), (0.82, False)):
         rows["BI-TCP"] = [{at: at.p**-power for at in figures_4_to_8.AT}]
-        assert figures_4_to_8._slope(Numbers(rows)).value == pytest.approx(power)
-        (claim,) = (claim for claim in figures_4_to_8.FIGURE_8.claims if "in parallel" in claim.sentence)
+        assert figures_4_to_8.slope(Numbers(rows)).value == pytest.approx(power)
+        (claim,) = (claim for claim in PAPER["figure-8"].claims if "in parallel" in claim.sentence)
         assert claim.judge(Numbers(rows)).holds is holds
 
 
@@ -341,7 +341,7 @@ def test_another_beta_turns_the_verdicts_of_figure_8(monkeypatch):
     }
     monkeypatch.setattr(figures_4_to_8, "WITH_BIC", wrong)
     rows, _ = figures_4_to_8.FIGURE_8.compute(FULL)
-    holds = {claim.sentence: claim.judge(Numbers(rows)).holds for claim in figures_4_to_8.FIGURE_8.claims}
+    holds = {claim.sentence: claim.judge(Numbers(rows)).holds for claim in PAPER["figure-8"].claims}
     assert not holds["BI-TCP over AIMD at 1e-6"]
     assert not holds["R at 1e-05"]
     rows_of_figure_4, _ = figures_4_to_8.FIGURE_4.compute(FULL)
@@ -382,7 +382,7 @@ def test_figure_2_counts_flows_that_lose_together():
 
 
 def test_more_than_half_and_at_least_half_are_claims_of_their_own():
-    claims = {claim.name: claim for claim in figures_2_and_3.FIGURE_2.claims}
+    claims = {claim.name: claim for claim in PAPER["figure-2"].claims}
     # 0.9 is 0.2 from 0.7, and 0.8 is 0.1.
     numbers = Numbers({figures_2_and_3.DROPTAIL: [{"half": 0.9, "more than half": 0.8}] * 2})
     for share, holds in (("more-than-half", True), ("at-least-half", False)):
@@ -429,7 +429,8 @@ def test_figure_3_compares_the_last_quarter_with_the_first():
     ],
 )
 def test_equal_rtts_share_equally_within_the_interval(ratios, expected):
-    claim = tables_1_to_3._equal("AIMD", 0.99)
+    claims = {claim.name: claim for claim in PAPER["table-3"].claims}
+    claim = claims["aimd-equal-rtts-share-equally"]
     rows = {tables_1_to_3.RttPair("AIMD", 1): [{"ratio": ratio} for ratio in ratios]}
     assert claim.judge(Numbers(rows)).holds is expected
 
@@ -494,7 +495,7 @@ def judged_9(part, **changed):
         control = name.rstrip("_").replace("BI", "BI-TCP")
         for row in rows[figure_9.Link(control, rate)]:
             row |= values
-    (claim,) = (claim for claim in figure_9.FIGURE_9.claims if part in claim.sentence)
+    (claim,) = (claim for claim in PAPER["figure-9"].claims if part in claim.sentence)
     return claim.judge(Numbers(rows))
 
 
@@ -573,7 +574,7 @@ def test_fairness_is_measured_after_the_last_start():
     assert set(row) == set(figures_10_and_11.FIGURE_10.probe_of("AIMD", QUICK).keys)
     assert tuple(figures_10_and_11.FIGURE_10.probe_of("AIMD", FULL).keys) == figures_10_and_11.DROPTAIL.scales
     # 300 s count in full, whatever the shorter scales have.
-    (claim,) = (claim for claim in figures_10_and_11.FIGURE_10.claims if "STCP stays" in claim.sentence)
+    (claim,) = (claim for claim in PAPER["figure-10"].claims if "STCP stays" in claim.sentence)
     rows = {
         "STCP": [dict.fromkeys(figures_10_and_11.DROPTAIL.scales, 0.5) | {figures_10_and_11.Scale(300): 0.9}]
     }
@@ -597,23 +598,19 @@ def test_shapes_by_hand():
 def test_figure_11_compares_deviations_and_not_indices():
     # 0.025 and 0.03 below 1 are 1.25 and 1.5 times 0.02; 0.025 is an index that is lower by half a hundredth.
     scales = figures_10_and_11.RED.scales
-    claim = next(
-        claim for claim in figures_10_and_11.FIGURE_11.claims if claim.name == "stcp-below-bi-tcp-at-1-s"
-    )
+    claim = next(claim for claim in PAPER["figure-11"].claims if claim.name == "stcp-below-bi-tcp-at-1-s")
     for index, holds in ((0.975, False), (0.97, True)):
         rows = {"BI-TCP": [dict.fromkeys(scales, 0.98)], "STCP": [dict.fromkeys(scales, index)]}
         assert claim.judge(Numbers(rows)).holds == holds
         assert claim.former.judge(Numbers(rows)).holds
-    far = next(
-        claim for claim in figures_10_and_11.FIGURE_11.claims if claim.name == "stcp-far-below-1-at-1-s"
-    )
+    far = next(claim for claim in PAPER["figure-11"].claims if claim.name == "stcp-far-below-1-at-1-s")
     # 1.3 times 0.76 is 0.988, which is below 1; 1.3 times 0.78 is 1.014.
     for index, holds in ((0.76, True), (0.78, False)):
         assert far.judge(Numbers({"STCP": [dict.fromkeys(scales, index)]})).holds == holds
     rows = {"STCP": [dict.fromkeys(scales, 0.98)], "STCP, droptail": [dict.fromkeys(scales, 0.975)]}
     better = next(
         claim
-        for claim in figures_10_and_11.FIGURE_11.claims
+        for claim in PAPER["figure-11"].claims
         if claim.name == "stcp-converges-better-than-with-droptail"
     )
     assert not better.judge(Numbers(rows)).holds

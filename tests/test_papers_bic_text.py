@@ -75,7 +75,7 @@ def test_losing_together():
 
 
 def test_less_unfair_than_predicted():
-    claims = {claim.sentence: claim for claim in sections_iv_and_vi_a.SECTION_IV.claims}
+    claims = {claim.sentence: claim for claim in PAPERS["bic"]["section-iv"].claims}
     pair = RttPair("AIMD", 3)
     claim = claims[f"the simulated unfairness is less than predicted: {pair}"]
     # 3 to the power of 1/(1 - 1/2).

@@ -99,8 +99,11 @@ def artefacts() -> list[str]:
     """
     listed: list[str] = []
     for paper in papers():
-        text = (paper / "main_claims.toml").read_text("utf-8")
-        listed += [paper.name, *(f"{paper.name}/{artefact}" for artefact in tomllib.loads(text))]
+        text = (paper / "claims.toml").read_text("utf-8")
+        listed += [
+            paper.name,
+            *(f"{paper.name}/{artefact}" for artefact in tomllib.loads(text) if artefact != "conditions"),
+        ]
     return listed
 
 

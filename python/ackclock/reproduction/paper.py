@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ackclock.reproduction.claims.artefact import Artefact, Claim, Simulated
-from ackclock.reproduction.claims.numbers import QUICK
+from ackclock.reproduction.claims.numbers import QUICK, Numbers
 from ackclock.reproduction.main_claims import MainClaim
 from ackclock.reproduction.ns2 import InNs2
 from ackclock.reproduction.trials import cells, tried
@@ -162,9 +162,9 @@ class Paper:
     def _read(self, artefact: Artefact, claim: Claim) -> tuple[set[str], set[str]]:
         """Return the labels of the cases that a claim reads, and the names of the items for which it asks."""
         key = artefact.name, claim.name
-        if claim.reads is not None:
-            effort = QUICK.at(self.setting)
-            return set(map(str, claim.cases(artefact.example(effort)))), set(claim.items)
+        if key not in self._known_reads and claim.reads is not None:
+            cases = claim.cases(self._examples(artefact))
+            self._known_reads[key] = set(map(str, cases)), set(claim.items)
         if key not in self._known_reads:
             watched = _Watched(self.setting)
             numbers = replace(artefact.example(QUICK.at(self.setting)), setting=watched)
@@ -172,6 +172,12 @@ class Paper:
                 warnings.simplefilter("ignore")
                 self._known_reads[key] = set(map(str, numbers.read_by(claim.judge))), watched.read_names
         return self._known_reads[key]
+
+    def _examples(self, artefact: Artefact) -> Numbers:
+        """Return invented numbers of all cases of an artefact, which tell which of them there are."""
+        if artefact.name not in self._known_examples:
+            self._known_examples[artefact.name] = artefact.example(QUICK.at(self.setting))
+        return self._known_examples[artefact.name]
 
     def _changed_cases(self, artefact: Artefact) -> Mapping[str, set[str]]:
         """Return the labels of the cases of which an item changes the scenario, by item."""
@@ -194,6 +200,11 @@ class Paper:
     @cached_property
     def _known_reads(self) -> dict[tuple[str, str], tuple[set[str], set[str]]]:
         """Results of `_read`, which are asked for once per claim and item."""
+        return {}
+
+    @cached_property
+    def _known_examples(self) -> dict[str, Numbers]:
+        """Results of `_examples`."""
         return {}
 
     @cached_property

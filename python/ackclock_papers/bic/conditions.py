@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ackclock.engine import Run, number
-from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Probe, Simulated
 from ackclock.reproduction.claims.figures import every_number
 from ackclock.reproduction.claims.numbers import Effort, Row
-from ackclock.reproduction.claims.usual import between, mean
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import EARLY_S, background_mbps, case
 from ackclock_papers.bic.tables_1_to_3 import QUICK_MEGABIT_S, RttPair, case_table
@@ -52,38 +50,4 @@ CONDITIONS = Simulated(
     cases=_cases,
     probe=lambda key, _effort: PROBES[key],
     draw=every_number,
-    claims=(
-        *(
-            between(
-                slug("web-traffic-alone-takes-20", direction),
-                f"web traffic alone takes 20 to 50 % of the link, {direction}",
-                mean(ALONE, direction),
-                0.15,
-                0.6,
-                paper="20 % up to 50 %",
-                why="sizes of objects have so heavy a tail that a run may be a fifth away",
-            )
-            for direction in DIRECTIONS
-        ),
-        between(
-            "background-takes-at-least-20-percent-backward-bandwidth",
-            "background takes at least 20 % of the backward bandwidth",
-            mean(TABLE_3, "reverse"),
-            0.2,
-            1,
-            paper="at the minimum 20 %",
-            why="as printed",
-        ),
-        between(
-            "rtt-flow-1-40-ms",
-            "the RTT of flow 1 is 40 ms",
-            mean(TABLE_3, "rtt_ms"),
-            40,
-            80,
-            unit="ms",
-            paper="40 ms",
-            why="without queues; with them less than twice as much, or the ratios of RTTs would "
-            "differ from those of the tables",
-        ),
-    ),
 )

@@ -8,7 +8,6 @@ from ackclock.draw.figure import Diagram
 from ackclock.engine import Run
 from ackclock.reproduction.claims.artefact import Probe, Simulated
 from ackclock.reproduction.claims.numbers import Effort, Row
-from ackclock.reproduction.claims.usual import between, changed, mean, near
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import BackgroundGroup, background_flows, background_mbps, case
 
@@ -69,37 +68,5 @@ FIGURE_1 = Simulated(
             ("R1", "R2", "10 ms"),
             ("R2", "receivers", ""),
         ],
-    ),
-    claims=(
-        near(
-            "25-small-tcp-flows-each-way",
-            "25 small TCP flows each way",
-            mean(SETUP, "small_flows"),
-            25,
-            within=0,
-            why="counted",
-        ),
-        changed(
-            between(
-                "their-windows-stay-under-64",
-                "windows of the small flows stay under 64",
-                mean(SETUP, "largest_small_window"),
-                1,
-                65.01,
-                why="the largest mean window, which may be one packet above the window that is used",
-                unit="packets",
-                paper="under 64",
-            ),
-            between("", "", mean(SETUP, "largest_small_window"), 1, 64.01, why="at most 64", unit="packets"),
-        ),
-        between(
-            "background-uses-at-least-20-percent-backward-bandwidth",
-            "background uses at least 20 % of the backward bandwidth",
-            mean(SETUP, "backward_share"),
-            0.2,
-            1,
-            why="as printed",
-            paper="at least 20 %",
-        ),
     ),
 )

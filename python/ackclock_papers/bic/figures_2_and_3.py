@@ -10,13 +10,9 @@ import polars as pl
 
 from ackclock import metrics
 from ackclock.engine import Run
-from ackclock.names import slug
 from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Probe, Simulated
-from ackclock.reproduction.claims.least import MUCH, MUCH_MORE
 from ackclock.reproduction.claims.numbers import Effort, Row
-from ackclock.reproduction.claims.orders import ordered, was_plain
-from ackclock.reproduction.claims.usual import between, changed, mean, near, times
 from ackclock.reproduction.traces import window_trace
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import GIGABIT_MBPS, background_mbps, case
@@ -80,27 +76,7 @@ FIGURE_2 = Simulated(
         traces, {"both": tuple(traces)}, "share", "share of epochs", x="flows",
         x_label="at least this many flows lose", height=3.0,
     ),
-    claims=(
-        *(near(slug("droptail", share, "flows-in-about-70-percent"),
-               f"droptail: {share} of the flows in about 70 % of epochs", mean(DROPTAIL, key), 0.7,
-               within=0.15, absolute=True, why="'around', from a plot; the text says 'more than half' "
-               "once and 'at least half' once")
-          for share, key in (("more than half", "more than half"), ("at least half", "half"))),
-        near("red-more-than-quarter-in-about-30-percent",
-             "RED: more than a quarter of the flows in about 30 % of epochs", mean(RED, "quarter"),
-             0.3, within=0.15, absolute=True, why="'around', from a plot"),
-        ordered("losses-much-more-synchronised-with-droptail",
-                "losses are much more synchronised with droptail",
-                [(DROPTAIL, mean(DROPTAIL, "quarter")), (RED, mean(RED, "quarter"))],
-                margin=MUCH, had_none=True, why=MUCH_MORE,
-                paper="RED does not incur as much"),
-        *(times(slug("background-about", share, path, "path"),
-                f"background takes about {share:.0%} of the {path} path",
-                mean(DROPTAIL, direction), share, factor=2,
-                why="'about', and the amount of web traffic is open", paper=f"about {share:.0%}")
-          for direction, path, share in
-          (("forward", "forward", 0.07), ("reverse", "backward", 0.35))),
-    ),
+
 )  # fmt: skip
 
 
@@ -150,31 +126,5 @@ FIGURE_3 = Simulated(
     trace=lambda _key, run: window_trace(run, 1.0, flows=(0, 1, 2, SHORT, SHORT + 1)),
     draw=lambda _n, traces: figures.over_time(
         traces, {DROPTAIL: (DROPTAIL,)}, "window", "window (packets)", height=3.0
-    ),
-    claims=(
-        between(
-            "long-rtt-flows-fall-to-almost-zero",
-            "the long-RTT flows fall to almost zero",
-            mean(DROPTAIL, "long_share"),
-            0,
-            0.1,
-            why="their goodput over that of the short-RTT flows, in the last quarter",
-            paper="down to almost zero",
-        ),
-        changed(
-            was_plain(
-                "equal-ones-converge",
-                "flows of equal RTT converge",
-                [
-                    ("last quarter", mean(DROPTAIL, "jain_last")),
-                    ("first quarter", mean(DROPTAIL, "jain_first")),
-                ],
-                why="Jain's index of the eight flows after all have begun",
-                paper="'do converge (despite high oscillation)'",
-            ),
-            between(
-                "", "", mean(DROPTAIL, "jain_second_half"), 0.8, 1, why="0.8 and more in the second half"
-            ),
-        ),
     ),
 )

@@ -11,15 +11,17 @@ from ackclock.reproduction import ns2
 from ackclock.reproduction.claims.artefact import Evidence, Finding
 from ackclock.reproduction.claims.numbers import Numbers
 from ackclock_papers.bic.section_vi import SHAPES
-from ackclock_papers.bic.section_vii import PAPER_LOSS_RATES, PAPER_WINDOWS
-from ackclock_papers.bic.tables_1_to_3 import PAPER_3, RATIOS, RttPair
+from ackclock_papers.bic.section_vii import FAST, SLOW
+from ackclock_papers.bic.tables_1_to_3 import RttPair
+
+HSTCP_6 = RttPair("HSTCP", 6)
 
 
 def _hstcp_unfairness(numbers: Numbers) -> Evidence:
     """Compare HSTCP's ratio of table 3 with ns-2's, which is below the paper's, too."""
-    paper = PAPER_3["HSTCP"][-1]
+    paper = numbers.of_paper(HSTCP_6, "ratio")
     theirs = ns2.measured(__package__, "table-3", "hstcp-rtt-ratio-6").mean
-    ours = numbers.of(RttPair("HSTCP", RATIOS[-1]), "ratio").value
+    ours = numbers.of(HSTCP_6, "ratio").value
     return Evidence(max(ours, theirs) < paper, {"hstcp": theirs, "paper": paper})
 
 
@@ -30,9 +32,10 @@ def _loss_events(window: float) -> float:
     return float(np.exp(np.interp(np.log(window), np.log(responses.bic(rates)), np.log(rates))))
 
 
-def _loss_rates(_numbers: Numbers) -> Evidence:
-    needed = [_loss_events(window) for window in PAPER_WINDOWS]
-    fewer = min(printed / rate for printed, rate in zip(PAPER_LOSS_RATES, needed, strict=True))
+def _loss_rates(numbers: Numbers) -> Evidence:
+    pairs = (FAST, SLOW)
+    needed = [_loss_events(numbers.of_paper(pair, "window")) for pair in pairs]
+    fewer = min(numbers.of_paper(pair, "loss") / rate for pair, rate in zip(pairs, needed, strict=True))
     # Losses come in groups; ten in every event would already be many.
     return Evidence(fewer > 10, {"fast": needed[0], "slow": needed[1], "fewer": fewer})
 
@@ -54,7 +57,7 @@ FINDINGS = (
     Finding(
         "ns-2-hstcp-unfairness",
         "ns-2.35 at this setting gives {hstcp:.1f}, less than the paper's {paper:.1f}, too.",
-        {"table-3": ["hstcp-rtt-ratio-6"]},
+        {},
         _hstcp_unfairness,
     ),
     Finding(
@@ -62,14 +65,14 @@ FINDINGS = (
         "By the paper's own response function such windows need {fast:.1e} and {slow:.1e} loss events per "
         "packet, {fewer:.0f} times fewer at least, so its rates must count something else: lost packets, as "
         "here, or more.",
-        {"section-vii": ["bi-tcp-loss-rate-at-2.5-gbit-s", "bi-tcp-loss-rate-at-100-mbit-s"]},
+        {},
         _loss_rates,
     ),
     Finding(
         "beta-gains-as-s-max",
         "By equation 1.4 the rate is proportional to sqrt(S_max (2 - beta)/beta): half of beta gains a "
         "factor of {beta:.2f}, twice S_max a factor of {maximum:.2f}.",
-        {"section-vi": ["beta-matters-much-less-for-rate-than-s-max"]},
+        {},
         _beta_gains,
     ),
 )

@@ -7,13 +7,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from ackclock.draw.figure import Table
-from ackclock.metrics import Estimate
 from ackclock.models import convergence, fluid, laws, unfairness
-from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Computed, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import was_plain
-from ackclock.reproduction.claims.usual import between, changed, mean, near
 
 TEXT = "text"
 TOGETHER = 800.0
@@ -108,10 +104,6 @@ def _draw(numbers: Numbers, _traces: Traces) -> Table:
     return Table(["", "value"], rows)
 
 
-def _of(key: str) -> Callable[[Numbers], Estimate]:
-    return mean(TEXT, key)
-
-
 SECTION_IX = Computed(
     name="section-ix", caption="convergence, responsiveness and utilisation",
     about=(
@@ -129,51 +121,5 @@ SECTION_IX = Computed(
         )
     },
     draw=_draw, headline=True,
-    claims=(
-        was_plain("synchronised-loss-prolongs-convergence", "synchronised loss prolongs convergence",
-                [(order, _of(f"HSTCP, {order}")) for order in ("together", "one by one")],
-                unit="round trips", why="time until two HSTCP flows from 2 to 1 are within a tenth, "
-                "means of 10 events in which both lose and of 20 in which one does",
-                paper="'can prolong convergence'"),
-        changed(
-            between("binary-search-with-common-decrease-converges-to-fair-share",
-                    "binary search with a common decrease converges to a fair share",
-                    _of("last ratio"), 1, 1.999, why="windows of two flows from 2 to 1 after "
-                    f"{EVENTS} synchronised loss events; nearer to 1 than at the beginning",
-                    paper="'converges to a fair share', in a time that 'can be very long'"),
-            near("", "", _of("last ratio"), 1, within=0.1, why="after as many loss events"),
-        ),
-        was_plain("fast-convergence-makes-faster", "fast convergence makes binary search converge faster",
-                [(variant, _of(f"fair, {variant}")) for variant in ("plain", "fast convergence")],
-                unit="round trips", why="time until two flows from 2 to 1 are within a tenth",
-                paper="'converge faster than pure binary increase'"),
-        was_plain("unfairness-grows-with-bandwidth-up-to-beta-w-2",
-                "the unfairness grows with the bandwidth up to beta W = 2 S_max",
-                [(f"{t:g} s", _of(f"search, {t:g} s")) for t in reversed(SHORT_S)],
-                why="ratio of the windows by the approximation for small windows, longer epochs "
-                "first", paper="'first exponentially increases'"),
-        was_plain("unfairness-falls-with-bandwidth-from-there-on",
-                "the unfairness falls with the bandwidth above beta W = 2 S_max",
-                [(f"{t:g} s", _of(f"additive, {t:g} s")) for t in LONG_S],
-                why="ratio of the windows by the approximation for large windows, shorter epochs "
-                "first", paper="'reaching its peak when' beta W = 2 S_max"),
-        near("tcp-uses-10-gbit-s-well-with-large-buffer",
-             "TCP uses 10 Gbit/s well with a large buffer", _of("used with a buffer"), 1,
-             within=0.05, paper="'good utilization even under 10Gbps'",
-             why="by the fluid cycle with a buffer of the bandwidth-delay product"),
-        *(changed(
-            near(slug(name, "utilisation-decrease"),
-                 f"{name}: utilisation that follows from its decrease", _of(f"used by beta, {name}"),
-                 value, within=0.005, absolute=True, why="1 - beta/2, exact where the window grows by equal "
-                 "steps, as only TCP's does; half of the last digit",
-                 paper=f"{value:g}, 'determined from beta'"),
-            near("", "", _of(f"used, {name}"), value, within=0.01, absolute=True,
-                 why="mean window over the largest, 10 000 packets, without a buffer, by the law of growth"),
-          ) for name, value in PRINTED.items()),
-        was_plain("less-aggressive-protocol-takes-longer-to-use-free-bandwidth",
-                "a less aggressive protocol takes longer to use free bandwidth",
-                [(name, _of(f"to fill, {name}")) for name in FILLING], unit="round trips",
-                why="from a window of 10 to one of 100 Gbit/s, the lowest slope of the response "
-                "function first", paper="'less responsive to available bandwidth'"),
-    ),
+
 )  # fmt: skip

@@ -7,22 +7,11 @@ from typing import NamedTuple
 
 from ackclock.draw.figure import Table
 from ackclock.engine import Run, number
-from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import was_plain
-from ackclock.reproduction.claims.usual import between, mean, ratio, times
 from ackclock.runs import Case
 from ackclock_papers.bic.setting import CONTROLS, GIGABIT_MBPS
-from ackclock_papers.bic.tables_1_to_3 import (
-    PAPER_2,
-    PAPER_3,
-    QUICK_GIGABIT_S,
-    QUICK_MEGABIT_S,
-    RATIOS,
-    RttPair,
-    case_table,
-)
+from ackclock_papers.bic.tables_1_to_3 import QUICK_GIGABIT_S, QUICK_MEGABIT_S, RttPair, case_table
 
 MEGABIT_MBPS = 100.0
 
@@ -43,11 +32,6 @@ SLOW = TablePair(RttPair("BI-TCP", 1), MEGABIT_MBPS)
 WITH_RED = tuple(
     TablePair(RttPair(name, multiple), MEGABIT_MBPS, red=True) for name in CONTROLS for multiple in (3, 6)
 )
-
-PAPER_WINDOWS = (7000, 300)
-"""Mean windows of BI-TCP at 2.5 Gbit/s and at 100 Mbit/s, packets."""
-PAPER_LOSS_RATES = (3e-4, 6e-3)
-"""Its loss rates there."""
 
 UNFAIR = ("BI-TCP", "HSTCP", "STCP")
 """Controls whose unfairness the text compares between the tables."""
@@ -107,43 +91,5 @@ SECTION_VII = Simulated(
         "and 3."
     ),
     cases=_cases, probe=Probe(NUMBERS, _measure), draw=_draw,
-    claims=(
-        times("bi-tcp-window-at-2.5-gbit-s",
-              "BI-TCP's window at 2.5 Gbit/s", mean(FAST, "window"), PAPER_WINDOWS[0], factor=1.25,
-              why="'about', two flows of 40 ms", unit="packets", paper="about 7000 packets"),
-        times("bi-tcp-window-at-100-mbit-s",
-              "BI-TCP's window at 100 Mbit/s", mean(SLOW, "window"), PAPER_WINDOWS[1], factor=1.25,
-              why="'about', two flows of 40 ms", unit="packets", paper="about 300 packets"),
-        times("bi-tcp-loss-rate-at-2.5-gbit-s",
-              "BI-TCP's loss rate at 2.5 Gbit/s", mean(FAST, "loss"), PAPER_LOSS_RATES[0], factor=2,
-              why="rate of lost packets, one digit; at such windows loss events are rarer"),
-        times("bi-tcp-loss-rate-at-100-mbit-s",
-              "BI-TCP's loss rate at 100 Mbit/s", mean(SLOW, "loss"), PAPER_LOSS_RATES[1], factor=2,
-              why="rate of lost packets, one digit; at such windows loss events are rarer"),
-        *(times(slug("red", key.flows.control, "windows-inverse-rtts-ratio", key.flows.ratio),
-                f"RED: {key.flows.control}'s windows are inversely proportional to the RTTs (ratio "
-                f"{key.flows.ratio})", mean(key, "windows"), key.flows.ratio, factor=1.5,
-                why="'close'", paper=f"close to {key.flows.ratio}")
-          for key in WITH_RED),
-        *(was_plain(slug(name, "less-rtt-unfair-at-100-mbit", multiple),
-                  f"{name} is less RTT-unfair at 100 Mbit/s than at 2.5 Gbit/s (ratio {multiple})",
-                  [(f"{rate_mbps:g} Mbit/s", mean(_pair(name, multiple, rate_mbps), "ratio"))
-                   for rate_mbps in (GIGABIT_MBPS, MEGABIT_MBPS)],
-                  paper=f"{PAPER_2[name][position]:g} against {PAPER_3[name][position]:g}; 'have "
-                  "improved RTT unfairness'")
-          for name in ("HSTCP", "STCP") for position, multiple in enumerate(RATIOS) if position),
-        *(between(slug("bi-tcp-not-deteriorate-much", multiple),
-                  f"BI-TCP does not deteriorate much at 100 Mbit/s (ratio {multiple})",
-                  ratio(*((_pair("BI-TCP", multiple, rate_mbps), "ratio")
-                          for rate_mbps in (MEGABIT_MBPS, GIGABIT_MBPS))), 0, 2,
-                  why="ratio of the throughput ratios, less than twice; the paper has 1.4 and 0.95",
-                  paper="'does not deteriorate much'")
-          for multiple in (3, 6)),
-        was_plain("bi-tcp-more-rtt-unfair-around-small-windows-ratio",
-                "BI-TCP is more RTT-unfair around small windows (ratio 3)",
-                [(f"{rate_mbps:g} Mbit/s", mean(_pair("BI-TCP", 3, rate_mbps), "ratio"))
-                 for rate_mbps in (MEGABIT_MBPS, GIGABIT_MBPS)],
-                paper="13.06 against 9.18; 'around small window sizes, BI-TCP shows the worst "
-                "RTT unfairness'"),
-    ),
+
 )  # fmt: skip

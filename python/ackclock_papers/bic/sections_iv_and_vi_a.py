@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -14,13 +13,9 @@ from ackclock import metrics
 from ackclock.engine import Run, build, number
 from ackclock.metrics import Estimate, over_runs
 from ackclock.models import unfairness as predicted
-from ackclock.names import slug
-from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated
+from ackclock.reproduction.claims.artefact import Probe, Simulated
 from ackclock.reproduction.claims.figures import every_number
-from ackclock.reproduction.claims.least import MUCH, MUCH_MORE
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
-from ackclock.reproduction.claims.orders import ordered, was_plain
-from ackclock.reproduction.claims.usual import mean, near, ratio, times
 from ackclock.runs import Case
 from ackclock_papers.bic.figures_2_and_3 import DROPTAIL, FIGURE_2
 from ackclock_papers.bic.setting import GIGABIT_MBPS, as_read, background_mbps, case
@@ -86,16 +81,6 @@ def _measure_alone(run: Run) -> Row:
     }
 
 
-def _fewer(rival: LoneControl, name: str) -> Claim:
-    return was_plain(
-        slug("binary-search-loses-less-than", name),
-        f"binary search loses less than {name}",
-        [(name, mean(rival, "drops")), ("BI-TCP", mean(BIC, "drops"))],
-        unit="packets per loss event",
-        paper="'can reduce packet loss'",
-    )
-
-
 SECTION_VI_A = Simulated(
     name="section-vi-a",
     caption="losses per event, and small windows",
@@ -107,40 +92,6 @@ SECTION_VI_A = Simulated(
     probe=Probe(("drops", "kept", "window"), _measure_alone),
     draw=every_number,
     headline=True,
-    claims=(
-        *(
-            times(
-                slug("lost-packets-proportional-to-increment", more.increase, "for", less.increase),
-                f"lost packets are proportional to the increment: {more.increase} for {less.increase}",
-                ratio((more, "drops"), (less, "drops")),
-                more.increase / less.increase,
-                factor=1.25,
-                why="'typically'",
-                paper="'proportional to the size of the last increment'",
-            )
-            for more, less in pairwise(AIMD)
-        ),
-        _fewer(AIMD[0], "AIMD(32, 0.125)"),
-        _fewer(HSTCP, "HSTCP"),
-        near(
-            "below-low-window-bi-tcp-cuts-tcp",
-            "below low_window BI-TCP cuts as TCP does",
-            mean(SLOW[0], "kept"),
-            0.5,
-            within=0.02,
-            why="share of the window that is kept; all windows are below 14 packets",
-            paper="TCP",
-        ),
-        near(
-            "below-low-window-bi-tcp-grows-tcp",
-            "below low_window BI-TCP grows as TCP does",
-            ratio((SLOW[0], "window"), (SLOW[1], "window")),
-            1,
-            within=0.01,
-            paper="TCP",
-            why="mean window over that of Reno alone",
-        ),
-    ),
 )
 
 BACKGROUND = "background alone"
@@ -223,25 +174,15 @@ def _probe_4(key: Key, _effort: Effort) -> Probe:
     return Probe(("forward",), _forward_share)
 
 
-def _by_analysis(pair: RttPair) -> Callable[[Numbers], Estimate]:
-    exact = over_runs([float(predicted.of_exponent(pair.ratio, PREDICTED[pair.control]))])
-    return lambda _numbers: exact
+def by_analysis(numbers: Numbers, control: str, ratio: int) -> Estimate:  # noqa: ARG001
+    """Return the ratio of throughputs that the analysis predicts for an RTT ratio."""
+    return over_runs([float(predicted.of_exponent(ratio, PREDICTED[control]))])
 
 
-def _of_hstcp(key: str) -> Callable[[Numbers], Estimate]:
-    """Average a number over the runs of HSTCP that have it."""
-
-    def average(numbers: Numbers) -> Estimate:
-        values = [
-            value
-            for pair in UNEQUAL
-            if pair.control == "HSTCP"
-            for value in numbers.each(pair, key)
-            if not np.isnan(value)
-        ]
-        return over_runs(values or [float("nan")], least=0.0)
-
-    return average
+def where_any(numbers: Numbers, key: str) -> Estimate:
+    """Return the mean of a number over the runs of all cases that have it."""
+    values = [value for case in numbers.rows for value in numbers.each(case, key) if not np.isnan(value)]
+    return over_runs(values or [float("nan")], least=0.0)
 
 
 SECTION_IV = Simulated(
@@ -254,47 +195,4 @@ SECTION_IV = Simulated(
     cases=_cases_4,
     probe=_probe_4,
     draw=every_number,
-    claims=(
-        *(
-            was_plain(
-                slug("simulated-unfairness-less-than-predicted", pair),
-                f"the simulated unfairness is less than predicted: {pair}",
-                [("by the analysis", _by_analysis(pair)), ("simulated", mean(pair, "ratio"))],
-                why="ratio of the throughputs compared with (RTT2/RTT1)^(1/(1 - d))",
-                paper="'better RTT unfairness than predicted by the analysis'",
-            )
-            for pair in UNEQUAL
-        ),
-        ordered(
-            "below-windows-500-packets-synchronised-loss-becomes-rare",
-            "below windows of 500 packets synchronised loss becomes rare",
-            [("from 500 on", _of_hstcp("large")), ("below 500", _of_hstcp("small"))],
-            margin=MUCH,
-            had_none=True,
-            why="share of HSTCP's congestion events in which both flows lose, by the window of the "
-            f"flow with the longer RTT; 'substantially' is {MUCH_MORE}",
-            paper="'the occurrence of synchronized loss is substantially low'",
-        ),
-        *(
-            was_plain(
-                slug("losses-less-synchronised-at-100-mbit", name),
-                f"losses are less synchronised at 100 Mbit/s: {name}",
-                [
-                    (f"{rate:g} Mbit/s", mean(EqualPair(name, rate), "together"))
-                    for rate in (GIGABIT_MBPS, RATE_MBPS)
-                ],
-                why="share of the congestion events in which both flows lose",
-                paper="'the degree of synchronized loss is very low'",
-                absolute=True,
-            )
-            for name in EQUAL_RTT
-        ),
-        was_plain(
-            "high-speed-flows-take-forward-bandwidth-from-background",
-            "high-speed flows take the forward bandwidth from the background",
-            [(str(key), mean(key, "forward")) for key in (BACKGROUND, DROPTAIL)],
-            unit="of the link",
-            paper="'steal the bandwidth from the TCP connections'",
-        ),
-    ),
 )

@@ -145,7 +145,7 @@ def reaching(claim: Claim, number: Callable[[Numbers], Estimate], low: float, hi
         return replace(judged, holds=judged.holds and estimate.low <= high and estimate.high >= low)
 
     return replace(
-        claim, judge=judge, tolerance=f"{claim.tolerance}; its interval reaches {low:g} to {high:g}"
+        claim, judge=judge, tolerance=f"{claim.tolerance}; the 95 % interval reaches {low:g} to {high:g}"
     )
 
 
