@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 )
 @options.output("Directory of the page.")
 @click.option(
-    "--quick/--full", help="Reproduce only the headlines, with fewer seeds and shorter runs, or everything."
+    "--quick/--full",
+    default=None,
+    help="Reproduce only the headlines, with fewer seeds and shorter runs, or everything.",
 )
 @click.option(
     "--runs",
@@ -69,6 +71,17 @@ if TYPE_CHECKING:
 @click.option(
     "--published", is_flag=True, help="List the full results published with the project, and run nothing."
 )
+@click.option(
+    "--audit",
+    "budget_s",
+    type=options.quantity("time_s", 1, 1e7, "100s"),
+    metavar="BUDGET",
+    help="Show published results of all but what --quick reproduces, and make a sample of their runs again "
+    "within BUDGET of processor time, e.g. 100s.",
+)
+@click.option(
+    "--seed", metavar="WORD", help="Seed of the sample of --audit; by default another one each time."
+)
 @options.cluster
 @options.jobs
 @options.pictures
@@ -78,7 +91,7 @@ if TYPE_CHECKING:
 def reproduce(
     targets: tuple[str, ...],
     output: Path,
-    quick: bool,
+    quick: bool | None,
     runs: int | None,
     undecided: bool,
     infer: bool,
@@ -86,6 +99,8 @@ def reproduce(
     readings: bool,
     plan: bool,
     published: bool,
+    budget_s: float | None,
+    seed: str | None,
     cluster: str | None,
     jobs: int | None,
     pictures: bool,
@@ -112,11 +127,14 @@ def reproduce(
     same for the quick reproduction, and the table is DIR/PAPER/quick_runs.csv.
 
     --published lists class, main claim and claims of every artefact as the project has published them in
-    papers/PAPER/published.
+    papers/PAPER/published. --audit shows them on the page, marked as published, and makes some of their
+    runs again, whose digests and numbers must be equal: with a run that differs the exit status is 1. It
+    lists the runs, and says which share of false runs it may have missed; DIR/audit.json has them all.
 
     \b
     Examples:
       ackclock reproduce --quick --live
+      ackclock reproduce --quick --audit 100s
       ackclock reproduce illinois bic/table-2 -o results
       ackclock reproduce illinois/figure-8 --pictures
       ackclock reproduce --full --undecided --runs 20
@@ -128,7 +146,9 @@ def reproduce(
       ackclock reproduce my-paper --quick
     """
     _refuse_unknown(targets)
-    from ackclock.reproduction import library, make
+    import secrets
+
+    from ackclock.reproduction import audit, library, make
     from ackclock.reproduction.claims import numbers
     from ackclock.reproduction.shown import outcome
     from ackclock.runs import progress
@@ -150,10 +170,18 @@ def reproduce(
             live and (infer or readings or plan),
             "--live cannot be combined with --infer, --readings or --plan",
         ),
-        (published and others, "--published can only be combined with targets and --json"),
         (
-            published and any(map(library.folder_of, targets)),
-            "--published lists the papers of the product; results of a folder are where -o wrote them",
+            published and (others or budget_s is not None),
+            "--published can only be combined with targets and --json",
+        ),
+        (seed is not None and budget_s is None, "--seed needs --audit"),
+        (
+            budget_s is not None and (quick is False or undecided or infer or readings or plan or dry_run),
+            "--audit cannot be combined with --full, --undecided, --infer, --readings, --plan or --dry-run",
+        ),
+        (
+            (published or budget_s is not None) and any(map(library.folder_of, targets)),
+            "only papers of the product are published; results of a folder are where -o wrote them",
         ),
     ):
         if is_wrong:
@@ -167,12 +195,15 @@ def reproduce(
                 chosen_papers = [papers[name] for name in make.papers(papers, named)]
                 _infer(chosen_papers, output, jobs, tell, settings, cluster, as_json)
                 return
-            chosen = make.select(papers, named, headlines=quick)
+            chosen = make.select(papers, named, headlines=bool(quick))
+            if budget_s is not None:
+                shown = make.select(papers, named)
+                chosen = chosen if quick else []
             if readings:
                 _readings(chosen, output, jobs, tell, runs, cluster)
                 return
             if plan:
-                _plan(chosen, output, jobs, tell, cluster, quick, runs)
+                _plan(chosen, output, jobs, tell, cluster, bool(quick), runs)
                 return
             if undecided:
                 chosen = make.undecided(chosen, output)
@@ -181,6 +212,7 @@ def reproduce(
                     return
         except LookupError as error:
             raise click.ClickException(str(error.args[0])) from error
+        known = audit.show(shown, chosen, output, _say) if budget_s is not None else {}
         effort = numbers.QUICK if quick else numbers.FULL
         if runs is not None:
             effort = replace(effort, runs=runs)
@@ -199,14 +231,21 @@ def reproduce(
                 pictures=pictures,
                 planned=runs is None,
             )
+        audited = None
+        if budget_s is not None:
+            sample = audit.draw(known, budget_s, secrets.token_hex(4) if seed is None else seed)
+            audited = audit.audit(sample, papers, known, output, jobs, _say)
         if as_json:
             described = [_described(record, papers, records) for record in records]
-            print(json.dumps(described, indent=2, ensure_ascii=False))
+            whole = {"artefacts": described, "audit": audited.record()} if audited else described
+            print(json.dumps(whole, indent=2, ensure_ascii=False))
         else:
             print()
-            for line in outcome.screen(records, papers, output):
+            for line in outcome.screen(records, papers, output) if chosen else ():
                 print(line)
-        if any(record["verdict"] == "failed" for record in records):
+            for line in audited.words() if audited else ():
+                print(line)
+        if any(record["verdict"] == "failed" for record in records) or (audited and audited.is_false):
             raise click.exceptions.Exit(1)
 
 
@@ -220,10 +259,7 @@ def _published(chosen: Sequence[tuple[Paper, Artefact]], as_json: bool) -> None:
     from ackclock.reproduction.shown import published
 
     papers = {paper.name: paper for paper, _ in chosen}.values()
-    try:
-        rows = published.overview(papers, published.folders(papers))
-    except published.NotHereError as error:
-        raise click.ClickException(str(error)) from error
+    rows = published.overview(papers, published.folders(papers))
     wanted = {f"{paper.name}/{artefact.name}" for paper, artefact in chosen}
     rows = [row for row in rows if row["artefact"] in wanted]
     if as_json:

@@ -120,7 +120,7 @@ def reproduce(
     others = {index: other for index, other in elsewhere if other is not None}
     for index, (paper, artefact) in enumerate(chosen):
         folder = output / paper.name / artefact.name
-        storage.refuse_unless_free(folder, is_result=_is_artefact)
+        storage.refuse_unless_free(folder, is_result=is_artefact)
         known = _unchanged(folder, _fingerprint(paper, every[index], others.get(index)))
         if known is not None:
             records[index] = known
@@ -172,7 +172,7 @@ def _fingerprint(paper: Paper, assignment: Assignment, other: Assignment | None)
 
 
 def _unchanged(folder: Path, known: str) -> ArtefactRecord | None:
-    """Return the record of an earlier reproduction if nothing has changed since."""
+    """Return the record of an earlier reproduction, which was not published, if nothing has changed since."""
     file = folder / "artefact.json"
     if not file.exists():
         return None
@@ -181,11 +181,12 @@ def _unchanged(folder: Path, known: str) -> ArtefactRecord | None:
         progress.say(f"{folder}: {problem}; it is made again")
         return None
     record: ArtefactRecord = json.loads(file.read_text(encoding="utf-8"))
-    same = record.get("fingerprint") == known
+    same = record.get("fingerprint") == known and "published" not in record
     return record if same and record["verdict"] != "failed" else None
 
 
-def _is_artefact(directory: Path) -> bool:
+def is_artefact(directory: Path) -> bool:
+    """Return whether a directory has the result of an artefact and nothing else."""
     endings = {".parquet", ".png", ".pdf", ".json"}
     return (directory / "artefact.json").is_file() and all(
         file.suffix in endings or file.name == "scenarios" for file in directory.iterdir()
@@ -229,7 +230,7 @@ def _write(
     }
     record["verdict"] = worst(record)
     folder = output / paper.name / artefact.name
-    with storage.new_directory(folder, force=True, is_result=_is_artefact) as directory:
+    with storage.new_directory(folder, force=True, is_result=is_artefact) as directory:
         (directory / "scenarios").mkdir()
         for key, jobs in assignment.jobs.items():
             file = directory / record["cases"][str(key)]["file"]

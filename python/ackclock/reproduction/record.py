@@ -96,6 +96,7 @@ class ArtefactRecord(TypedDict):
     engine: str
     rules: NotRequired[int]
     commit: NotRequired[str]
+    published: NotRequired[str]
     fingerprint: str
     quick: bool
     profile: NotRequired[str]

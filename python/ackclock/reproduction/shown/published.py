@@ -20,7 +20,7 @@ from typing import Any, TypedDict
 import polars as pl
 
 from ackclock import engine
-from ackclock.engine import integrity, storage
+from ackclock.engine import ScenarioError, integrity, storage
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord
 from ackclock.reproduction.shown import classes, page
@@ -90,7 +90,7 @@ class Published:
     tables: Mapping[str, pl.DataFrame]
 
 
-class NotHereError(Exception):
+class NotHereError(ScenarioError):
     """Published results are not in this installation; the message says where they are."""
 
 
@@ -175,19 +175,25 @@ def unpack(every: Mapping[str, Published], directory: Path) -> None:
     """Write the results of a paper as `ackclock reproduce` does, without traces, for its page."""
     for name, known in every.items():
         folder = directory / name
-        (folder / "scenarios").mkdir(parents=True)
-        text = json.dumps(known.record, indent=2, ensure_ascii=False) + "\n"
-        (folder / "artefact.json").write_text(text, encoding="utf-8")
-        (folder / page.FIGURE).write_text(_figure(known), encoding="utf-8")
-        for file, content in known.tables["scenarios"].select("file", "text").iter_rows():
-            (folder / file).write_text(content, encoding="utf-8")
-        numbers = known.tables["numbers"]
-        if not numbers.is_empty():
-            wide = numbers.pivot("number", index=["case", "run"], values="value", maintain_order=True)
-            storage.write_table(wide, folder, "numbers")
-        if not known.tables["runs"].is_empty():
-            storage.write_table(known.tables["runs"], folder, "runs")
+        folder.mkdir(parents=True)
+        write(known, folder)
         integrity.seal_directory(folder)
+
+
+def write(known: Published, folder: Path) -> None:
+    """Write the result of an artefact into an empty folder, without traces."""
+    (folder / "scenarios").mkdir()
+    text = json.dumps(known.record, indent=2, ensure_ascii=False) + "\n"
+    (folder / "artefact.json").write_text(text, encoding="utf-8")
+    (folder / page.FIGURE).write_text(_figure(known), encoding="utf-8")
+    for file, content in known.tables["scenarios"].select("file", "text").iter_rows():
+        (folder / file).write_text(content, encoding="utf-8")
+    numbers = known.tables["numbers"]
+    if not numbers.is_empty():
+        wide = numbers.pivot("number", index=["case", "run"], values="value", maintain_order=True)
+        storage.write_table(wide, folder, "numbers")
+    if not known.tables["runs"].is_empty():
+        storage.write_table(known.tables["runs"], folder, "runs")
 
 
 def overview(papers: Iterable[Paper], of_papers: Mapping[str, Path]) -> list[Listed]:
