@@ -84,7 +84,7 @@ class Draw:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Repetition:
     """A published run next to the same run made again.
 
     `problem` says what differs, and is empty where nothing does. `older` says why the published run is
@@ -178,20 +178,20 @@ def compare(
     jobs: int | None = None,
     *,
     shown: bool = False,
-) -> list[Comparison]:
+) -> list[Repetition]:
     """Make published runs again, and compare digests and numbers, which must be equal.
 
     `jobs` is the number of parallel runs, and `shown` says whether a terminal shows the progress.
     """
     wanted: dict[Job, list[tuple[PublishedRun, Simulated[Any], Any]]] = {}
-    compared: dict[PublishedRun, Comparison] = {}
+    compared: dict[PublishedRun, Repetition] = {}
     for run in chosen:
         paper = papers[run.paper]
         artefact = paper[run.artefact]
         cases = artefact.cases(FULL.at(paper.setting)) if isinstance(artefact, Simulated) else {}
         key = next((key for key in cases if str(key) == run.case), None)
         if key is None or not isinstance(artefact, Simulated):
-            compared[run] = Comparison(run, "there is no such case any more", "its case is gone")
+            compared[run] = Repetition(run, "there is no such case any more", "its case is gone")
             continue
         (job,) = replace(cases[key], runs=1).jobs(run.run)
         wanted.setdefault(job, []).append((run, artefact, key))
@@ -204,13 +204,13 @@ def compare(
     by_length = sorted(wanted, key=lambda job: -job.expected_packets)
     for job, answer in each(by_length, work, at_once=jobs, shown=shown):
         if answer.error:
-            compared |= {run: Comparison(run, answer.error) for run, _, _ in wanted[job]}
+            compared |= {run: Repetition(run, answer.error) for run, _, _ in wanted[job]}
     return [compared[run] for run in chosen]
 
 
 def _compared(
     run: PublishedRun, artefact: Simulated[Any], key: Any, known: Published, job: Job, again: Run
-) -> Comparison:
+) -> Repetition:
     is_it = (pl.col("case") == run.case) & (pl.col("run") == run.run)
     (before,) = known.tables["runs"].filter(is_it).iter_rows(named=True)
     digest = again.summary["digest"]
@@ -221,18 +221,18 @@ def _compared(
             older = f"{changed[0]} has changed"
         elif before["scenario"] != job.scenario.digest:
             older = "its scenario has changed"
-        return Comparison(run, f"the digest is {digest}, and {before['digest']} is published", older)
+        return Repetition(run, f"the digest is {digest}, and {before['digest']} is published", older)
     if older:
         # The same run, of which other things were counted.
-        return Comparison(run, older=older)
+        return Repetition(run, older=older)
     numbers = known.tables["numbers"].filter(is_it)
     stated = dict(zip(numbers["number"], numbers["value"], strict=True))
     measured = flat(artefact.probe_of(key, FULL).measure(again))
     present = {name: value for name, value in measured.items() if value is not None}
     for name in stated | present:
         if not _same(stated.get(name), present.get(name)):
-            return Comparison(run, f"{name} is {present.get(name)}, and {stated.get(name)} is published")
-    return Comparison(run)
+            return Repetition(run, f"{name} is {present.get(name)}, and {stated.get(name)} is published")
+    return Repetition(run)
 
 
 def _same(before: object, after: object) -> bool:
@@ -247,7 +247,7 @@ class Audit:
     """A sample of published runs, and what making them again has shown."""
 
     sample: Draw
-    compared: Sequence[Comparison]
+    compared: Sequence[Repetition]
 
     @property
     def is_false(self) -> bool:
