@@ -71,7 +71,6 @@ def commands(directory: Path) -> list[list[str]]:
         "`ackclock simulate -o`, 1 s: and frames, by Polars": [*verb, "simulate", file, *output],
         "`import polars`": [*python, "import polars"],
         "`import matplotlib.pyplot`": [*python, "import matplotlib.pyplot"],
-        "`import scipy.special`": [*python, "import scipy.special"],
     }
     durations: dict[str, list[float]] = {name: [] for name in timed}
     # The first round writes the bytecode that `make setup` does not, and is not counted.
