@@ -33,24 +33,59 @@ KEPT = ROOT / "benches" / "instructions.csv"
 HEAD = ["load", "instructions_per_packet"]
 TOLERANCE = 0.02
 """Relative change that is not worth a report."""
+PYTHON = "3.11"
+"""The interpreter of whose instructions a control in Python is counted."""
 UPDATE = ".venv/bin/python benches/instructions.py --update"
+
+GENTLE = ROOT / "examples" / "rust-control" / "Cargo.toml"
+LIBRARY = ROOT / "target" / "examples" / "release" / "libgentle.so"
+"""A control of another crate, and its library."""
 
 # Without the package, whose imports would be most of the run. Each time is simulated by a copy
 # of the process that has loaded everything.
-RUN = """
+RUN = (
+    f"""
+LIBRARY = {str(LIBRARY)!r}
+"""
+    + """
 import importlib.machinery, importlib.util, posix, sys
+
+class Reno:
+    def __init__(self, start):
+        self.window, self.ssthresh = start.window, start.ssthresh
+
+    def on_ack(self, ack):
+        growth = ack.growth
+        if self.window < self.ssthresh:
+            used = min(growth, self.ssthresh - self.window)
+            self.window += used
+            growth -= used
+        if growth > 0:
+            self.window += growth / self.window
+
+    def on_loss(self, loss):
+        self.window = self.ssthresh = max(2.0, self.window / 2)
+
+    def on_timeout(self, timeout):
+        self.ssthresh, self.window = max(2.0, self.window / 2), 1.0
+
 loader = importlib.machinery.ExtensionFileLoader("_native", sys.argv[1])
 native = importlib.util.module_from_spec(importlib.util.spec_from_loader("_native", loader))
 loader.exec_module(native)
+native.register("own", "", Reno, [], [])
 for name in sys.argv[2:]:
     if posix.fork() == 0:
         with open(name) as file:
-            scenario = native.Scenario.read(file.read(), name, [], is_json=True)
+            text = file.read()
+        if LIBRARY in text:
+            native.load_library(LIBRARY, "")
+        scenario = native.Scenario.read(text, name, [], is_json=True)
         print(scenario.simulate(lazy=True)[0]["packets_simulated"])
         break
     if posix.wait()[1] != 0:
         sys.exit(1)
 """
+)
 
 # 8 or 4 opportunities of 1500 bytes per millisecond: 96 or 48 Mbit/s.
 TRACE = "".join(f"{ms}\n" * (8 if ms % 1000 < 800 else 4) for ms in range(1, 2001))
@@ -172,6 +207,8 @@ LOADS = {
     "cubic": Load("CUBIC", {"controller": "cubic"}),
     "illinois": Load("Illinois", {"controller": "illinois"}),
     "bbr": Load("BBR", {"controller": "bbr"}),
+    "own-python": Load("Reno in Python", {"controller": "own"}),
+    "own-rust": Load("Gentle, an example in a Rust library", {"controller": f"{LIBRARY}:gentle"}),
     "red": Load("RED", {}, queue("red", min_threshold=100, max_threshold=300)),
     "codel": Load("CoDel", {}, queue("codel")),
     "fq-codel": Load("FQ-CoDel", {}, queue("fq_codel")),
@@ -239,6 +276,9 @@ def count(load: Load, extension: Path, profile: Path | None) -> int:
 
 def measure(names: list[str], extension: Path, profiles: Path | None) -> dict[str, int]:
     """Count the instructions per data packet of loads, as many at once as there are cores."""
+    if any(str(LIBRARY) in str(LOADS[name].flow) for name in names):
+        build = ["cargo", "build", "--quiet", "--release", "--locked", "--manifest-path", GENTLE]
+        subprocess.run([*build, "--target-dir", LIBRARY.parents[1]], cwd=ROOT, check=True)
 
     def turn(name: str) -> int:
         return count(LOADS[name], extension, profiles and profiles / f"{name}.callgrind")
@@ -326,7 +366,11 @@ def main() -> None:
             sys.exit("the extension is missing: make setup")
     if arguments.profiles:
         arguments.profiles.mkdir(parents=True, exist_ok=True)
-    counts = measure(arguments.loads or list(LOADS), extension, arguments.profiles)
+    names = arguments.loads or list(LOADS)
+    if not platform.python_version().startswith(f"{PYTHON}."):
+        print(f"own-python is left out: its count is of Python {PYTHON}, this is {platform.python_version()}")
+        names = [name for name in names if name != "own-python"]
+    counts = measure(names, extension, arguments.profiles)
     if arguments.update:
         update(counts)
         return

@@ -2,6 +2,7 @@
 
 import json
 import traceback
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -79,6 +80,44 @@ def test_its_internals_are_in_the_trace() -> None:
     events = run.events.filter((run.events["flow"] == 0) & (run.events["kind"] == "loss"))
     last = run.windows.filter(run.windows["flow"] == 0)["losses"][-1]
     assert last == events.height > 0
+
+
+def test_an_acknowledgement_is_one_call_into_python() -> None:
+    calls: Counter[str] = Counter()
+
+    class Watched(ackclock.Control):
+        """A window of 20 packets, which no call changes, so that only the engine reads attributes."""
+
+        def __init__(self, start: ackclock.Start) -> None:
+            super().__init__(start)
+            self.window, self.acks = 20.0, 0
+
+        def __getattribute__(self, name: str) -> Any:
+            calls[name] += 1
+            return object.__getattribute__(self, name)
+
+        def on_ack(self, _ack: ackclock.Ack) -> None:
+            calls["called"] += 1
+
+        def on_loss(self, _loss: ackclock.Loss) -> None:
+            raise AssertionError
+
+    ackclock.register("watched", Watched)
+    # 20 packets per RTT of 40 ms are 4 of the 10 Mbit/s: no packet is lost.
+    scenario = ackclock.scenario(
+        ackclock.dumbbell("10 Mbit/s", "10 ms", "20 packets"),
+        ackclock.flow("watched", rtt="40 ms", delayed_ack=1),
+        duration="8 s",
+    )
+    run = ackclock.simulate(scenario)
+    # 20 per 41.2 ms, of which 1500 bytes take 1.2 ms, are 3883 in 8 s, less the last round trip.
+    assert 3883 - 25 <= calls["called"] <= 3883
+    assert calls["called"] <= run.summary["flows"][0]["sent_packets"]
+    # Of each the engine reads what is decided, and looks no method up again.
+    for decided in ("window", "ssthresh", "pacing_rate", "quantum"):
+        assert calls.pop(decided) == pytest.approx(calls["called"], abs=10), decided
+    del calls["called"]
+    assert calls.total() < 20, calls
 
 
 class Scaled(ackclock.Control):

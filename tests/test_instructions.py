@@ -1,5 +1,6 @@
 """The check of instruction counts: its comparison and its messages, and the budget of a packet."""
 
+import dataclasses
 import importlib
 import re
 import sys
@@ -11,6 +12,9 @@ import pytest
 from ackclock import engine
 
 ROOT = Path(__file__).parents[1]
+
+
+OWN = ("Reno in Python", "Gentle, an example in a Rust library")
 
 
 @pytest.fixture
@@ -27,6 +31,9 @@ def test_every_load_has_a_count_and_every_count_a_load(instructions: ModuleType)
 def test_every_load_is_a_scenario(instructions: ModuleType, tmp_path: Path) -> None:
     for load in instructions.LOADS.values():
         assert load.from_s < load.to_s
+        if load.meaning in OWN:
+            # The process that is counted registers it.
+            load = dataclasses.replace(load, flow={})
         scenario = engine.read(instructions.write(load, load.to_s, tmp_path))
         assert scenario.duration_s == load.to_s
 
