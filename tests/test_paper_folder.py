@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ackclock import ScenarioError
+from ackclock.decision import over_runs
 from ackclock.reproduction import library, main_claims, make
 from ackclock.reproduction.claims import records
 from ackclock.reproduction.claims.artefact import Claim
@@ -48,6 +49,7 @@ def claim(**keys: object) -> Claim:
         (FAST | {"near": 5.4, "factor": 2}, False, 11.0),
         (FAST | {"between": [11, 12]}, True, 11.0),
         (FAST | {"between": [11.1, 12]}, False, 11.0),
+        (FAST | {"between": [11, 11]}, True, 11.0),
         (FAST | {"at_least": 11}, True, 11.0),
         (FAST | {"at_least": 11.1}, False, 11.0),
         (FAST | {"at_most": 11}, True, 11.0),
@@ -121,6 +123,16 @@ def test_a_function_and_an_estimate_get_what_is_given() -> None:
     assert (measured.judge(NUMBERS).measured, measured.judge(NUMBERS).holds) == ("fast is there", True)
     assert estimated.judge(NUMBERS).holds
     assert NUMBERS.read_by(estimated.judge) == ["fast"]
+
+
+def test_a_function_that_reads_no_case_needs_no_run() -> None:
+    functions = {"pi": lambda numbers: over_runs([math.pi] * (not numbers.rows))}
+    bounds = {"estimate": "pi", "reads": [], "near": 3.14, "within_absolute": 0.005}
+    record = {"sentence": "S", "why": "rounded"} | bounds
+    records.check({"figure-1": {"a": record}})
+    (formula,) = records.read({"a": record}, "figure-1", {}, functions)
+    assert formula.judge(NUMBERS).holds
+    assert formula.cases(NUMBERS) == []
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,7 @@ class _ClaimReader:
             return self._reaching(claim, number)
         low = -math.inf if bound == "at_most" else value
         high = math.inf if bound == "at_least" else ends[-1]
-        if not low <= high:
+        if low > high:
             raise ProblemError(f"{self.where}.{bound}", f"{low} is above {high}")
         return self._reaching(usual.between(name, sentence, number, low, high, **rest), number)
 
