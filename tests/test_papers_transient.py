@@ -6,7 +6,6 @@ import pytest
 from ackclock.engine import check
 from ackclock.reproduction.claims import numbers as efforts
 from ackclock.reproduction.claims.numbers import Numbers
-from ackclock.reproduction.claims.usual import between, mean
 from ackclock.runs import Case, run_all
 from ackclock_papers import PAPERS
 from ackclock_papers.transient import (
@@ -51,6 +50,11 @@ def measured(artefact, numbers, **setting):
     """Verdicts by claim, of cases with one run each."""
     measured_numbers = Numbers({case: [row] for case, row in numbers.items()}, DECLARED | setting)
     return {claim.sentence: claim.judge(measured_numbers).holds for claim in artefact.claims}
+
+
+def claim_of(artefact, name):
+    """Return the claim of this name."""
+    return next(claim for claim in PAPERS["transient"][artefact].claims if claim.name == name)
 
 
 def test_the_setting_reaches_the_scenarios():
@@ -167,9 +171,9 @@ def test_readings_reach_the_scenarios():
 def test_round_trips_on_the_axis():
     # 4.5 s are 45 round trips of 100 ms, and 18 of the run's 250 ms.
     rows = {TFRC: [{"refill_s": 4.5, "round_trip_s": 0.25}] * 2}
-    count = measure.in_round_trips(TFRC, "refill_s")
-    assert count(Numbers(rows, {"axis": "100 ms"})).value == pytest.approx(45)
-    assert count(Numbers(rows, {"axis": "the mean of the run"})).value == pytest.approx(18)
+    for axis, count in (("100 ms", 45), ("the mean of the run", 18)):
+        numbers = Numbers(rows, {"axis": axis})
+        assert measure.in_round_trips(numbers, "TFRC", "refill_s").value == pytest.approx(count)
 
 
 def test_dips_of_three_protocols_at_least():
@@ -179,7 +183,7 @@ def test_dips_of_three_protocols_at_least():
             protocol: {"queue_dip": dip, "queue_dip_50": dip / 2, "dip_s": time_s, "round_trip_s": 0.25}
             for protocol, dip, time_s in zip(Protocol, dips, at_s, strict=True)
         }
-        return list(measured(figures_24_to_28.FIGURE_25, rows, axis=axis).values())
+        return list(measured(PAPERS["transient"]["figure-25"], rows, axis=axis).values())
 
     # The third of 0.3, 0.5, 0.9, 1.2 is below 1; the median of 1, 2, 3 and 20 s is 2.5 s.
     # Deep with all four would be at most 0.5; within 50 round trips 1.2 becomes 0.6, and 0.9 becomes 0.45.
@@ -191,19 +195,23 @@ def test_dips_of_three_protocols_at_least():
 
 
 def test_speeds_are_compared_with_the_fastest_and_the_slowest_of_the_others():
-    def verdicts(artefact, tear):
+    def verdicts(name, tear):
         times = {TCP: 10, GAIMD: 20, TFRC: 15, TEAR: tear}
         numbers = Numbers({protocol: [{"half_way": time}] * 2 for protocol, time in times.items()}, DECLARED)
         compared = {"tcp-fastest-of-four", "tear-far-slower-than-others"}
-        return {claim.name: claim.judge(numbers).holds for claim in artefact.claims if claim.name in compared}
+        return {
+            claim.name: claim.judge(numbers).holds
+            for claim in PAPERS["transient"][name].claims
+            if claim.name in compared
+        }
 
     # 1.01 times 10 is 10.1.
-    for artefact in (figures_20_to_23.FIGURE_21, figures_29_to_36.FIGURE_33):
+    for artefact in ("figure-21", "figure-33"):
         for tear, holds in ((10.2, True), (10.05, False), (9, False)):
             assert verdicts(artefact, tear) == {"tcp-fastest-of-four": holds}
     # The slowest of the others needs 20, and 1.3 times that is 26.
     for tear, holds in ((27, True), (25, False)):
-        assert verdicts(figures_20_to_23.FIGURE_22, tear) == {"tear-far-slower-than-others": holds}
+        assert verdicts("figure-22", tear) == {"tear-far-slower-than-others": holds}
 
 
 def test_the_bernoulli_loss_that_a_flow_has_with_the_sources():
@@ -219,11 +227,12 @@ def test_the_bernoulli_loss_that_a_flow_has_with_the_sources():
         TFRC: {"loss": 0.001, "cov": 0.21},
         TEAR: {"loss": 0.001, "cov": 0.19},
     }
-    held = measured(figures_7_to_11.FIGURE_7, with_sources | lossy_runs)
+    figure = PAPERS["transient"]["figure-7"]
+    held = measured(figure, with_sources | lossy_runs)
     # 0.41/0.4 = 1.025 and 0.21/0.2 = 1.05 are more, and less than 1.3 times as much.
     assert list(held.values()) == [True, False, True, False] * 2
     much = with_sources | {TCP: {"loss": 0.0075, "cov": 0.53}}
-    held = measured(figures_7_to_11.FIGURE_7, much | lossy_runs)
+    held = measured(figure, much | lossy_runs)
     assert list(held.values()) == [True, False, True, False, False, False, True, False]
     flow = {"sent_packets": 400, "dropped_packets": 3}
     row = figures_7_to_11.FIGURE_7.measure(TCP, made(np.ones((1200, 1)), flows=[flow]))
@@ -245,7 +254,7 @@ def test_what_is_stated_of_the_simulations():
             conditions.SOURCES: {"load": load},
             conditions.ONE_PER_CENT: {"lost": lost},
         }
-        return [name for name, good in measured(conditions.CONDITIONS, rows).items() if not good]
+        return [name for name, good in measured(PAPERS["transient"].conditions, rows).items() if not good]
 
     assert impossible(0.83, 0.01) == []
     # 2.5/3 times 1.5 is 1.25.
@@ -258,12 +267,19 @@ def test_what_formulas_give_needs_no_run():
     rows = {
         key: dict.fromkeys(table_1.TABLE_1.probe_of(key).keys, 0.0) for key in table_1.TABLE_1.cases(QUICK)
     }
-    held = measured(table_1.TABLE_1, rows)
-    formulas = {formula.sentence: held[formula.sentence] for formula in table_1.FORMULAS}
+    held = measured(PAPERS["transient"]["table-1"], rows)
+    formulas = [claim for claim in PAPERS["transient"]["table-1"].claims if not claim.reads]
+    assert len(formulas) == len(table_1.CALCULATED)
     # Equation 7 as printed has (64 3 + 6.4 + 0.64 + 0.064 + ...)/(64 - 6.4 - ...) = 3.5 = 1.87^2.
-    assert [name for name, good in formulas.items() if not good] == [
+    assert [claim.sentence for claim in formulas if not held[claim.sentence]] == [
         "CoV of TCP and GAIMD at 20%, formula (7)"
     ]
+
+
+def test_the_number_farthest_from_a_value():
+    # 1.7 less 1.4 is more than 1.9 less 1.7.
+    numbers = Numbers({"near": [{"cov": 1.9}], "far": [{"cov": 1.4}], "other": [{"cov": 9.0}]})
+    assert table_1.farthest(numbers, ["near", "far"], "cov", 1.7).value == 1.4
 
 
 def test_labels_are_those_of_the_page():
@@ -345,12 +361,15 @@ def test_a_claim_keeps_its_check_of_rates_per_100_ms():
     row = measure.steadiness(made(np.tile([[30.0], [0.0], [0.0]], (434, 1)), rtt_ms=[300]))
     assert row["cov"] == pytest.approx(0, abs=1e-9)
     assert row["cov_100_ms"] == pytest.approx(np.sqrt(200) / 10, rel=0.01)
-    smooth = between("smooth", "smooth", mean(TCP, "cov"), 0, 0.1, why="w")
-    (claim,) = measure.recounted(smooth)
+    # At 31.25 packets in 100 ms the link's rate is 93.75 in 300 ms: 90 of them are more than 0.9 of it.
+    row = measure.steadiness(made(np.tile([[90.0], [0.0], [0.0]], (434, 1)), rtt_ms=[300]))
     numbers = Numbers({TCP: [row]})
-    assert claim.judge(numbers).holds
-    assert not claim.former.judge(numbers).holds
-    assert claim.former.tolerance == "rates per 100 ms; w"
+    claim = claim_of("figure-9", "tcp-sends-at-link-speed-most-time")
+    assert claim.judge(numbers).value == 1
+    # Per 100 ms every third has more.
+    assert claim.former.judge(numbers).value == pytest.approx(1 / 3, rel=0.01)
+    assert (claim.judge(numbers).holds, claim.former.judge(numbers).holds) == (True, False)
+    assert claim.former.tolerance == "rates per 100 ms"
 
 
 def test_round_trips_without_a_packet_have_no_fairness():
@@ -471,7 +490,7 @@ def test_smoothness_is_correlated_with_fairness():
         for ends in (section_3.ALIKE, section_3.RED):
             for protocol, cov, fair in zip(Protocol, (0.4, 0.3, 0.2, 0.1), fairness, strict=True):
                 rows[section_3.Under(protocol, ends)] = [{"mean_cov": cov, "fairness": fair}]
-        return section_3._correlation(Numbers(rows)).value
+        return section_3.correlation_of_smoothness_and_fairness(Numbers(rows)).value
 
     # On a line that rises with smoothness, and on one that falls.
     assert verdict((0.6, 0.7, 0.8, 0.9)) == pytest.approx(1)
@@ -513,7 +532,7 @@ def test_growth_without_losses():
 
 
 def test_the_worst_must_be_smoother_than_the_best():
-    claim = figures_3_to_6.smoother(TFRC, TEAR)
+    claim = claim_of("figure-3", "tfrc-and-tear-smoother-than-tcp-and-gaimd")
 
     def holds(**cov):
         return claim.judge(Numbers({Protocol[name]: [{"cov": x}] for name, x in cov.items()})).holds
@@ -528,7 +547,7 @@ def test_the_worst_must_be_smoother_than_the_best():
 def test_tcp_in_place_of_every_protocol_turns_verdicts():
     # The same CoV for all: nothing is smoother, nothing is in order.
     numbers = Numbers({key: [{"cov": 0.52}] * 2 for key in figures_3_to_6.FIGURE_6.cases(QUICK)})
-    held = {claim.sentence: claim.judge(numbers).holds for claim in figures_3_to_6.FIGURE_6.claims}
+    held = {claim.sentence: claim.judge(numbers).holds for claim in PAPERS["transient"]["figure-6"].claims}
     # 0.52 is within a quarter of 0.51 and 0.58, both of TCP, and of no other value; the ratios of
     # equal numbers are 1.
     assert {name for name, good in held.items() if good} == {
@@ -559,10 +578,11 @@ def test_a_former_check_compares_as_many_runs_as_all_cases_have():
     """Figure 13 as it was first counted, where TEAR has more runs than its reference on a RED link."""
     paper = PAPERS["transient"]
     figure = paper["figure-13"]
-    claim = next(claim for claim in figure.claims if claim.name == "f-with-tear-similar-on-red-link")
+    claim = claim_of("figure-13", "f-with-tear-similar-on-red-link")
     cases = figure.cases(efforts.FULL.at(paper.setting))
     rows = {case: [{"fairness": 0.7, "fairness_100_ms": 0.6}] * 5 for case in cases}
     rows[TEAR] = [{"fairness": 0.7, "fairness_100_ms": 0.5}] * 12
     # 0.6 less 0.5 in each of the five runs that both have.
     assert claim.former is not None
-    assert claim.former.judge(Numbers(rows)).value == pytest.approx(0.1)
+    numbers = claim.former.shared(Numbers(rows))
+    assert claim.former.judge(numbers).value == pytest.approx(0.1)

@@ -56,7 +56,7 @@ def test_a_lone_flow():
 
 
 def test_claims_of_steady_conditions():
-    claims = {claim.sentence: claim for claim in section_3.SECTION_3.claims}
+    claims = {claim.sentence: claim for claim in PAPERS["transient"]["section-3"].claims}
     rates = {section_3._at(TCP, p): [{"rate": 10.0}] for p in section_3.LOSSES}
     rates |= {section_3._at(GAIMD, p): [{"rate": 12.0}] for p in section_3.LOSSES}
     friendly = claims["GAIMD is TCP-friendly at every loss rate of figure 6"]
@@ -97,7 +97,7 @@ def test_loss_rates_around_a_change():
 
 
 def test_the_recursion_of_gaimd():
-    round_trips = section_4._by_recursion(Numbers({})).value
+    round_trips = section_4.half_way_by_recursion(Numbers({})).value
     # From 9.6 to 4.8 packets by eighths, with losses 25 packets apart.
     assert 2 < round_trips < 15
 

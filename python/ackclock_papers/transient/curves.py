@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import polars as pl
@@ -10,7 +10,7 @@ import polars as pl
 from ackclock.draw.figure import Group
 from ackclock.engine import Run
 from ackclock.reproduction.claims import figures
-from ackclock.reproduction.claims.artefact import CaseKey, Claim, Probe, Simulated, Traces
+from ackclock.reproduction.claims.artefact import CaseKey, Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.transient import measure
@@ -44,7 +44,6 @@ class Excerpt:
         *,
         about: str,
         cases: Callable[[Effort], Mapping[CaseKey, Case]],
-        claims: Sequence[Claim],
         headline: bool = False,
     ) -> Simulated[CaseKey]:
         """Make the figure that draws `column`, a key of `LABELS`, with a panel per case."""
@@ -56,7 +55,6 @@ class Excerpt:
             probe=self.probe,
             trace=self.trace,
             draw=self.draw(column),
-            claims=claims,
             headline=headline,
         )
 

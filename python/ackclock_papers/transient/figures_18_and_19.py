@@ -9,16 +9,13 @@ from typing import NamedTuple
 from ackclock import metrics
 from ackclock.draw.figure import Group
 from ackclock.engine import Run
-from ackclock.names import slug
 from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import was_plain
-from ackclock.reproduction.claims.usual import mean, near, ratio
 from ackclock.runs import Case
 from ackclock_papers.transient import setting
-from ackclock_papers.transient.measure import extreme, rounds
-from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol
+from ackclock_papers.transient.measure import rounds
+from ackclock_papers.transient.setting import Protocol
 
 LOSSES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.17)
 
@@ -74,8 +71,6 @@ def _draw(span_s: int) -> Callable[[Numbers, Traces], Group]:
     return draw
 
 
-ALL_BUT_TEAR = [LongTerm(protocol, 0.17, 15) for protocol in (TCP, GAIMD, TFRC)]
-
 FIGURE_18 = Simulated(
     name="figure-18",
     caption="long-term fairness, 32 flows, means over 15 s",
@@ -83,35 +78,6 @@ FIGURE_18 = Simulated(
     cases=lambda effort: _cases(effort, 15),
     probe=lambda key, _effort: Probe(("cov",), partial(_measure, key.span_s)),
     draw=_draw(15),
-    claims=(
-        was_plain(
-            "order-at-1-percent-in-figure-6-tcp-gaimd",
-            "order at 1 % as in figure 6: TCP, GAIMD, TFRC",
-            [(protocol, mean(LongTerm(protocol, 0.01, 15), "cov")) for protocol in (TCP, GAIMD, TFRC)],
-            paper="very similar to figure 6",
-        ),
-        *(
-            was_plain(
-                slug(protocol, "cov-grows-with-loss-rate"),
-                f"{protocol}: the CoV grows with the loss rate",
-                [
-                    ("17 %", mean(LongTerm(protocol, 0.17, 15), "cov")),
-                    ("0.5 %", mean(LongTerm(protocol, 0.005, 15), "cov")),
-                ],
-                paper="as in figure 6",
-            )
-            for protocol in (TCP, GAIMD, TFRC)
-        ),
-        was_plain(
-            "tear-cov-lowest-at-17-percent-in-figure-6",
-            "TEAR's CoV is the lowest at 17 %, as in figure 6",
-            [
-                ("the lowest of the others", extreme(min, ALL_BUT_TEAR, "cov")),
-                (TEAR, mean(LongTerm(TEAR, 0.17, 15), "cov")),
-            ],
-            paper="very similar to figure 6 in terms of relative orders",
-        ),
-    ),
 )
 
 FIGURE_19 = Simulated(
@@ -121,18 +87,4 @@ FIGURE_19 = Simulated(
     cases=lambda effort: _cases(effort, 60, 15),
     probe=lambda key, _effort: Probe(("cov",), partial(_measure, key.span_s)),
     draw=_draw(60),
-    claims=tuple(
-        near(
-            slug(protocol, "at", loss, "about-half-over-15-s"),
-            f"{protocol} at {loss:.1%}: about half of the CoV over 15 s",
-            ratio((LongTerm(protocol, loss, 60), "cov"), (LongTerm(protocol, loss, 15), "cov")),
-            0.5,
-            within=0.15,
-            absolute=True,
-            why="1/sqrt(4) by equation 2; 'about'",
-            paper="about half",
-        )
-        for protocol in Protocol
-        for loss in (0.005, 0.01)
-    ),
 )

@@ -13,7 +13,6 @@ from ackclock.engine import Run
 from ackclock.models import smoothness
 from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
-from ackclock.reproduction.claims.usual import between, changed, mean, near
 from ackclock.runs import Case
 from ackclock_papers.transient import setting
 from ackclock_papers.transient.measure import rounds
@@ -58,36 +57,6 @@ FIGURE_1 = Simulated(
     cases=lambda effort: {ONE_FLOW: setting.case(effort, [setting.flows(effort, TCP)], 100)},
     probe=Probe(("rtt_ms", "product", "longest_queue", "access_drops"), _measure_1),
     draw=_draw_1,
-    claims=(
-        near(
-            "shortest-round-trip-propagation-and-one-transmission",
-            "the shortest round trip is the propagation and one transmission",
-            mean(ONE_FLOW, "rtt_ms"),
-            103.3,
-            within=0.035,
-            unit="ms",
-            paper="2 (10 + 30 + 10) ms",
-            why="100 ms, 3.2 ms for a packet, 0.13 ms for an ACK; one packet may have waited",
-        ),
-        between(
-            "no-packet-lost-at-access-links",
-            "no packet is lost at access links",
-            mean(ONE_FLOW, "access_drops"),
-            0,
-            0,
-            why="drops in every other queue",
-            paper="never the bottleneck",
-        ),
-        near(
-            "buffer-holds-50-packets",
-            "the buffer holds 50 packets",
-            mean(ONE_FLOW, "longest_queue"),
-            50,
-            within=0.0,
-            why="the longest queue",
-            unit="packets",
-        ),
-    ),
 )
 
 
@@ -164,37 +133,4 @@ FIGURE_2 = Simulated(
     ),
     trace=_trace_2,
     draw=_draw_2,
-    claims=(
-        near(
-            "cov-over-time-equals-cov-over-flows-equation-1",
-            "CoV over time equals CoV over flows (equation 1)",
-            mean(SIXTEEN_FLOWS, "difference"),
-            0,
-            within=0.1,
-            absolute=True,
-            paper="equal",
-            why="the CoV of sixteen samples lies a few per cent below that of all",
-        ),
-        changed(
-            near(
-                "f-1-1-cov-2-equation-3",
-                "F = 1/(1 + CoV^2) (equation 3)",
-                mean(SIXTEEN_FLOWS, "jain_difference"),
-                0,
-                within=0.03,
-                absolute=True,
-                why="F less the index of the mean CoV, which differs from the mean of F",
-                paper="1/(1 + CoV^2)",
-            ),
-            near(
-                "",
-                "",
-                mean(SIXTEEN_FLOWS, "jain"),
-                0.82,
-                within=0.03,
-                absolute=True,
-                why="of F and what a CoV of 0.47 gives",
-            ),
-        ),
-    ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -12,15 +12,12 @@ from ackclock import metrics
 from ackclock.decision import difference
 from ackclock.engine import Run
 from ackclock.metrics import Estimate
-from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Probe
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import was_plain
-from ackclock.reproduction.claims.usual import between, changed, mean, near, times
 from ackclock.runs import Case
 from ackclock_papers.transient import measure, steps
 from ackclock_papers.transient.curves import STEP
-from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol, Reference, ReferenceCase
+from ackclock_papers.transient.setting import Protocol, Reference, ReferenceCase
 
 
 class Joined(NamedTuple):
@@ -98,10 +95,10 @@ def _cases_24(effort: Effort) -> Mapping[Protocol | ReferenceCase, Case]:
     }
 
 
-def _from_figure_26(protocol: Protocol) -> Callable[[Numbers], Estimate]:
-    """Name the difference of the first flow's response from the one in figure 26."""
-    own = ReferenceCase(protocol, Reference.JOINED_BY_ITS_OWN)
-    return lambda numbers: difference(numbers.of(protocol, "soon_share"), numbers.of(own, "soon_share"))
+def more_than_in_figure_26(numbers: Numbers, protocol: str) -> Estimate:
+    """Estimate how much more of its rate the first flow keeps than in figure 26."""
+    own = ReferenceCase(Protocol(protocol), Reference.JOINED_BY_ITS_OWN)
+    return difference(numbers.of(protocol, "soon_share"), numbers.of(own, "soon_share"))
 
 
 FIGURE_24 = JOINS.figure(
@@ -110,53 +107,19 @@ FIGURE_24 = JOINS.figure(
     "rates, 1 flow + 7 TCP to 1 flow + 15 TCP",
     about="Eight TCP flows join at round trip 1000; the rate of the flow under study.",
     cases=_cases_24,
-    claims=(
-        *(
-            near(
-                slug(protocol, "old-flows-go-down"),
-                f"{protocol}: the first flows fall to about half",
-                mean(protocol, "end_share"),
-                0.5,
-                within=0.15,
-                absolute=True,
-                why="sixteen flows in place of eight",
-                paper="as figure 26",
-            )
-            for protocol in Protocol
-        ),
-        *(
-            near(
-                slug(protocol, "responds-as-in-figure-26"),
-                f"{protocol} responds as in figure 26",
-                _from_figure_26(protocol),
-                0,
-                within=0.15,
-                absolute=True,
-                why="share of its rate that the flow has in the next 40 round trips, in which figure 26 is "
-                "judged, too, less that in figure 26; as near as rates are asked to be to a half",
-                paper="'we do not see substantial differences'",
-            )
-            for protocol in Protocol
-        ),
-    ),
 )
 
 
-def _third_dip(numbers: Numbers) -> Estimate:
+def third_lowest_dip(numbers: Numbers) -> Estimate:
+    """Return the third lowest of the four protocols' dips."""
     dips = [numbers.of(protocol, "queue_dip") for protocol in Protocol]
     return sorted(dips, key=lambda dip: dip.value)[2]
 
 
-def _dips_at(numbers: Numbers) -> Estimate:
+def median_time_of_dips(numbers: Numbers) -> Estimate:
+    """Estimate the median of the four protocols' times of the lowest queue, in round trips."""
     times = [measure.each_in_round_trips(numbers, protocol, "dip_s") for protocol in Protocol]
     return metrics.over_runs(np.median(times, axis=0), least=0.0)
-
-
-def _shallowest(key: str) -> Callable[[Numbers], Estimate]:
-    def dip(numbers: Numbers) -> Estimate:
-        return max((numbers.of(protocol, key) for protocol in Protocol), key=lambda dip: dip.value)
-
-    return dip
 
 
 FIGURE_25 = JOINS.figure(
@@ -165,59 +128,6 @@ FIGURE_25 = JOINS.figure(
     "queue, 1 flow + 7 TCP to 1 flow + 15 TCP",
     about="The runs of figure 24.",
     cases=steps.eight_others(same=False, when="start"),
-    claims=(
-        changed(
-            between(
-                "queue-dips-lower-than-usually-with-three-protocols",
-                "the queue dips lower than usual with at least three protocols",
-                _third_dip,
-                0,
-                1,
-                why="the third lowest of the four dips: the lowest queue in the 25 round trips after the "
-                "change, over the usual lowest in 25 before it",
-                paper="'for all four protocols exhibit large dips', in a run each",
-            ),
-            between(
-                "",
-                "",
-                measure.extreme(max, tuple(Protocol), "queue_low_share"),
-                0,
-                0.35,
-                why="lowest queue in the next 100 round trips over the mean before, of each protocol",
-            ),
-        ),
-        between(
-            "queue-dips-deeply-with-all-protocols",
-            "the queue dips deeply with all four protocols",
-            _shallowest("queue_dip"),
-            0,
-            0.5,
-            why="the shallowest of the four dips: the lowest queue in the 25 round trips after the change, "
-            "over the usual lowest in 25 before it; large is half, as of TEAR's in figure 27",
-            paper="'the queue lengths for all four protocols exhibit large dips'",
-        ),
-        between(
-            "queue-dips-deeply-near-round-trip-1025",
-            "near round trip 1025 the queue dips deeply with all four protocols",
-            _shallowest("queue_dip_50"),
-            0,
-            0.5,
-            why="the shallowest of the four dips: the lowest queue in the 50 round trips after the change, "
-            "with 1025 in the middle, over the usual lowest in 50 before it; large is half of that (figure "
-            "27 compares with the mean, which is less strict)",
-            paper="'at about round-trip time 1025 ... large dips'",
-        ),
-        times(
-            "dips-near-round-trip-1025",
-            "the dips are near round trip 1025",
-            _dips_at,
-            25,
-            factor=2,
-            unit="RTTs",
-            why="the median of the four protocols; 'about'",
-            paper="about 1025",
-        ),
-    ),
 )
 
 FIGURE_26 = JOINS.figure(
@@ -227,42 +137,6 @@ FIGURE_26 = JOINS.figure(
     about="Eight flows join eight of the same protocol at round trip 1000.",
     cases=steps.eight_others(same=True, when="start"),
     headline=True,
-    claims=(
-        *(
-            steps.faster(
-                slug(fast, "responds-faster-than", slow),
-                f"{fast} responds faster than {slow}",
-                (fast, slow),
-                "slower",
-            )
-            for slow in (TFRC, TEAR)
-            for fast in (TCP, GAIMD)
-        ),
-        *(
-            between(
-                slug(protocol, "overshoots-to-0"),
-                f"{protocol} overshoots to 0",
-                mean(protocol, "zero_share"),
-                0.3,
-                1,
-                why="share of flows with a round trip of at most one packet among the next 40",
-                paper="overshoot to 0",
-            )
-            for protocol in (TCP, GAIMD)
-        ),
-        *(
-            between(
-                slug(protocol, "goes-down-gradually"),
-                f"{protocol} decreases gradually",
-                mean(protocol, "zero_share"),
-                0,
-                0.2,
-                why="share of flows with a round trip of at most one packet among the next 40",
-                paper="gradually",
-            )
-            for protocol in (TFRC, TEAR)
-        ),
-    ),
 )
 
 FIGURE_27 = JOINS.figure(
@@ -271,64 +145,12 @@ FIGURE_27 = JOINS.figure(
     "queue, 8 to 16 flows of one protocol",
     about="The runs of figure 26.",
     cases=steps.eight_others(same=True, when="start"),
-    claims=(
-        between(
-            "tear-large-dip-queue",
-            "TEAR: a large dip of the queue",
-            mean(TEAR, "queue_low_share"),
-            0,
-            0.5,
-            why="lowest queue in the next 100 round trips over the mean before the change",
-            paper="large dip",
-        ),
-        times(
-            "tear-dip-comes-late",
-            "TEAR's dip comes late",
-            measure.in_round_trips(TEAR, "dip_s"),
-            50,
-            factor=2,
-            why="round trips after the change; 'around'",
-            unit="RTTs",
-            paper="around round-trip time 1050",
-        ),
-    ),
 )
 
 FIGURE_28 = JOINS.figure(
-    28, "fairness", "fairness, 8 to 16 flows of one protocol",
+    28,
+    "fairness",
+    "fairness, 8 to 16 flows of one protocol",
     about="Jain's index of the sixteen rates, and of the eight before the change.",
     cases=steps.eight_others(same=True, when="start"),
-    claims=(
-        *(
-            near(
-                slug("f", protocol, "drops-to-about-0.5"),
-                f"F of {protocol} drops to about 0.5", mean(protocol, "fairness_at_once"), 0.5,
-                within=0.15, absolute=True, why="eight of sixteen flows send", paper="0.5",
-            )
-            for protocol in (TFRC, TEAR)
-        ),
-        *(
-            between(
-                slug("f", protocol, "comes-back-close-to-1"),
-                f"F of {protocol} returns to nearly 1", mean(protocol, "fairness_after"), 0.9, 1,
-                why="mean of the last 300 round trips", paper="close to 1",
-            )
-            for protocol in (TFRC, TEAR)
-        ),
-        between(
-            "f-tear-comes-back-slowly",
-            "F of TEAR recovers slowly", measure.in_round_trips(TEAR, "fair_again_s"), 50, np.inf,
-            why="time until the mean of F over ten round trips is 0.85; in figure 27, which also "
-            "shows it, TEAR's dip comes after 50", unit="RTTs", paper="slow increase of TEAR's index",
-        ),
-        *(
-            was_plain(
-                slug("f", protocol, "lower-with-sixteen-flows"),
-                f"F of {protocol} is lower with sixteen flows",
-                [("8", mean(protocol, "fairness_before")), ("16", mean(protocol, "fairness_after"))],
-                paper="reduces",
-            )
-            for protocol in (TCP, GAIMD)
-        ),
-    ),
-)  # fmt: skip
+)

@@ -2,45 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-import numpy as np
 import polars as pl
 
 from ackclock.engine import Run
-from ackclock.names import slug
-from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated
-from ackclock.reproduction.claims.least import MUCH, MUCH_MORE
+from ackclock.reproduction.claims.artefact import Probe, Simulated
 from ackclock.reproduction.claims.numbers import Row
-from ackclock.reproduction.claims.orders import ordered, was_plain
-from ackclock.reproduction.claims.usual import between, changed, mean, near
 from ackclock_papers.transient import measure, steps
 from ackclock_papers.transient.curves import STEP
-from ackclock_papers.transient.setting import CHANGE_S, GAIMD, TCP, TEAR, TFRC, Protocol
+from ackclock_papers.transient.setting import CHANGE_S, Protocol
 
-FIGURE_29 = steps.analytic(
-    29,
-    "rate increase, analytic, 4 % to 1 %",
-    0.04,
-    0.01,
-    end=100,
-    claims=(
-        was_plain(
-            "tcp-gaimd-tfrc-tear-at-first",
-            "TCP, GAIMD, TFRC, TEAR at first",
-            [(protocol, mean(protocol, "after_10")) for protocol in Protocol],
-            why="share of the change that is covered after 10 round trips; the last three cross later",
-            paper="the order of figure 30 'conforms to our analytical result'",
-            absolute=True,
-        ),
-    ),
-)
+FIGURE_29 = steps.analytic(29, "rate increase, analytic, 4 % to 1 %", 0.04, 0.01, end=100)
 
 
 def _rise(
-    number: int, kind: str, before: float, after: float, claims: Sequence[Claim], *, headline: bool = False
+    number: int, kind: str, before: float, after: float, *, headline: bool = False
 ) -> Simulated[Protocol]:
     return STEP.figure(
         number,
@@ -48,41 +26,14 @@ def _rise(
         f"{kind} loss from {before:.0%} to {after:.0%}",
         about=f"{steps.ALIKE} flows of each protocol that do not meet; the picture has the first.",
         cases=steps.loss_step(kind, before, after),
-        claims=claims,
         headline=headline,
     )
 
 
-FIGURE_30 = _rise(
-    30,
-    "periodic",
-    0.04,
-    0.01,
-    (
-        steps.fastest(),
-        steps.faster("tcp-fastest", "TCP is the fastest", (TCP, GAIMD), "fastest"),
-        steps.faster(
-            "gaimd-slightly-faster-than-tfrc",
-            "GAIMD is slightly faster than TFRC",
-            (GAIMD, TFRC),
-            "slightly faster",
-        ),
-        steps.faster("tear-slowest", "TEAR is the slowest", (TFRC, TEAR), "slowest"),
-    ),
-    headline=True,
-)
+FIGURE_30 = _rise(30, "periodic", 0.04, 0.01, headline=True)
 
 
-FIGURE_31 = _rise(
-    31,
-    "periodic",
-    0.03,
-    0.02,
-    (
-        steps.similar("tear-and-tfrc-similar", "TEAR and TFRC are similar"),
-        steps.faster("tcp-fastest", "TCP is the fastest", (TCP, TFRC), "fastest"),
-    ),
-)
+FIGURE_31 = _rise(31, "periodic", 0.03, 0.02)
 
 
 def _measure_endless(run: Run) -> Row:
@@ -100,39 +51,9 @@ FIGURE_32 = ENDLESS.figure(
     "Bernoulli loss from 10 % to 0 %",
     about=f"{steps.ALIKE} flows of each protocol that do not meet.",
     cases=steps.loss_step("bernoulli", 0.1, 0.0),
-    claims=(
-        was_plain(
-            "tcp-fastest-then-gaimd-tfrc-tear",
-            "TCP is the fastest, then GAIMD, TFRC, TEAR",
-            [(protocol, mean(protocol, "rise")) for protocol in Protocol],
-            why="packets per round trip gained in 50 round trips",
-            paper="in this order",
-        ),
-        between(
-            "tfrc-increases-rate-faster-than-usual",
-            "TFRC increases its rate faster than usual",
-            mean(TFRC, "rise"),
-            50 * 0.12,
-            np.inf,
-            why="gain of 50 round trips at 0.12 each, the bound without discounting",
-            unit="packets per RTT",
-            paper="faster than usual",
-        ),
-    ),
 )
 
-FIGURE_33 = _rise(
-    33,
-    "bernoulli",
-    0.04,
-    0.01,
-    (
-        steps.fastest(),
-        steps.faster("tcp-fastest", "TCP is the fastest", (TCP, GAIMD), "fastest"),
-        steps.faster("tfrc-follows-tcp", "TFRC follows TCP", (TCP, TFRC), "follow"),
-        steps.faster("tear-slowest", "TEAR is the slowest", (TFRC, TEAR), "GAIMD, TFRC, and TEAR follow"),
-    ),
-)
+FIGURE_33 = _rise(33, "bernoulli", 0.04, 0.01)
 
 
 EMPTY = 3
@@ -191,43 +112,12 @@ def _measure_leave(run: Run) -> Row:
 LEAVES = replace(STEP, probe=Probe(measure.Response._fields + Left._fields, _measure_leave))
 
 
-def _takes_much_longer(slow: Protocol, fast: Protocol) -> Claim:
-    pair = [(case, mean(case, "half_way")) for case in (slow, fast)]
-    return changed(
-        ordered(
-            slug(slow, "takes-much-longer-than", fast),
-            f"{slow} takes much longer than {fast}",
-            pair,
-            why=f"round trips to half of the change ({steps.AVERAGING}); {MUCH_MORE}",
-            margin=MUCH,
-            unit="RTTs",
-            paper="almost instantaneously against much longer",
-        ),
-        ordered("", "", pair, unit="RTTs", margin=0.0, why="the order of the means"),
-    )
-
-
 FIGURE_34 = LEAVES.figure(
     34,
     "rate",
     "rates, 1 flow + 15 TCP to 1 flow + 7 TCP",
     about="Eight TCP flows stop at round trip 1000; the rate of the flow under study.",
     cases=steps.eight_others(same=False, when="stop"),
-    claims=(
-        *(_takes_much_longer(slow, fast) for slow in (TFRC, TEAR) for fast in (TCP, GAIMD)),
-        *(
-            near(
-                slug(protocol, "rate-doubles"),
-                f"{protocol}'s rate doubles",
-                mean(protocol, "end_share"),
-                2,
-                within=0.3,
-                why="mean of one flow in the last half after the change, over that before",
-                paper="'should be doubled'",
-            )
-            for protocol in Protocol
-        ),
-    ),
 )
 
 
@@ -237,33 +127,8 @@ FIGURE_35 = LEAVES.figure(
     "fairness, 16 to 8 flows of one protocol",
     about="Jain's index of the flows that send.",
     cases=steps.eight_others(same=True, when="stop"),
-    claims=(
-        *(
-            near(
-                slug("f", protocol, "not-change"),
-                f"F of {protocol} does not change",
-                mean(protocol, "fairness_change"),
-                0,
-                within=0.05,
-                absolute=True,
-                why="F after the change less F before it",
-                paper="no change",
-            )
-            for protocol in (TFRC, TEAR)
-        ),
-        *(
-            was_plain(
-                slug("f", protocol, "goes-up"),
-                f"F of {protocol} rises",
-                [("8", mean(protocol, "fairness_after")), ("16", mean(protocol, "fairness_before"))],
-                paper="increases almost at once",
-            )
-            for protocol in (TCP, GAIMD)
-        ),
-    ),
 )
 
-REFILL = {TCP: 20, GAIMD: 42, TFRC: 45}
 FIGURE_36 = LEAVES.figure(
     36,
     "queue",
@@ -271,52 +136,4 @@ FIGURE_36 = LEAVES.figure(
     about="Eight flows stop at round trip 1000; round trips until the queue is at 40 packets.",
     cases=steps.eight_others(same=True, when="stop"),
     headline=True,
-    claims=(
-        *(
-            changed(
-                between(
-                    slug(protocol, "queue-drops-to-0"),
-                    f"{protocol}: the queue drops to 0",
-                    mean(protocol, "least_queue"),
-                    0,
-                    EMPTY,
-                    why="the shortest queue within 50 round trips",
-                    unit="packets",
-                    paper="0",
-                ),
-                between(
-                    "",
-                    "",
-                    mean(protocol, "least_mean_queue"),
-                    0,
-                    EMPTY,
-                    why="the shortest mean queue of a round trip",
-                    unit="packets",
-                ),
-            )
-            for protocol in Protocol
-        ),
-        *(
-            near(
-                slug(protocol, "fills-queue-again"),
-                f"{protocol} fills the queue again",
-                measure.in_round_trips(protocol, "refill_s"),
-                value,
-                within=0.5,
-                why="one run of the study, read off a plot",
-                unit="RTTs",
-            )
-            for protocol, value in REFILL.items()
-        ),
-        between(
-            "tear-takes-more-than-200-round-trips",
-            "TEAR takes more than 200 round trips",
-            measure.in_round_trips(TEAR, "refill_s"),
-            200,
-            np.inf,
-            why="as printed",
-            unit="RTTs",
-            paper="more than 200",
-        ),
-    ),
 )

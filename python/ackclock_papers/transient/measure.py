@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +12,8 @@ import polars as pl
 from ackclock import metrics
 from ackclock.engine import FlowSummary, Run
 from ackclock.metrics import Estimate, FloatArray
-from ackclock.reproduction.claims.artefact import Claim, Judged, Probe
-from ackclock.reproduction.claims.numbers import Key, Numbers, Row
-from ackclock.reproduction.claims.usual import changed
+from ackclock.reproduction.claims.artefact import Probe
+from ackclock.reproduction.claims.numbers import Numbers, Row
 from ackclock_papers.transient.setting import (
     CHANGE_S,
     LINK_PACKETS_PER_S,
@@ -147,26 +145,6 @@ def steadiness(run: Run) -> Row:
     return _steadiness(run, rounds(run))._asdict() | {key: before[name] for name, key in RECOUNTED.items()}
 
 
-def per_100_ms(claim: Claim) -> Claim:
-    """Judge a claim by rates per 100 ms, as it was at first."""
-
-    def judge(numbers: Numbers) -> Judged:
-        rows = {
-            case: [
-                {key: row.get(RECOUNTED.get(key, key), number) for key, number in row.items()} for row in some
-            ]
-            for case, some in numbers.rows.items()
-        }
-        return claim.judge(claim.shared(replace(numbers, rows=rows)))
-
-    return replace(claim, judge=judge, tolerance=f"rates per 100 ms; {claim.tolerance}")
-
-
-def recounted(*claims: Claim) -> tuple[Claim, ...]:
-    """Keep the checks that claims had when rates were counted per 100 ms."""
-    return tuple(changed(claim, per_100_ms(claim)) for claim in claims)
-
-
 def _steadiness(run: Run, counted: Rounds) -> Steadiness:
     """Measure smoothness of the first flow, fairness of all flows, and the queue."""
     sent, waiting = counted.sent[counted.first :], counted.queue[counted.first :]
@@ -227,27 +205,20 @@ def until(reached: npt.NDArray[np.bool_]) -> float:
     return float(np.argmax(reached)) if reached.any() else float("inf")
 
 
-def in_round_trips(case: Key, key: Key) -> Callable[[Numbers], Estimate]:
-    """Name a time for a claim, in round trips as the study's time axes are read.
+def in_round_trips(numbers: Numbers, case: str, key: str) -> Estimate:
+    """Estimate a time in round trips, as the study's time axes are read.
 
     A round trip has 100 ms, or the mean of the run. The number `key` of `case` is in seconds; for the
     second reading the case has ``round_trip_s``, too.
     """
-    return lambda numbers: metrics.over_runs(each_in_round_trips(numbers, case, key), least=0.0)
+    return metrics.over_runs(each_in_round_trips(numbers, case, key), least=0.0)
 
 
-def each_in_round_trips(numbers: Numbers, case: Key, key: Key) -> FloatArray:
+def each_in_round_trips(numbers: Numbers, case: str, key: str) -> FloatArray:
     """Return a time of every run in round trips, as `in_round_trips` counts them."""
     mean = numbers.setting["axis"] == MEAN_OF_RUN
     unit_s = np.array(numbers.each(case, "round_trip_s")) if mean else RTT_S
     return np.asarray(np.array(numbers.each(case, key)) / unit_s, float)
-
-
-def extreme(pick: Callable[..., Estimate], cases: Sequence[Key], key: Key) -> Callable[[Numbers], Estimate]:
-    """Name for a claim the least or largest number of several cases; `pick` is `min` or `max`."""
-    return lambda numbers: pick(
-        (numbers.of(case, key) for case in cases), key=lambda estimate: estimate.value
-    )
 
 
 def mean_fairness(sent: FloatArray) -> float:

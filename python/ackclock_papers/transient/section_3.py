@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -12,17 +12,12 @@ import polars as pl
 from ackclock.draw.figure import Table
 from ackclock.engine import Run
 from ackclock.metrics import Estimate, FloatArray, over_runs
-from ackclock.names import slug
-from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
-from ackclock.reproduction.claims.least import MUCH, MUCH_MORE
+from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import ordered, was_plain
-from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio, times
 from ackclock.runs import Case
 from ackclock_papers.transient import figures_7_to_11, figures_12_to_17, measure, setting
 from ackclock_papers.transient.figures_3_to_6 import LOSSES, alone
-from ackclock_papers.transient.measure import extreme
-from ackclock_papers.transient.setting import GAIMD, LINK_PACKETS_PER_S, RTT_S, TCP, TEAR, TFRC, Protocol
+from ackclock_papers.transient.setting import GAIMD, LINK_PACKETS_PER_S, RTT_S, TCP, TEAR, Protocol
 
 ALONE, NEXT_TO_TCP, ALIKE, RED = "alone", "next to seven TCP flows", "eight alike", "eight alike, RED"
 FILLING = LINK_PACKETS_PER_S * RTT_S
@@ -47,7 +42,7 @@ def _at(protocol: Protocol, loss: float, timeout: bool = True) -> Under:
     return Under(protocol, f"Bernoulli loss of {loss:.1%}", timeout)
 
 
-LOW, HIGH = 0.01, 0.2
+LOW = 0.01
 
 
 def _cases(effort: Effort) -> Mapping[Under, Case]:
@@ -141,13 +136,13 @@ def _draw(numbers: Numbers, _traces: Traces) -> Table:
     return Table(["", *keys], rows)
 
 
-def _farthest_from_tcp(numbers: Numbers) -> Estimate:
+def rate_over_tcp_farthest_from_1(numbers: Numbers) -> Estimate:
     """Return GAIMD's mean rate over TCP's at the loss rate where it is farthest from 1."""
     ratios = [numbers.ratio((_at(GAIMD, p), "rate"), (_at(TCP, p), "rate")) for p in LOSSES]
     return max(ratios, key=lambda estimate: abs(np.log(estimate.value)))
 
 
-def _correlation(numbers: Numbers) -> Estimate:
+def correlation_of_smoothness_and_fairness(numbers: Numbers) -> Estimate:
     """Correlate smoothness, the negative CoV, with F over protocols, where all flows have the same one."""
     cases = [Under(protocol, conditions) for conditions in (ALIKE, RED) for protocol in Protocol]
     smoothness, fairness = (
@@ -160,7 +155,7 @@ def _correlation(numbers: Numbers) -> Estimate:
     return over_runs(correlations, least=-1.0, most=1.0)
 
 
-def _third_change(numbers: Numbers) -> Estimate:
+def third_change_of_fairness(numbers: Numbers) -> Estimate:
     """Return the third smallest of the four changes of F that RED makes."""
     changes = [
         abs(
@@ -173,101 +168,15 @@ def _third_change(numbers: Numbers) -> Estimate:
     return sorted(estimates, key=lambda estimate: estimate.value)[2]
 
 
-def _without_timeout(name: str, quantity: str, case: Callable[[bool], Under], key: str) -> Claim:
-    return near(
-        slug("tear-without-timeout-differs-little", name),
-        f"TEAR without its timeout differs little: {quantity}",
-        ratio((case(False), key), (case(True), key)),
-        1,
-        within=0.1,
-        why="a tenth; seeds differ by as much",
-        paper="little difference in most experiments",
-    )
-
-
-def _like_tcp(key: str, comparison: str) -> Claim:
-    return times(
-        slug("tear-queue", comparison, "tcp"),
-        f"TEAR's queue {comparison} as TCP's",
-        ratio((Under(TEAR, ALONE), key), (Under(TCP, ALONE), key)),
-        1,
-        factor=2,
-        why="round trips between a tenth and nine tenths of the largest, over TCP's; the curves look alike",
-        paper="'similar to TCP — fast ramp up to the peak and quickly drain out'",
-    )
-
-
-CYCLES = [(protocol, mean(Under(protocol, ALONE), "queue_period")) for protocol in (TEAR, GAIMD)]
-"""Cycles of the queue, the longer first."""
-
 SECTION_3 = Simulated(
-    name="section-3", caption="statements of the text about steady conditions",
+    name="section-3",
+    caption="statements of the text about steady conditions",
     about=(
         "The runs of figures 6, 9, 13 and 16, the last also with RED; three of them also with TEAR "
         "without its timeout."
     ),
-    cases=_cases, probe=Probe((*measure.STEADINESS.keys, *SteadyDetails._fields), _measure),
-    draw=_draw, headline=True,
-    claims=(
-        times("gaimd-tcp-friendly-at-every-loss-rate-figure-6",
-              "GAIMD is TCP-friendly at every loss rate of figure 6", _farthest_from_tcp, 1,
-              factor=2, why="its rate over TCP's at the loss rate with the largest difference; RFC "
-              "5348 calls a factor of two reasonably fair", paper="'TCP-friendly'"),
-        between("smoothness-and-fairness-positively-correlated",
-                "smoothness and fairness are positively correlated", _correlation, 0.5, 1,
-                why="over the four protocols with droptail and with RED, eight flows of one protocol; less "
-                "than half would not be seen in eight points", paper="'positively correlated'"),
-        between("results-with-red-mostly-similar-f-eight-flows",
-                "results with RED are mostly similar: F of eight flows", _third_change, 0, 0.1,
-                why="the third smallest of the four changes of F; a tenth, as in figure 13",
-                paper="'for most cases ... similar'"),
-        _without_timeout("cov-at-1", "CoV at 1 %", lambda timeout: _at(TEAR, LOW, timeout), "cov"),
-        _without_timeout("cov-beside-tcp", "CoV next to TCP",
-                         lambda timeout: Under(TEAR, NEXT_TO_TCP, timeout), "cov"),
-        _without_timeout("f-of-eight-flows", "F of eight flows",
-                         lambda timeout: Under(TEAR, ALIKE, timeout), "fairness"),
-        *(between(slug(protocol, "in-timeout-most-time-at-20"),
-                  f"{protocol} is in timeout most of the time at 20 %", mean(_at(protocol, HIGH), "silent"),
-                  0.5, 1, why="share of round trips among three or more without a packet",
-                  paper="'in timeout states most of the time'") for protocol in (TCP, GAIMD)),
-        *(near(slug(protocol, "loses-where-window-exceeds-80-packets"),
-               f"{protocol} loses when its window exceeds 80 packets",
-               mean(Under(protocol, ALONE), "window_at_loss"), 80, within=0.05, unit="packets",
-               why="31 on the path, 50 in the buffer, and one in transmission",
-               paper="'exceeds 80 packets'") for protocol in (TCP, GAIMD)),
-        *(between(slug(protocol, "window-allows-more-than-link-rate"),
-                  f"{protocol}'s window allows more than the link's rate most of the time",
-                  mean(Under(protocol, ALONE), "allowed"), 0.5, 1,
-                  why=f"share of the time with more than {FILLING:.0f} packets",
-                  paper="'most of the time'") for protocol in (TCP, GAIMD)),
-        _like_tcp("up", "fills as fast"), _like_tcp("down", "drains as quickly"),
-        changed(
-            ordered("tear-cycle-much-longer-than-gaimd", "TEAR's cycle is much longer than GAIMD's",
-                    CYCLES, margin=MUCH, why=MUCH_MORE,
-                    unit="round trips", paper="'much longer than those of TCP and GAIMD'"),
-            ordered("", "", CYCLES, unit="round trips", margin=0.0, why="the order of the means"),
-        ),
-        times("figure-14-queue-swings-single-tcp",
-              "figure 14: the queue swings as much as that of a single TCP flow",
-              ratio((Under(TCP, NEXT_TO_TCP), "queue_std"), (Under(TCP, ALONE), "queue_std")), 1,
-              factor=2, why="standard deviations; the curves look alike", paper="'similar'"),
-        *(was_plain(slug(protocol, "fluctuates-more-beside-seven-tcp-flows"),
-                  f"{protocol} fluctuates more next to seven TCP flows than alone",
-                  [(conditions, mean(Under(protocol, conditions), "cov"))
-                   for conditions in (NEXT_TO_TCP, ALONE)],
-                  unit="(CoV)", paper="'higher fluctuations in sending rates'")
-          for protocol in Protocol),
-        *(was_plain(slug("eight-flows", protocol, "smoother-than-tcp"),
-                  f"eight flows: {protocol} is smoother than TCP",
-                  [(case, mean(Under(case, ALIKE), "cov")) for case in (TCP, protocol)],
-                  unit="(CoV)", paper="'smoother sending rates than those of TCP'")
-          for protocol in (GAIMD, TFRC, TEAR)),
-        was_plain("f-tcp-and-gaimd-fluctuates-more-than-tfrc",
-                "F of TCP and GAIMD fluctuates more than that of TFRC and TEAR",
-                [(label, extreme(pick, [Under(protocol, ALIKE) for protocol in pair], "fairness_std"))
-                 for label, pick, pair in (("the steadier of TCP and GAIMD", min, (TCP, GAIMD)),
-                                           ("the less steady of TFRC and TEAR", max,
-                                            (TFRC, TEAR)))],
-                unit="(standard deviation)", paper="'fluctuate for both TCP and GAIMD'"),
-    ),
-)  # fmt: skip
+    cases=_cases,
+    probe=Probe((*measure.STEADINESS.keys, *SteadyDetails._fields), _measure),
+    draw=_draw,
+    headline=True,
+)

@@ -12,11 +12,8 @@ from ackclock.draw.figure import Table
 from ackclock.engine import Run
 from ackclock.metrics import Estimate, FloatArray, over_runs
 from ackclock.models import transients
-from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import was_plain
-from ackclock.reproduction.claims.usual import mean, near, ratio, times
 from ackclock.runs import Case
 from ackclock_papers.transient import (
     figures_20_to_23,
@@ -26,7 +23,6 @@ from ackclock_papers.transient import (
     setting,
     steps,
 )
-from ackclock_papers.transient.measure import extreme
 from ackclock_papers.transient.setting import BUFFER_PACKETS, CHANGE_S, GAIMD, TCP, TEAR, TFRC, Protocol
 
 JOIN, FALL, RISE, SMALL_RISE = "8 to 16 flows", "1 % to 4 %", "4 % to 1 %", "3 % to 2 %"
@@ -129,54 +125,24 @@ def _draw(numbers: Numbers, _traces: Traces) -> Table:
     return Table(["", *keys], rows)
 
 
-def _by_recursion(_numbers: Numbers) -> Estimate:
+def half_way_by_recursion(numbers: Numbers) -> Estimate:  # noqa: ARG001
     """Return GAIMD's round trips to half of the change by the recursion of figure 20."""
     response = transients.aimd_step(0.01, 0.04, 0.31, 0.875)
     return over_runs([float(response.time[np.argmax(response.progress >= 0.5)])])
 
 
-def _settled_over_median(numbers: Numbers) -> Estimate:
+def settled_over_median(numbers: Numbers) -> Estimate:
     """Return TCP's round trips to its new state over the median of the other three protocols."""
     median = sorted(numbers.of(Step(protocol, FALL), "settled").value for protocol in ALL_BUT_TCP)[1]
     return over_runs([settled / median for settled in numbers.each(Step(TCP, FALL), "settled")], least=0.0)
 
 
 SECTION_4 = Simulated(
-    name="section-4", caption="statements of the text about changing conditions",
+    name="section-4",
+    caption="statements of the text about changing conditions",
     about="The runs of figures 21, 26, 30 and 31, the last also with TFRC without discounting.",
-    cases=_cases, probe=Probe((*measure.Response._fields, *StepDetails._fields), _measure),
-    draw=_draw, headline=True,
-    claims=(
-        was_plain("tcp-overshoots-with-newly-available-bandwidth",
-                "TCP overshoots with newly available bandwidth",
-                [(TCP, mean(Step(TCP, RISE), "peak")),
-                 ("the highest of the others",
-                  extreme(max, [Step(protocol, RISE) for protocol in ALL_BUT_TCP], "peak"))],
-                why="highest rate in the next 60 round trips over the new one",
-                paper="'again TCP overshoots'"),
-        was_plain("gaimd-decreases-faster-than-in-figure-20", "GAIMD decreases faster than in figure 20",
-                [("by the recursion", _by_recursion),
-                 ("in figure 21", mean(Step(GAIMD, FALL), "half_way"))],
-                why="round trips to half of the change", unit="RTTs",
-                paper="'decreases faster than shown in this figure'"),
-        times("tcp-takes-long-others-to-new-stable-state",
-              "TCP takes as long as the others to its new stable state", _settled_over_median, 1,
-              factor=2, why="round trips until within a tenth of the new mean, over the median of "
-              "the others; the curves look alike", paper="'as long'"),
-        *(was_plain(slug("queue-overloaded-for-longer-with", slow, "than-with-tcp"),
-                  f"the queue is overloaded for longer with {slow} than with TCP",
-                  [(protocol, mean(Step(protocol, JOIN), "full")) for protocol in (slow, TCP)],
-                  unit="of 100 round trips", why="share with a queue of nine tenths of the buffer",
-                  paper="'for a longer period of time for a less responsive protocol'", absolute=True)
-          for slow in (TFRC, TEAR)),
-        *(was_plain(slug("loss-rate", protocol, "rises-with-sixteen-flows"),
-                  f"the loss rate of {protocol} rises with sixteen flows",
-                  [("16", mean(Step(protocol, JOIN), "loss_after")),
-                   ("8", mean(Step(protocol, JOIN), "loss_before"))],
-                  paper="'a result of increased loss rate'") for protocol in (TCP, GAIMD)),
-        near("figure-31-tfrc-not-discount-history", "figure 31: TFRC does not discount its history",
-             ratio((WITHOUT, "half_way"), (Step(TFRC, SMALL_RISE), "half_way")), 1, within=0.05,
-             why="round trips to half of the change over those with discounting",
-             paper="'not activated'"),
-    ),
-)  # fmt: skip
+    cases=_cases,
+    probe=Probe((*measure.Response._fields, *StepDetails._fields), _measure),
+    draw=_draw,
+    headline=True,
+)

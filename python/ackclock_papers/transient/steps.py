@@ -12,18 +12,14 @@ from ackclock.draw.figure import Group
 from ackclock.engine import build
 from ackclock.models import transients
 from ackclock.reproduction.claims import figures
-from ackclock.reproduction.claims.artefact import Claim, Computed, Traces
-from ackclock.reproduction.claims.least import PLAIN, PLAINLY
+from ackclock.reproduction.claims.artefact import Computed, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import ordered, was_plain
-from ackclock.reproduction.claims.usual import mean, ratio, times
 from ackclock.runs import Case
-from ackclock_papers.transient import measure, setting
+from ackclock_papers.transient import setting
 from ackclock_papers.transient.setting import GAIMD, TCP, TEAR, TFRC, Protocol
 
 ALIKE = 20
 """Number of flows that do not meet: their mean is the response of one flow without its phase."""
-AVERAGING = "mean over flows and runs, smoothed over 5 round trips"
 
 
 class Analytic(NamedTuple):
@@ -41,9 +37,7 @@ def _analytic(step: transients.StepResponse) -> Row:
     return Analytic(step.settling_round_trips(), *shares)._asdict()
 
 
-def analytic(
-    number: int, caption: str, before: float, after: float, *, end: int, claims: Sequence[Claim]
-) -> Computed:
+def analytic(number: int, caption: str, before: float, after: float, *, end: int) -> Computed:
     """Make a headline artefact of the recursions of section 4.1 for a change of the loss rate.
 
     `end` is the last round trip that is drawn.
@@ -83,7 +77,6 @@ def analytic(
         compute=compute,
         numbers=dict.fromkeys(Protocol, Analytic._fields),
         draw=draw,
-        claims=claims,
         headline=True,
     )
 
@@ -120,42 +113,3 @@ def eight_others(*, same: bool, when: str) -> Callable[[Effort], Mapping[Protoco
         return setting.case(effort, [*first_eight, second_eight], effort.pick(250, 180))
 
     return lambda effort: {protocol: case_of(effort, protocol) for protocol in Protocol}
-
-
-def similar(name: str, sentence: str) -> Claim:
-    """Claim that TFRC and TEAR reach half of the change about equally fast."""
-    return times(
-        name,
-        sentence,
-        ratio((TFRC, "half_way"), (TEAR, "half_way")),
-        1,
-        factor=2,
-        paper="similar",
-        why="round trips to half of the change, TFRC's over TEAR's; the curves look alike",
-    )
-
-
-def fastest() -> Claim:
-    """Claim that TCP is the fastest of the four protocols to cover half of the change."""
-    others = measure.extreme(min, (GAIMD, TFRC, TEAR), "half_way")
-    return ordered(
-        "tcp-fastest-of-four",
-        "TCP is the fastest of the four",
-        [("the fastest of the others", others), (TCP, mean(TCP, "half_way"))],
-        margin=PLAIN,
-        why=f"round trips to half of the change ({AVERAGING}); {PLAINLY}",
-        unit="RTTs",
-        paper="fastest",
-    )
-
-
-def faster(name: str, sentence: str, names: Sequence[Protocol], paper: str) -> Claim:
-    """Claim an order of protocols, the fastest first, by the time to half of the change."""
-    return was_plain(
-        name,
-        sentence,
-        [(name, mean(name, "half_way")) for name in names[::-1]],
-        why=f"round trips to half of the change ({AVERAGING}), the slowest first",
-        unit="RTTs",
-        paper=paper,
-    )
