@@ -16,7 +16,9 @@ from ackclock_papers.illinois import (
     figures_8_and_10,
     figures_9_and_11_to_13,
     figures_14_and_15,
+    findings,
     four_flows,
+    measure,
 )
 from ackclock_papers.illinois.four_flows import ALPHA, Four, OfFlow
 
@@ -41,6 +43,11 @@ def one_run(time_s, window, rtt_ms, events=(), packet="1000 B"):
 
 
 SETTING = declared(PAPERS["illinois"].items)
+
+
+def claim_of(artefact, name):
+    """Return a claim of the paper."""
+    return next(claim for claim in PAPERS["illinois"][artefact].claims if claim.name == name)
 
 
 def test_the_overhead_of_several_flows_is_apart_from_that_of_one():
@@ -223,7 +230,7 @@ def test_the_highest_goodput_leaves_the_least_unused():
         figures_9_and_11_to_13.Counted(1, control): [{"unused_mbps": mbps}]
         for control, mbps in unused.items()
     }
-    claim = figures_9_and_11_to_13._highest(figures_9_and_11_to_13.Counted(1, "Illinois 0.125"))
+    claim = claim_of("figure-9", "1-illinois-0.125-highest-goodput")
     judged = claim.judge(Numbers(rows))
     # BIC leaves 4 Mbit/s and Illinois 2; with a hundredth more than that, (4 - 2.02) / 4.
     assert judged.holds
@@ -257,7 +264,7 @@ def test_congestion_loss_is_counted_by_case():
         rows[figures_14_and_15.LossyFlow("Illinois", loss)] = [
             {"queue_drops": float(count)} for count in drops
         ]
-    assert figures_14_and_15._without_drops(Numbers(rows)).value == pytest.approx(11 / 14)
+    assert figures_14_and_15.share_without_drops(Numbers(rows)).value == pytest.approx(11 / 14)
 
 
 def test_two_reno_flows_lose_goodput_next_to_illinois():
@@ -269,7 +276,7 @@ def test_two_reno_flows_lose_goodput_next_to_illinois():
         Four("Reno"): [goodputs(20, 20, 28, 30)],
     }
     # 30 Mbit/s next to Illinois, 40 next to two of their kind.
-    assert figures_9_and_11_to_13._of_two_renos(Numbers(rows)).value == pytest.approx(0.75)
+    assert figures_9_and_11_to_13.goodput_of_two_renos(Numbers(rows)).value == pytest.approx(0.75)
 
 
 def test_figure_14_takes_the_median_of_the_loss_rates():
@@ -280,7 +287,7 @@ def test_figure_14_takes_the_median_of_the_loss_rates():
         rows[figures_14_and_15.LossyFlow("Illinois", loss)] = [
             {"window": 10 * (ratio + more)} for more in (0, 0.5)
         ]
-    assert figures_14_and_15._median_gain("window")(Numbers(rows)).value == pytest.approx(4.25)
+    assert figures_14_and_15.median_gain(Numbers(rows), "window").value == pytest.approx(4.25)
 
 
 def test_figure_14_wants_a_window_of_about_four_times_renos_at_most_loss_rates():
@@ -289,8 +296,10 @@ def test_figure_14_wants_a_window_of_about_four_times_renos_at_most_loss_rates()
         for ratio, loss in zip(ratios, figures_14_and_15.LOSSES, strict=True):
             rows[figures_14_and_15.LossyFlow("Reno", loss)] = [{"window": 10.0}] * 2
             rows[figures_14_and_15.LossyFlow("Illinois", loss)] = [{"window": 10.0 * ratio}] * 2
-        claim = next(claim for claim in figures_14_and_15.FIGURE_14.claims if "at-most-loss" in claim.name)
-        return figures_14_and_15._factor_from_four(Numbers(rows)).value, claim.judge(Numbers(rows)).holds
+        judged = claim_of("figure-14", "window-illinois-about-4-times-reno-at-most-loss-rates").judge(
+            Numbers(rows)
+        )
+        return judged.value, judged.holds
 
     # 7 to 1 differ from 4 by factors of 1.75, 1.5, 1.25, 1, 1.33, 2 and 4; the fourth smallest is 1.5.
     assert judged(range(7, 0, -1)) == (pytest.approx(1.5), False)
@@ -329,10 +338,10 @@ def test_thresholds_of_vegas_lie_between_the_noises():
         for sigma_ms, sum_mbps in zip(figures_14_and_15.SIGMAS_MS, goodputs, strict=True)
     }
     numbers = Numbers(rows)
-    assert figures_14_and_15._threshold_ms(5, numbers) == pytest.approx([10])
-    assert figures_14_and_15._threshold_ms(10, numbers) == pytest.approx([20])
-    assert figures_14_and_15._threshold_ms(2, numbers) == pytest.approx([32])
-    assert figures_14_and_15._ratio_of_thresholds(10, 5, numbers).value == pytest.approx(2)
+    assert figures_14_and_15._threshold_ms(numbers, 5) == pytest.approx([10])
+    assert figures_14_and_15._threshold_ms(numbers, 10) == pytest.approx([20])
+    assert figures_14_and_15._threshold_ms(numbers, 2) == pytest.approx([32])
+    assert figures_14_and_15.ratio_of_thresholds(numbers, 10, 5).value == pytest.approx(2)
 
 
 def test_a_noisy_flow_is_averaged_over_all_noises():
@@ -341,7 +350,8 @@ def test_a_noisy_flow_is_averaged_over_all_noises():
         figures_14_and_15.NoisyPair(None, False, sigma_ms): [{"noisy_mbps": float(mbps)}]
         for sigma_ms, mbps in zip(figures_14_and_15.SIGMAS_MS, (9, 1, 2, 3, 4, 5, 6, 7), strict=True)
     }
-    assert figures_14_and_15._noisy_mbps(Numbers(rows)).value == pytest.approx(4)
+    claim = claim_of("figure-15", "illinois-noisy-flow-keeps-share")
+    assert claim.judge(Numbers(rows)).value == pytest.approx(4)
 
 
 def test_the_least_gain_of_the_buffers_counts():
@@ -349,7 +359,8 @@ def test_the_least_gain_of_the_buffers_counts():
     rows |= {case: [{"goodput_mbps": 8.0}] for case in figures_8_and_10.RENO_BUFFERS}
     rows[figures_8_and_10.RENO_BUFFERS[2]] = [{"goodput_mbps": 10.0}]
     # 9/8 but for one buffer, where it is 9/10.
-    assert figures_8_and_10._least_gain(Numbers(rows)).value == pytest.approx(0.9)
+    claim = claim_of("figure-10", "better-throughput-than-reno-at-any-b")
+    assert claim.judge(Numbers(rows)).value == pytest.approx(0.9)
 
 
 def test_conditions_measure_round_trips_and_the_link():
@@ -369,7 +380,48 @@ def test_conditions_can_fail():
         conditions.NOISELESS: [{"queueing_ms": 20.0}],
         conditions.LOSSY: [{"utilisation": 0.99, "queue_drops": 7}],
     }
-    assert not any(claim.judge(Numbers(rows)).holds for claim in conditions.CONDITIONS.claims)
+    assert not any(claim.judge(Numbers(rows)).holds for claim in PAPERS["illinois"].conditions.claims)
+
+
+def test_claims_say_how_curves_are_judged():
+    said = (
+        f"moving average over {measure.SMOOTH_SHARE:.0%} of the epoch",
+        f"a change of slope within {measure.TOLERANCE:.0%}",
+        f"a second difference within {measure.LEAST:g} packets",
+        f"the first {measure.RECOVERY_RTTS:g} round trips",
+    )
+    for artefact, name in (
+        ("figure-8", "illinois-0.5-concave-for-most-part"),
+        ("figure-8", "bic-part-concave"),
+        ("section-3", "c-aimd-1-2-concave-for-most-part"),
+    ):
+        assert all(words in claim_of(artefact, name).tolerance for words in said)
+
+
+def test_findings_compare_with_the_ends_of_the_claims():
+    larger = claim_of("figure-11", "illinois-larger-windows-beside-reno-but-only-slightly")
+    assert larger.target.high == findings.MOST_WINDOW_RATIO
+    for artefact, name in (
+        ("figure-11", "illinois-nearly-equal-windows-whatever-rtt"),
+        ("figure-11", "reno-nearly-equal-windows-whatever-rtt"),
+        ("figure-13", "illinois-fair-to-large-rtts-equal-windows"),
+    ):
+        assert claim_of(artefact, name).target[:2] == (-findings.MOST_MU, findings.MOST_MU)
+
+
+@pytest.mark.parametrize("gamma", figures_14_and_15.GAMMAS)
+def test_noises_of_vegas_are_on_both_sides_of_the_threshold(gamma):
+    # Two flows keep 2 gamma packets of 1000 bytes in the queue, each of which takes 0.8 ms at 10 Mbit/s.
+    limit_ms = round(2 * gamma * 0.8, 9)
+    below = max(sigma_ms for sigma_ms in figures_14_and_15.SIGMAS_MS if sigma_ms <= limit_ms)
+    beyond = min(sigma_ms for sigma_ms in figures_14_and_15.SIGMAS_MS if sigma_ms >= 2 * limit_ms)
+    for name, noise, sigma_ms in (
+        (f"link-full-up-to-threshold-{limit_ms:g}-ms", "both", below),
+        ("link-under-used-beyond", "both", beyond),
+        ("one-noisy-flow-starves-beyond", "one", beyond),
+    ):
+        ((case, _),) = claim_of("figure-15", f"vegas-{gamma}-{name}").reads
+        assert case == f"Vegas {gamma}, {noise}, sigma = {sigma_ms} ms"
 
 
 def everything():

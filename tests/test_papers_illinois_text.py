@@ -15,6 +15,11 @@ from hand_made import made
 SETTING = declared(PAPERS["illinois"].items)
 
 
+def claims_of(artefact):
+    """Return the claims of an artefact of the paper, by name."""
+    return {claim.name: claim for claim in PAPERS["illinois"][artefact].claims}
+
+
 def test_shapes():
     rows = section_4.SECTION_4.compute(QUICK)[0]
     (curves,) = rows[section_4.CURVES]
@@ -62,12 +67,12 @@ def test_congestion_events():
     assert row["largest sum"] == pytest.approx(1440 / 1350)
     # Of 2000 samples nine or ten each are higher.
     assert row["time mean"] == pytest.approx(201.2 / 330, rel=0.003)
-    claim = next(claim for claim in section_4_5.SECTION_4_5.claims if "bursts" in claim.sentence)
+    claim = claims_of("section-4-5")["with-bursts-sum-rates-above-or-below-c"]
     assert claim.judge(Numbers({section_4_5.ILLINOIS: [row]})).holds
 
 
 def test_medium_congestion_of_four_flows_and_backoffs_of_half_of_them_are_the_limits():
-    claims = {claim.name: claim for claim in section_4_5.SECTION_4_5.claims}
+    claims = claims_of("section-4-5")
     # From 1 to 4 packets with equal probability are 2.5 on average; four Reno flows lose 3.9, together.
     for drops, losing, holds in ((1.3, 1.3, True), (2.4, 1.9, True), (2.6, 2.1, False), (3.9, 3.9, False)):
         numbers = Numbers({section_4_5.ILLINOIS: [{"drops": drops, "losing flows": losing}] * 2})
@@ -90,9 +95,9 @@ def test_windows_of_pairs():
     row = section_4_5.SECTION_4_5.measure(section_4_5.RENO_AND_ILLINOIS, run)
     assert row[OfFlow("window", 3)] == 30
     rows = {section_4_5.RENO_AND_ILLINOIS: [row]}
-    judged = {claim.sentence: claim for claim in section_4_5.SECTION_4_5.claims}
-    assert judged["both Reno flows have the same mean window"].judge(Numbers(rows)).holds
-    assert not judged["both Illinois flows have the same mean window"].judge(Numbers(rows)).holds
+    claims = claims_of("section-4-5")
+    assert claims["both-reno-flows-same-mean-window"].judge(Numbers(rows)).holds
+    assert not claims["both-illinois-flows-same-mean-window"].judge(Numbers(rows)).holds
 
 
 def test_a_lossy_link():
@@ -161,15 +166,17 @@ def test_orders_and_buffers():
             }
         )
 
-    assert sections_3_and_5._apart(rows(0.6, 0.4)).value == pytest.approx(1.5)
-    assert sections_3_and_5._apart(rows(0.4, 0.6)).value == pytest.approx(1.5)
+    apart = claims_of("section-3")["fast-beside-reno-share-depends-on-who-came-first"]
+    assert apart.judge(rows(0.6, 0.4)).value == pytest.approx(1.5)
+    assert apart.judge(rows(0.4, 0.6)).value == pytest.approx(1.5)
     gains = {
         LossyFlow(control, p): [{"avoiding": 10.0 if control == "Reno" else 60.0 + index}]
         for control in ("Reno", "Illinois")
         for index, p in enumerate(sections_3_and_5.LOSSES)
     }
     # The fourth of seven.
-    assert sections_3_and_5._without_timeouts(Numbers(gains)).value == pytest.approx(6.3)
+    without = claims_of("section-5")["without-timeouts-window-would-about-6-times-reno"]
+    assert without.judge(Numbers(gains)).value == pytest.approx(6.3)
     assert Four("Reno") in section_4_5.SECTION_4_5.cases(QUICK.at(SETTING))
 
 

@@ -11,9 +11,8 @@ from ackclock.engine import Run
 from ackclock.reproduction.claims.artefact import Probe, Simulated
 from ackclock.reproduction.claims.figures import every_number
 from ackclock.reproduction.claims.numbers import Effort, Row
-from ackclock.reproduction.claims.usual import between, mean
 from ackclock.runs import Case
-from ackclock_papers.illinois.figures_8_and_10 import RENO, RTT_S
+from ackclock_papers.illinois.figures_8_and_10 import RENO
 from ackclock_papers.illinois.figures_14_and_15 import LossyFlow, NoisyPair, lossy, noisy
 from ackclock_papers.illinois.setting import scenario
 
@@ -56,44 +55,4 @@ CONDITIONS = Simulated(
     cases=_cases,
     probe=lambda case, _effort: PROBES[case],
     draw=every_number,
-    claims=(
-        between(
-            "propagation-delay-100-ms",
-            "the propagation delay is 100 ms",
-            mean(ALONE, "smallest_rtt_ms"),
-            1000 * RTT_S,
-            1000 * RTT_S + 1,
-            why="the smallest RTT; up to 1 ms more for transmissions",
-            unit="ms",
-            paper="100 ms",
-        ),
-        between(
-            "largest-queueing-delay-40-ms-with-50-packets",
-            "the largest queueing delay is 40 ms with 50 packets at 10 Mbit/s",
-            mean(NOISELESS, "queueing_ms"),
-            38,
-            42,
-            why="a packet of 0.8 ms more or less, and headers of 4 %",
-            unit="ms",
-            paper="40 ms",
-        ),
-        between(
-            "lossy-link-under-used",
-            "the lossy link is underused",
-            mean(LOSSY, "utilisation"),
-            0,
-            0.9,
-            why="at p = 0.01, amid the losses of figure 14",
-            paper="under-utilized",
-        ),
-        between(
-            "lossy-link-no-loss-from-congestion",
-            "the lossy link has no loss from congestion",
-            mean(LOSSY, "queue_drops"),
-            0,
-            0,
-            why="at p = 0.01, amid the losses of figure 14; slow start left out",
-            paper="no congestion loss at all in many cases",
-        ),
-    ),
 )

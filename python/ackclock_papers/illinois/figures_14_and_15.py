@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ackclock.draw.figure import SECONDS, Axis, Chart, Group, Series
 from ackclock.engine import Run, build, number
 from ackclock.metrics import Estimate, over_batches, over_runs
-from ackclock.models import illinois
-from ackclock.names import slug
-from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
+from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims.figures import curve_chart
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.usual import between, changed, mean, times
 from ackclock.reproduction.traces import window_trace
 from ackclock.reproduction.trials.settings import Setting
 from ackclock.runs import Case
-from ackclock_papers.illinois.setting import capacity, flow, random_start, scenario, vegas
+from ackclock_papers.illinois.setting import flow, random_start, scenario, vegas
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 LOSSES = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
 SHOWN = 0.005
@@ -79,48 +78,36 @@ def _measure_14(run: Run) -> Row:
     }
 
 
-def _gains(numbers: Numbers, key: str) -> np.ndarray:
+def _gains(numbers: Numbers, key: str, losses: Sequence[float] = LOSSES) -> NDArray[np.float64]:
     """Return the ratio of Illinois to Reno, by loss rate and run."""
     ours, reno = (
-        np.array([numbers.each(LossyFlow(control, loss), key) for loss in LOSSES])
+        np.array([numbers.each(LossyFlow(control, loss), key) for loss in losses])
         for control in ("Illinois", "Reno")
     )
-    gains: np.ndarray = ours / reno
+    gains: NDArray[np.float64] = ours / reno
     return gains
 
 
-def _median_gain(key: str) -> Callable[[Numbers], Estimate]:
-    """Return a number for claims: the median over the loss rates of the ratio of Illinois to Reno."""
-    return lambda numbers: over_runs(np.median(_gains(numbers, key), axis=0), least=0.0)
+def median_gain(numbers: Numbers, key: str) -> Estimate:
+    """Return the median over the loss rates of the ratio of a number of Illinois to Reno's."""
+    return over_runs(np.median(_gains(numbers, key), axis=0), least=0.0)
 
 
-ABOUT = 1.25
-"""Factor within which a gain of figure 14, or their median, is about 4; the curve is not legible."""
-
-
-def _factor_from_four(numbers: Numbers) -> Estimate:
+def factor_from_four(numbers: Numbers) -> Estimate:
     """Return the factor between a gain of the window and 4, either way, in the median over the loss rates."""
     gains = _gains(numbers, "window") / 4
     return over_runs(np.median(np.maximum(gains, 1 / gains), axis=0), least=1.0)
 
 
-THREE_LOSSES = (0.002, 0.005, 0.01)
-"""Loss rates of figure 14 at which each gain had to be near 4 at first."""
-
-
-def _least_like_four(numbers: Numbers) -> Estimate:
-    """Return the gain of the window that is furthest from 4, of three loss rates."""
-    gains = _gains(numbers, "window")[[LOSSES.index(loss) for loss in THREE_LOSSES]]
+def gain_least_like_four(numbers: Numbers, losses: Sequence[float]) -> Estimate:
+    """Return the gain of the window that is furthest from 4, of those at some loss rates."""
+    gains = _gains(numbers, "window", losses)
     return over_runs(gains[np.argmax(np.abs(gains.mean(axis=1) - 4))], least=0.0)
 
 
-def _without_drops(numbers: Numbers) -> Estimate:
+def share_without_drops(numbers: Numbers) -> Estimate:
     """Return the share of controls and loss rates without a drop at the queue."""
-    drops = [
-        sum(numbers.each(LossyFlow(control, loss), "queue_drops"))
-        for control in ("Illinois", "Reno")
-        for loss in LOSSES
-    ]
+    drops = [sum(numbers.each(case, "queue_drops")) for case in numbers.rows]
     share = float(np.mean([count == 0 for count in drops]))
     return Estimate(share, math.nan, math.nan, 1)
 
@@ -158,48 +145,6 @@ FIGURE_14 = Simulated(
     ),
     draw=_draw_14,
     headline=True,
-    claims=(
-        changed(
-            times(
-                "in-most-cases-window-illinois-about-4-times-reno",
-                "in the median the window of Illinois is about 4 times Reno's",
-                _median_gain("window"), 4, factor=ABOUT,
-                why="the median of the seven loss rates; the curve is not legible",
-                paper="about 4 in most cases",
-            ),
-            between("", "", _least_like_four, 3, 5,
-                    why="each of three loss rates, of which the one furthest from 4 is shown"),
-        ),
-        between(
-            "window-illinois-about-4-times-reno-at-most-loss-rates",
-            "the window of Illinois is about 4 times Reno's at the majority of the loss rates",
-            _factor_from_four,
-            1,
-            ABOUT,
-            unit="(factor from 4)",
-            why="the factor between the ratio and 4, in the median over the seven loss rates: at four or "
-            "more it is this or less",
-            paper="about 4 in most cases",
-        ),
-        between(
-            slug("illinois-times-out-often-at-p", SHOWN),
-            f"Illinois times out often at p = {SHOWN:g}",
-            mean(LossyFlow("Illinois", SHOWN), "timeout_share"), 0.1, np.inf,
-            why="a tenth of the loss events, as in figure 8", paper="frequently",
-        ),
-        between(
-            "illinois-much-better-throughput-than-reno",
-            "Illinois has a much better throughput than Reno",
-            _median_gain("goodput_mbps"), 2, np.inf,
-            why="twice, in the median of the seven loss rates", paper="much better",
-        ),
-        between(
-            "in-many-cases-there-no-congestion-loss-at-all",
-            "in many cases there is no congestion loss at all", _without_drops, 0.5, 1,
-            why="share of the fourteen cases in which the queue drops nothing in any run",
-            paper="'no congestion loss at all in many cases'",
-        ),
-    ),
 )  # fmt: skip
 
 
@@ -285,18 +230,12 @@ def _draw_15(numbers: Numbers, _traces: Traces) -> Group:
     return Group(charts, columns=2)
 
 
-def _noisy_mbps(numbers: Numbers) -> Estimate:
-    """Return the goodput of a noisy Illinois flow next to one without noise."""
-    return over_runs(
-        np.mean(
-            [numbers.each(NoisyPair(None, False, sigma_ms), "noisy_mbps") for sigma_ms in SIGMAS_MS[1:]],
-            axis=0,
-        ),
-        least=0.0,
-    )
+def mean_of_cases(numbers: Numbers, key: str) -> Estimate:
+    """Return the mean of a number over all cases that the claim reads."""
+    return over_runs(np.mean([numbers.each(case, key) for case in numbers.rows], axis=0), least=0.0)
 
 
-def _threshold_ms(gamma: int, numbers: Numbers) -> np.ndarray:
+def _threshold_ms(numbers: Numbers, gamma: int) -> NDArray[np.float64]:
     """Return the noise at which two noisy Vegas flows leave a tenth of the link, by run, ms."""
     sums = np.array([numbers.each(NoisyPair(gamma, True, sigma_ms), "sum_mbps") for sigma_ms in SIGMAS_MS])
     enough = 0.9 * RATE_MBPS
@@ -306,51 +245,9 @@ def _threshold_ms(gamma: int, numbers: Numbers) -> np.ndarray:
     return np.array([np.interp(enough, column, SIGMAS_MS[::-1]) for column in least.T])
 
 
-def _thresholds() -> Iterator[Claim]:
-    for more, less in itertools.pairwise(reversed(GAMMAS)):
-        yield times(
-            slug("threshold-on-sigma-grows-with-gamma", more, "for", less),
-            f"the threshold on sigma grows with gamma: {more} for {less}",
-            partial(_ratio_of_thresholds, more, less),
-            more / less,
-            factor=1.5,
-            why="noise at which two flows leave a tenth of the link, between the noises of the grid",
-            paper="proportional to gamma",
-        )
-
-
-def _ratio_of_thresholds(more: int, less: int, numbers: Numbers) -> Estimate:
-    return over_runs(_threshold_ms(more, numbers) / _threshold_ms(less, numbers), least=0.0)
-
-
-def _beyond(gamma: int) -> tuple[Claim, ...]:
-    limit_ms = float(1000 * illinois.vegas_threshold(gamma, capacity(RATE_MBPS), 2))
-    # The nearest noise of the grid that is well beyond the threshold.
-    beyond_ms = next((sigma_ms for sigma_ms in SIGMAS_MS if sigma_ms >= 2 * limit_ms), SIGMAS_MS[-1])
-    below_ms = max(sigma_ms for sigma_ms in SIGMAS_MS if sigma_ms <= limit_ms)
-    below, beyond = NoisyPair(gamma, True, below_ms), NoisyPair(gamma, True, beyond_ms)
-    return (
-        between(
-            slug(below.control, "link-full-up-to-threshold", limit_ms, "ms"),
-            f"{below.control}: the link is full up to the threshold of {limit_ms:g} ms",
-            mean(below, "sum_mbps"), 9.5, 10.1,
-            why=f"at sigma = {below_ms} ms", unit="Mbit/s", paper="full",
-        ),
-        between(
-            slug(beyond.control, "link-under-used-beyond"),
-            f"{beyond.control}: the link is underused beyond the threshold",
-            mean(beyond, "sum_mbps"), 0, 9,
-            why=f"at sigma = {beyond_ms} ms, both noisy; at least a tenth is lost", unit="Mbit/s",
-            paper="under-used",
-        ),
-        between(
-            slug(beyond.control, "one-noisy-flow-starves-beyond"),
-            f"{beyond.control}: one noisy flow starves beyond the threshold",
-            mean(beyond._replace(both=False), "noisy_mbps"), 0, RATE_MBPS / 3,
-            why="a third of the link where a half is fair", unit="Mbit/s",
-            paper="very unfair",
-        ),
-    )  # fmt: skip
+def ratio_of_thresholds(numbers: Numbers, more: int, less: int) -> Estimate:
+    """Return the threshold of two Vegas flows that keep `more` packets in the queue over that with `less`."""
+    return over_runs(_threshold_ms(numbers, more) / _threshold_ms(numbers, less), least=0.0)
 
 
 FIGURE_15 = Simulated(
@@ -360,28 +257,4 @@ FIGURE_15 = Simulated(
         "or both measure. Vegas takes the mean RTT of a round trip, as ns-2's own agent does."
     ),
     cases=_cases_15, probe=Probe(("noisy_mbps", "other_mbps", "sum_mbps"), _measure_15), draw=_draw_15,
-    claims=(
-        *(
-            between(
-                slug("illinois-robust-link-stays-full", sigma_ms, "ms"),
-                f"Illinois is robust: the link stays full at sigma = {sigma_ms} ms",
-                mean(NoisyPair(None, True, sigma_ms), "sum_mbps"), 9, 10.1,
-                why="nine tenths of the link and more", unit="Mbit/s", paper="very robust",
-            )
-            for sigma_ms in (8, 16, 32)
-        ),
-        changed(
-            between(
-                "illinois-noisy-flow-keeps-share",
-                "Illinois: a noisy flow keeps its share",
-                _noisy_mbps, RATE_MBPS / 3, np.inf,
-                why="mean over the noises above 0; a third of the link and more where a half is fair",
-                unit="Mbit/s", paper="very robust",
-            ),
-            between("", "", mean(NoisyPair(None, False, 16), "noisy_mbps"), RATE_MBPS / 3, np.inf,
-                    why="at a noise of 16 ms", unit="Mbit/s"),
-        ),
-        *(claim for gamma in GAMMAS for claim in _beyond(gamma)),
-        *_thresholds(),
-    ),
 )  # fmt: skip

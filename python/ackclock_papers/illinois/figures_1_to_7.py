@@ -10,12 +10,9 @@ import polars as pl
 
 from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.models import illinois, matrix
-from ackclock.names import slug
 from ackclock.predictions.matrix import study
-from ackclock.reproduction.claims.artefact import Claim, Computed, Traces
+from ackclock.reproduction.claims.artefact import Computed, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import was_plain
-from ackclock.reproduction.claims.usual import between, holds, mean, near
 
 SEEDS = 5
 POSITIONS = np.linspace(0, 1, 1001)
@@ -56,7 +53,8 @@ def _draw_curves(_numbers: Numbers, traces: Traces) -> Group:
     return Group(charts, columns=2)
 
 
-def _judge_curves(numbers: Numbers) -> tuple[str, bool]:
+def curves_without_jump(numbers: Numbers) -> tuple[str, bool]:
+    """Return the largest step of the curves, and whether alpha falls and beta rises without a jump."""
     keys = ("alpha_falls", "beta_rises", "largest_step")
     falls, rises, step = (numbers.each(STANDARD, key)[0] for key in keys)
     return f"largest step in dm/1000: {step:.2g}", bool(falls and rises and step < 0.02)
@@ -80,24 +78,6 @@ FIGURE_1 = Computed(
     },
     draw=_draw_curves,
     headline=True,
-    claims=(
-        *(
-            near(slug(key), sentence, mean(STANDARD, key), value, within=1e-9, why="exact")
-            for sentence, key, value in (
-                ("alpha begins at alpha_max", "alpha_start", 10.0),
-                ("alpha ends at alpha_min", "alpha_end", 0.1),
-                ("beta begins at beta_min", "beta_start", 0.125),
-                ("beta ends at beta_max", "beta_end", 0.5),
-            )
-        ),
-        holds(
-            "alpha-falls-beta-rises-both-without-jump",
-            "alpha falls, beta rises, both without a jump",
-            "continuous",
-            _judge_curves,
-            why="1/alpha over 10, and beta: both are linear pieces, at most 10/1000 per step",
-        ),
-    ),
 )
 
 LEVELS = ("light", "medium", "heavy")
@@ -167,68 +147,6 @@ def _draw_study(_numbers: Numbers, traces: Traces) -> Group:
     return Group(charts, linked=False, columns=3)
 
 
-def _claims(level: str) -> tuple[Claim, ...]:
-    claims = [
-        between(
-            "log-x-falls-with-log-t-with-slope",
-            "log x falls with log T with a slope from -2 to -1",
-            mean(level, "mu"),
-            0,
-            1,
-            why="the slope is -(1 + mu)",
-            paper="0 <= mu <= 1",
-        ),
-        between(
-            "line-explains-log-x",
-            "a line explains log x",
-            mean(level, "linearity"),
-            0.9,
-            1,
-            why="share of the variance within runs; 1 is a perfect line",
-            paper="linear",
-        ),
-        between(
-            "std-x-over-mean-x-much-smaller-than-1",
-            "Std(x) over mean x is much smaller than 1",
-            mean(level, "largest_std_over_mean"),
-            0,
-            0.5,
-            why="the largest of all flows and runs; the paper says so of a model that has up to 0.46",
-            paper="much smaller than 1",
-        ),
-    ]
-    if level == "light":
-        claims.append(
-            between(
-                "x-x-near-1-for-light-congestion",
-                "x/x* is near 1 for light congestion",
-                mean(level, "range"),
-                0,
-                0.4,
-                why="range of all flows and runs, 0.88 to 1.07 for N = 4 in the anchor's runs",
-                paper="very close to 1",
-            )
-        )
-    else:
-        wider = LEVELS[: LEVELS.index(level) + 1][::-1]
-        claims.append(
-            was_plain(
-                "range-x-x-wider-than-with-lighter-congestion",
-                "the range of x/x* is wider than with lighter congestion",
-                [(name, mean(name, "range")) for name in wider],
-            )
-        )
-        claims.append(
-            was_plain(
-                "mu-grows-with-congestion",
-                "mu grows with congestion",
-                [(name, mean(name, "mu")) for name in wider],
-                absolute=True,
-            )
-        )
-    return tuple(claims)
-
-
 def _figure(number: int, flows: int, level: str) -> Computed:
     return Computed(
         name=f"figure-{number}",
@@ -240,7 +158,6 @@ def _figure(number: int, flows: int, level: str) -> Computed:
         compute=lambda _effort: _study(flows, level),
         numbers=dict.fromkeys(LEVELS, STUDIED),
         draw=_draw_study,
-        claims=_claims(level),
         headline=number in (2, 4),
     )
 

@@ -11,14 +11,9 @@ import polars as pl
 from ackclock import metrics
 from ackclock.draw.figure import Group
 from ackclock.engine import Run, build
-from ackclock.metrics import Estimate
-from ackclock.names import slug
 from ackclock.reproduction.claims import figures
-from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
-from ackclock.reproduction.claims.least import PLAIN, PLAINLY
-from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
-from ackclock.reproduction.claims.orders import was_plain
-from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio
+from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
+from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
 from ackclock.reproduction.traces import window_trace
 from ackclock.reproduction.trials.settings import Setting
 from ackclock.runs import Case
@@ -92,84 +87,6 @@ def measure_flow(run: Run) -> Row:
 PROBE = Probe(measure.NUMBERS, measure_flow)
 
 
-HOW = (
-    f"share of the epochs; moving average over {measure.SMOOTH_SHARE:.0%} of the epoch (at least "
-    "one RTT), sign of the second difference; a change of slope within "
-    f"{measure.TOLERANCE:.0%} or a second difference within {measure.LEAST:g} packets is straight; "
-    f"the first {measure.RECOVERY_RTTS:g} round trips (recovery, first delay) are left out"
-)
-
-
-def concave(case: Key, name: str) -> tuple[Claim, Claim]:
-    """Claim that the window curve of a case is concave; `name` begins the names of the two claims."""
-    return (
-        between(
-            slug(name, "concave-for-most-part"),
-            f"{case}: concave for the most part",
-            mean(case, "concave"),
-            0.5,
-            np.inf,
-            why=HOW,
-            paper="concave",
-        ),
-        between(
-            slug(name, "nowhere-convex-in-epoch"),
-            f"{case}: nowhere convex in an epoch",
-            mean(case, "convex"),
-            0,
-            0.05,
-            why="half of the share that counts as visible in the other curves; whole packets and "
-            "random delays bend straight parts a little",
-            paper="throughout",
-        ),
-    )
-
-
-def _concave(case: SingleFlow) -> tuple[Claim, Claim]:
-    most, nowhere = concave(case, slug(case))
-    former = between("", "", mean(case, "convex"), 0, 0.01, why="a hundredth at most")
-    return most, changed(nowhere, former)
-
-
-def _convex(case: SingleFlow, paper: str) -> Claim:
-    return between(
-        slug(case, "part-convex"),
-        f"{case}: a part is convex",
-        mean(case, "convex"),
-        0.1,
-        np.inf,
-        why="a tenth of the epochs is visible in a picture",
-        paper=paper,
-    )
-
-
-NO_SACK = "'the SACK support is not needed'"
-
-
-def _times_out(case: SingleFlow) -> Claim:
-    return between(
-        slug(case, "times-out-often"),
-        f"{case}: times out often",
-        ratio((case, "timeouts"), (case, "epochs")),
-        0.1,
-        np.inf,
-        why="a timeout in every tenth congestion event, slow start left out: no number is given",
-        paper="frequently",
-    )
-
-
-def _seldom_times_out(case: SingleFlow, paper: str) -> Claim:
-    return between(
-        slug(case, "times-out-seldom-if-ever"),
-        f"{case}: times out seldom, if ever",
-        ratio((case, "timeouts"), (case, "epochs")),
-        0,
-        0.01,
-        why="a timeout in every hundredth congestion event",
-        paper=paper,
-    )
-
-
 def _draw_8(_numbers: Numbers, traces: Traces) -> Group:
     return figures.over_time(
         traces, PANELS, "window", "window (packets)", span=(200, 400), top=1500, height=1.8
@@ -188,69 +105,6 @@ FIGURE_8 = Simulated(
     trace=lambda _case, run: window_trace(run, 0.1, 200, 400).drop("name"),
     draw=_draw_8,
     headline=True,
-    claims=(
-        *(claim for case in (HALF, MILD) for claim in _concave(case)),
-        *(
-            was_plain(
-                slug(case, "larger-mean-window-than-reno"),
-                f"{case}: a larger mean window than Reno's",
-                [(curve.control, mean(curve, "mean_window")) for curve in (case, RENO)],
-                unit="packets", paper="larger",
-            )
-            for case in (HALF, MILD)
-        ),
-        between(
-            slug(HALF, "epoch-long-reno-or-shorter"),
-            f"{HALF}: an epoch is as long as Reno's, or shorter",
-            ratio((HALF, "epoch_s"), (RENO, "epoch_s")), -np.inf, 1.2,
-            why="a fifth more is similar", paper="similar or smaller",
-        ),
-        _times_out(ON_RENO),
-        _times_out(ON_NEWRENO),
-        changed(
-            _seldom_times_out(ON_SACK, "works well"),
-            between("", "", ratio((ON_SACK, "timeouts"), (ON_SACK, "epochs")), 0, 0, why="never"),
-        ),
-        *(_seldom_times_out(case, NO_SACK) for case in (HALF, MILD)),
-        *(
-            between(
-                slug(case, "increases-to-near-full-utilisation-quickly"),
-                f"{case}: increases to near full utilisation quickly and stays there",
-                mean(case, "used_share"), 0.95, np.inf,
-                why="time mean of the smaller of window and bandwidth-delay product, as a share of "
-                "the latter",
-                paper="'increases to near full utilization very quickly and stays'",
-            )
-            for case in (HALF, MILD)
-        ),
-        *(
-            was_plain(
-                slug(case, "stays-at-full-utilisation-for-longer"),
-                f"{case}: stays at full utilisation for longer than Reno",
-                [(curve.control, mean(curve, "full_share")) for curve in (case, RENO)],
-                unit="of the time", paper="'stays around full utilization longer'", absolute=True,
-            )
-            for case in (HALF, MILD)
-        ),
-        between(
-            slug(ON_SACK, "not-concave"),
-            f"{ON_SACK}: not concave", mean(ON_SACK, "concave"), -np.inf, 0.5,
-            why="less than Illinois must have", paper="Illinois alone is concave throughout",
-        ),
-        between(
-            "bic-part-concave",
-            "BIC: a part is concave", mean(BIC, "concave"), 0.1, np.inf,
-            why=HOW, paper="concave-convex",
-        ),
-        _convex(BIC, "concave-convex"),
-        was_plain(
-            "bic-concave-part-comes-first",
-            "BIC: the concave part comes first",
-            [("convex at", mean(BIC, "convex_at")), ("concave at", mean(BIC, "concave_at"))],
-            unit="of an epoch", why="centres of the parts", paper="concave-convex", absolute=True,
-        ),
-        _convex(CTCP, "not concave"),
-    ),
 )  # fmt: skip
 
 
@@ -266,7 +120,6 @@ class Buffer(NamedTuple):
 
 
 BUFFERS = tuple(map(Buffer, (10, 20, 30, 40, 50)))
-LARGEST = BUFFERS[-1]
 RENO_BUFFERS = tuple(case._replace(control="Reno") for case in BUFFERS)
 SLOW_RATE_MBPS = 10
 SLOW_RTT_S = 0.06
@@ -325,20 +178,6 @@ def _draw_10(_numbers: Numbers, traces: Traces) -> Group:
     )
 
 
-def _growing(name: str, sentence: str, key: str, unit: str, why: str = "") -> Claim:
-    numbers = [(str(case), mean(case, key)) for case in reversed(BUFFERS)]
-    return was_plain(name, sentence, numbers, unit=unit, why=why)
-
-
-def _least_gain(numbers: Numbers) -> Estimate:
-    """Return the goodput of Illinois over Reno's at the buffer where it is least."""
-    gains = (
-        numbers.ratio((ours, "goodput_mbps"), (reno, "goodput_mbps"))
-        for ours, reno in zip(BUFFERS, RENO_BUFFERS, strict=True)
-    )
-    return min(gains, key=lambda gain: gain.value)
-
-
 FIGURE_10 = Simulated(
     name="figure-10", caption="window curves of Illinois for buffers of 10 to 50 packets",
     about=(
@@ -351,30 +190,4 @@ FIGURE_10 = Simulated(
         window_trace(run, 0.1, 200, 260).drop("name") if case in BUFFERS else None
     ),
     draw=_draw_10,
-    claims=(
-        _growing("mean-window-grows-with-b", "the mean window grows with B", "mean_window", "packets"),
-        _growing(
-            "time-at-full-utilisation-per-epoch-grows-with-b",
-            "the time at full utilisation per epoch grows with B", "full_s", "s",
-            why="a window of the bandwidth-delay product or more",
-        ),
-        _growing("throughput-grows-with-b", "the throughput grows with B", "goodput_mbps", "Mbit/s"),
-        changed(
-            between(
-                "better-throughput-than-reno-at-any-b",
-                "a better throughput than Reno's at any B", _least_gain, 1 + PLAIN, np.inf,
-                why=f"the least ratio of the five; {PLAINLY}", paper="better",
-            ),
-            between("", "", _least_gain, 1, np.inf, why="the least ratio of the five"),
-        ),
-        near(
-            slug(LARGEST, "near-parabola-queue-square-grows-0.2"),
-            f"{LARGEST}: near a parabola: the queue's square grows by 0.2 B per round trip",
-            mean(LARGEST, "parabola"), 0.2 * LARGEST.packets, within=0.03,
-            unit="packets² per round trip",
-            why="equation 2 with the standard parameters; least squares for queues of 30 % to 90 % "
-            "of B",
-            paper="close to a parabola",
-        ),
-    ),
 )  # fmt: skip

@@ -11,18 +11,14 @@ import polars as pl
 from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.engine import Run, number
 from ackclock.metrics import Estimate, over_runs
-from ackclock.names import slug
 from ackclock.reproduction.claims import figures
-from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
+from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims.figures import bar_chart
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import was_plain
-from ackclock.reproduction.claims.usual import between, changed, mean, near
 from ackclock.reproduction.traces import window_trace
 from ackclock.runs import Case
 from ackclock_papers.illinois import figures_8_and_10
 from ackclock_papers.illinois.four_flows import (
-    ALPHA,
     RATE_MBPS,
     RTTS_MS,
     Four,
@@ -95,23 +91,6 @@ def _draw_9(numbers: Numbers, _traces: Traces) -> Group:
     return Group(charts, linked=False)
 
 
-def _highest(ours: Counted) -> Claim:
-    rivals = [ours._replace(control=control) for control in ("Reno", *RIVALS)]
-
-    def least(numbers: Numbers) -> Estimate:
-        unused = [numbers.of(rival, "unused_mbps") for rival in rivals]
-        return min(unused, key=lambda estimate: estimate.value)
-
-    return was_plain(
-        slug(ours, "highest-goodput"),
-        f"{ours} has a higher goodput than {', '.join(rival.control for rival in rivals)}",
-        [("the best of the others", least), (ours.control, mean(ours, "unused_mbps"))],
-        why="the order of unused rates, whose differences show where goodputs are alike",
-        unit="Mbit/s unused",
-        paper="the best utilisation",
-    )
-
-
 FIGURE_9 = Simulated(
     name="figure-9",
     caption="goodput of one flow and of four",
@@ -123,11 +102,6 @@ FIGURE_9 = Simulated(
     probe=_probe_9,
     draw=_draw_9,
     headline=True,
-    claims=(
-        _highest(Counted(1, "Illinois 0.125")),
-        _highest(Counted(1, "Illinois 0.5")),
-        _highest(Counted(4, "Illinois")),
-    ),
 )
 
 NEXT_TO_RENO = tuple(next_to_reno(control) for control in ("HS-TCP", "Illinois", "BIC", "C-TCP", "Vegas"))
@@ -172,34 +146,7 @@ def _draw_11(numbers: Numbers, _traces: Traces) -> Group:
     return Group([left, right], linked=False)
 
 
-MOST_WINDOW_RATIO = 1.5
-"""Largest mean window over Reno's that is "slightly larger"."""
-MOST_MU = 0.35
-"""Largest mu of nearly equal windows, with the reason."""
-NEARLY_EQUAL = "mu is 0 for equal windows; the matrix model has up to 0.34 under heavy congestion"
-
-
-def _favours_short(rival: str) -> Claim:
-    numbers = [(control, mean(mixed_rtts(control), "mu")) for control in (rival, "Illinois")]
-    return was_plain(
-        slug(rival, "favours-short-rtts-more-than-illinois"),
-        f"{rival} favours short RTTs more than Illinois does",
-        numbers,
-        unit="(mu)",
-        paper="Illinois is more fair",
-        absolute=True,
-    )
-
-
-def _leaves_less(rival: str, name: str, sentence: str, paper: str) -> Claim:
-    numbers = [
-        ("Reno next to Illinois", mean(next_to_reno("Illinois"), "reno_share")),
-        (f"next to {rival}", mean(next_to_reno(rival), "reno_share")),
-    ]
-    return was_plain(name, sentence, numbers, unit="of the goodput", paper=paper)
-
-
-def _of_two_renos(numbers: Numbers) -> Estimate:
+def goodput_of_two_renos(numbers: Numbers) -> Estimate:
     """Return the goodput of two Reno flows next to Illinois over that of two of four Reno flows."""
     with_illinois, with_renos = (
         np.sum([numbers.each(case, OfFlow("goodput", index)) for index in (0, 1)], axis=0)
@@ -220,74 +167,6 @@ FIGURE_11 = Simulated(
     probe=probe,
     draw=_draw_11,
     headline=True,
-    claims=(
-        *(
-            _leaves_less(
-                rival,
-                slug("illinois-leaves-reno-more-than", rival),
-                f"Illinois leaves Reno more than {rival} does",
-                "more fair to Reno",
-            )
-            for rival in RIVALS
-        ),
-        between(
-            "illinois-larger-windows-beside-reno-but-only-slightly",
-            "Illinois has the larger windows next to Reno, but only slightly",
-            mean(next_to_reno("Illinois"), "window_ratio"),
-            1,
-            MOST_WINDOW_RATIO,
-            why="mean window over Reno's; section 4.6 expects 1.1",
-            paper="slightly larger",
-        ),
-        between(
-            "reno-not-suffer-significantly-beside-illinois",
-            "Reno does not suffer significantly next to Illinois",
-            _of_two_renos,
-            0.8,
-            np.inf,
-            why="goodput next to two Illinois flows over that next to two Reno flows; the windows of "
-            "section 4.6 take a twentieth",
-            paper="'will not suffer a significant degradation'",
-        ),
-        between(
-            "illinois-beside-reno-alpha-slightly-larger-than-1",
-            "Illinois next to Reno: alpha is slightly larger than 1",
-            mean(next_to_reno("Illinois"), ALPHA),
-            1,
-            1.5,
-            why="weighted by 1/RTT as in equation 28, over all of the measured time",
-            unit="packets per round trip",
-            paper="slightly larger than 1",
-        ),
-        between(
-            "vegas-gets-very-little-beside-reno",
-            "Vegas gets very little next to Reno",
-            mean(next_to_reno("Vegas"), "reno_share"),
-            0.75,
-            1,
-            why="Reno's share of the goodput; a fair one would be 0.5",
-            paper="very small rates",
-        ),
-        between(
-            "illinois-nearly-equal-windows-whatever-rtt",
-            "Illinois: nearly equal windows whatever the RTT",
-            mean(mixed_rtts("Illinois"), "mu"),
-            -MOST_MU,
-            MOST_MU,
-            why=NEARLY_EQUAL,
-            paper="approximately the same",
-        ),
-        between(
-            "reno-nearly-equal-windows-whatever-rtt",
-            "Reno: nearly equal windows whatever the RTT",
-            mean(mixed_rtts("Reno"), "mu"),
-            -MOST_MU,
-            MOST_MU,
-            why=NEARLY_EQUAL,
-            paper="similar",
-        ),
-        *(_favours_short(rival) for rival in RIVALS),
-    ),
 )
 
 
@@ -320,32 +199,6 @@ FIGURE_12 = Simulated(
     probe=probe,
     trace=_trace,
     draw=_draw_windows,
-    claims=(
-        between(
-            "illinois-backs-off-unsynchronised",
-            "backoffs of Illinois flows are unsynchronised",
-            mean(Four("Illinois"), "losing_flows"),
-            1,
-            2,
-            why="flows that lose per congestion event, of four; 1 is never together",
-            paper="unsynchronised",
-        ),
-        between(
-            "hs-tcp-backs-off-synchronised",
-            "backoffs of HS-TCP flows are synchronised",
-            mean(Four("HS-TCP"), "losing_flows"),
-            2,
-            4,
-            why="flows that lose per congestion event, of four; 4 is always together",
-            paper="synchronised frequently",
-        ),
-        _leaves_less(
-            "HS-TCP",
-            "hs-tcp-leaves-reno-less-than-illinois",
-            "HS-TCP leaves Reno less than Illinois does",
-            "more unfair to TCP-Reno",
-        ),
-    ),
 )
 
 FIGURE_13 = Simulated(
@@ -356,31 +209,4 @@ FIGURE_13 = Simulated(
     probe=probe,
     trace=_trace,
     draw=_draw_windows,
-    claims=(
-        near(
-            "illinois-fair-to-large-rtts-equal-windows",
-            "Illinois is fair to large RTTs: equal windows",
-            mean(mixed_rtts("Illinois"), "mu"),
-            0,
-            within=MOST_MU,
-            absolute=True,
-            why=NEARLY_EQUAL,
-            paper="fair",
-        ),
-        *(
-            changed(
-                between(
-                    slug(rival, "not-fair-to-large-rtts"),
-                    f"{rival} is not fair to large RTTs",
-                    mean(mixed_rtts(rival), "mu"),
-                    0.5,
-                    np.inf,
-                    why="mu is 0 for equal windows, 1 for windows inverse to the RTT",
-                    paper="not fair",
-                ),
-                _favours_short(rival),
-            )
-            for rival in RIVALS
-        ),
-    ),
 )

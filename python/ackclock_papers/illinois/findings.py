@@ -15,7 +15,7 @@ from ackclock.reproduction.claims.artefact import Evidence, Finding
 from ackclock.reproduction.claims.numbers import Numbers
 from ackclock_papers.illinois import measure
 from ackclock_papers.illinois.figures_8_and_10 import RATE_MBPS, RTT_S
-from ackclock_papers.illinois.figures_9_and_11_to_13 import MOST_MU, MOST_WINDOW_RATIO, Counted
+from ackclock_papers.illinois.figures_9_and_11_to_13 import Counted
 from ackclock_papers.illinois.four_flows import RTTS_MS
 from ackclock_papers.illinois.other_functions import MEMBERS
 from ackclock_papers.illinois.section_4_5 import FLOWS, RENO
@@ -24,6 +24,8 @@ from ackclock_papers.illinois.setting import BUFFER_PACKETS, capacity
 NS_2 = quoted.load("ackclock_papers.illinois")
 RENOS = 2
 """Flows of Reno next to two others; they come first."""
+MOST_WINDOW_RATIO, MOST_MU = 1.5, 0.35
+"""Ends of the claims of figure 11: "slightly larger" windows, and nearly equal ones."""
 
 
 def _ack_trains(numbers: Numbers) -> Evidence:
@@ -134,7 +136,7 @@ FINDINGS = (
         "and BIC of ns-2.35's TCP-Linux has {bic:.1f} Mbit/s. An ACK clock sends trains, whose queue "
         "Illinois takes for congestion (docs/validation.md): then the same equations give {trains:.1%}, and "
         "here it has {ours:.1f} Mbit/s.",
-        {"figure-9": ["1-illinois-0.5-highest-goodput"]},
+        {},
         _ack_trains,
     ),
     Finding(
@@ -142,7 +144,7 @@ FINDINGS = (
         "The rest of the curve is straight, and nothing is convex. An alpha that falls in a straight line is "
         "largest for {until_full:.0f} round trips, until the path is full, and falls for {bent:.0f}: by this "
         "arithmetic {share:.0%} of an epoch are bent, and {concave:.0%} here.",
-        {"section-3": ["c-aimd-1-2-concave-for-most-part"]},
+        {},
         _straight_part,
     ),
     Finding(
@@ -150,24 +152,21 @@ FINDINGS = (
         "ns-2.35 with an overhead of {overhead:.0f} us: where TCP-Linux runs all flows, Reno keeps "
         "{illinois:.3f} next to Illinois and {highspeed:.3f} next to HS-TCP, so there the claim holds; next "
         "to HS-TCP on ns-2's own SACK it keeps {sack:.3f}.",
-        {
-            "figure-11": ["illinois-leaves-reno-more-than-hs-tcp"],
-            "figure-12": ["hs-tcp-leaves-reno-less-than-illinois"],
-        },
+        {},
         _beside_reno,
     ),
     Finding(
         "ns-2-larger-windows",
         "ns-2.35 with TCP-Linux gives Illinois {window:.1f} times Reno's window at this setting, and "
         "{without:.1f} times without an overhead.",
-        {"figure-11": ["illinois-larger-windows-beside-reno-but-only-slightly"]},
+        {},
         _larger_windows,
     ),
     Finding(
         "ns-2-newreno-four-rtts",
         "Four NewReno flows of ns-2.35 with these RTTs and an overhead of {overhead:.0f} us have mean "
         "windows of {windows} packets: mu is {mu:.2f}.",
-        {"figure-11": ["reno-nearly-equal-windows-whatever-rtt"]},
+        {},
         _newreno,
     ),
     Finding(
@@ -175,10 +174,7 @@ FINDINGS = (
         "Four Illinois flows of ns-2.35's TCP-Linux with these RTTs and an overhead of {overhead:.1f} ms "
         "have {goodputs} Mbit/s, so that goodput times RTT differs by {apart:.0%} at most and mu is "
         "{mu:.2f}: nearly equal windows. That agent does not grow at most ACKs when an overhead is set.",
-        {
-            "figure-11": ["illinois-nearly-equal-windows-whatever-rtt"],
-            "figure-13": ["illinois-fair-to-large-rtts-equal-windows"],
-        },
+        {},
         _four_illinois,
     ),
     Finding(
@@ -186,10 +182,7 @@ FINDINGS = (
         "From the beginning of an epoch to its end the growth of HS-TCP rises by {hstcp:.0%} and that of "
         "Scalable TCP by {scalable:.0%}, by {step:.1%} at most from one of {parts} parts of the epoch to the "
         "next: a change of slope within {tolerance:.0%} counts as straight.",
-        {
-            "section-2": ["scalable-tcp-scalable-sack-convex-between-losses"],
-            "section-5": ["hs-tcp-convex-between-losses"],
-        },
+        {},
         _convexity,
     ),
     Finding(
@@ -197,7 +190,7 @@ FINDINGS = (
         "Every flow has its alpha more underway in the round trip in which the queue is full, so that the "
         "sum of alpha is lost, and not a number between one alpha and that sum: the sum of {flows} Reno "
         "flows is {flows} packets, and {lost:.2f} are lost.",
-        {"section-4-5": ["four-reno-flows-lose-2.5-packets-per-event"]},
+        {},
         _sum_of_alpha,
     ),
 )

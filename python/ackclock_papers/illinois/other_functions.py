@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ackclock.engine import build
-from ackclock.names import slug
 from ackclock.reproduction.claims.numbers import Effort, Key
 from ackclock.runs import Case
-from ackclock_papers.illinois.figures_8_and_10 import concave
 from ackclock_papers.illinois.setting import flow, scenario, seeds_alone
 
 
@@ -42,6 +40,3 @@ def cases(effort: Effort) -> Mapping[Key, Case]:
 def _flow(member: Member, effort: Effort) -> build.Table:
     entry = flow("Illinois", effort.setting)
     return entry | {"params": entry.get("params", {}) | {"f1": "power"} | member._asdict()}
-
-
-CLAIMS = tuple(claim for member in MEMBERS for claim in concave(member, slug("c-aimd", *member)))

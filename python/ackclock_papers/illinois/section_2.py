@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import numpy as np
-
 from ackclock.draw.figure import Group
 from ackclock.engine import build
-from ackclock.names import slug
 from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers
-from ackclock.reproduction.claims.orders import was_plain
-from ackclock.reproduction.claims.usual import between, mean, near, ratio
 from ackclock.reproduction.traces import window_trace
 from ackclock.runs import Case
 from ackclock_papers.illinois import figures_8_and_10
@@ -72,28 +67,4 @@ SECTION_2 = Simulated(
         window_trace(run, 0.1, 200, 400).drop("name") if case in NAMED else None
     ),
     draw=_draw,
-    claims=(
-        *(between(slug(control, "convex-between-losses"),
-                  f"{control} is convex between losses", mean(control, "convex"), 0.5, 1,
-                  why="share of the epochs, as the concave curves are judged in figure 8",
-                  paper="'convex'") for control in (SCALABLE, HTCP)),
-        between("cubic-part-concave", "CUBIC: a part is concave", mean(CUBIC, "concave"), 0.1, np.inf,
-                why="as for BIC in figure 8", paper="'first concave then convex'"),
-        between("cubic-part-convex", "CUBIC: a part is convex", mean(CUBIC, "convex"), 0.1, np.inf,
-                why="as for BIC in figure 8", paper="'first concave then convex'"),
-        was_plain("cubic-concave-part-comes-first", "CUBIC: the concave part comes first",
-                [("convex at", mean(CUBIC, "convex_at")),
-                 ("concave at", mean(CUBIC, "concave_at"))],
-                unit="of an epoch", why="centres of the parts",
-                paper="'first concave then convex'", absolute=True),
-        was_plain("cubic-better-than-convex-algorithms", "CUBIC is better than convex algorithms",
-                [(str(case), mean(case, "goodput_mbps")) for case in (CUBIC, figures_8_and_10.ON_SACK)],
-                unit="Mbit/s", paper="'better performance than convex curve algorithms'"),
-        near("adaptation-beta-not-matter-without-other-losses",
-             "the adaptation of beta does not matter without other losses",
-             ratio((ADAPTIVE, "goodput_mbps"), (figures_8_and_10.HALF, "goodput_mbps")), 1, within=0.02,
-             why="goodput over that with beta = 1/2 on figure 8's link, whose curves leave 3 % at "
-             "most", paper="'only relevant in networks where there are non-congestion-related "
-             "losses'"),
-    ),
 )  # fmt: skip

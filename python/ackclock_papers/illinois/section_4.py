@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ackclock.draw.figure import Table
-from ackclock.metrics import Estimate
 from ackclock.models import illinois, laws
-from ackclock.names import slug
-from ackclock.reproduction.claims.artefact import Claim, Computed, Traces
+from ackclock.reproduction.claims.artefact import Computed, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import was_plain
-from ackclock.reproduction.claims.usual import between, mean
 from ackclock_papers.illinois.figures_1_to_7 import LEVELS, one_study
 
 if TYPE_CHECKING:
@@ -93,22 +89,6 @@ def _draw(numbers: Numbers, _traces: Traces) -> Table:
     return Table(["", "value"], rows)
 
 
-def _less_than_linear(name: str) -> Claim:
-    return was_plain(
-        slug("convex-curve-less-throughput-than-linear", name),
-        f"a convex curve has less throughput than linear growth: {name}",
-        [(curve_name, _of(CURVES, curve_name)) for curve_name in ("linear", name)],
-        why=f"mean window over the largest of {TOP} packets, if half is cut",
-        paper="'an even smaller average throughput than traditional linear increase'",
-    )
-
-
-def _of(case: str, key: str) -> Callable[[Numbers], Estimate]:
-    return mean(case, key)
-
-
-SIMILAR = "'for other values of N, the results turn out to be similar'"
-
 SECTION_4 = Computed(
     name="section-4", caption="window curves by their laws, and the matrix model for N of 5 to 9",
     about=(
@@ -124,37 +104,4 @@ SECTION_4 = Computed(
         ),
     },
     draw=_draw, headline=True,
-    claims=(
-        *map(_less_than_linear, ("HS-TCP", "Scalable TCP")),
-        between("curve-linear-at-first", "the curve is linear at first", _of(CURVES, "first"), 0, 0.01,
-                why="share by which the growth changes up to d1", paper="'at first linear'"),
-        between("curve-linear-again-at-end",
-                "the curve is linear again at the end", _of(CURVES, "last"), 0, 0.1,
-                why="share by which the growth changes in the last tenth of the epoch",
-                paper="'finally linear again'"),
-        between("curve-bends-between-them", "the curve bends between them", _of(CURVES, "middle"), 0.5, 1,
-                why="the same from d1 to a tenth of the epoch; more than half",
-                paper="'close to a parabola'"),
-        between("n-5-to-9-mu-at-least-0",
-                "N = 5 to 9: mu is at least 0", _of(CHAIN, "least mu"), 0, 1, paper=SIMILAR,
-                why="0 <= mu <= 1 of figures 2 to 7"),
-        between("n-5-to-9-mu-at-most-1",
-                "N = 5 to 9: mu is at most 1", _of(CHAIN, "largest mu"), 0, 1, paper=SIMILAR,
-                why="0 <= mu <= 1 of figures 2 to 7"),
-        between("n-5-to-9-line-explains-log-x",
-                "N = 5 to 9: a line explains log x", _of(CHAIN, "least linearity"), 0.9, 1,
-                paper=SIMILAR, why="as in figures 2 to 7"),
-        between("n-5-to-9-std-x-over-mean-x", "N = 5 to 9: Std(x) over mean x is much smaller than 1",
-                _of(CHAIN, "largest std over mean"), 0, 0.5, paper=SIMILAR,
-                why="as in figures 2 to 7"),
-        between("n-5-to-9-x-x-near-1", "N = 5 to 9: x/x* is near 1 for light congestion",
-                _of(CHAIN, "widest light range"), 0, 0.4, paper=SIMILAR,
-                why="range of all flows and runs, as in figures 2 and 5"),
-        between("n-5-to-9-mu-grows-with-congestion",
-                "N = 5 to 9: mu grows with congestion", _of(CHAIN, "least growth of mu"), 1e-9,
-                np.inf, paper=SIMILAR, why="least difference of neighbouring levels"),
-        between("n-5-to-9-range-x-x-wider", "N = 5 to 9: the range of x/x* is wider with heavier congestion",
-                _of(CHAIN, "least growth of range"), 1e-9, np.inf, paper=SIMILAR,
-                why="least difference of neighbouring levels"),
-    ),
 )  # fmt: skip

@@ -12,12 +12,8 @@ import polars as pl
 from ackclock import metrics
 from ackclock.draw.figure import Table
 from ackclock.engine import Run
-from ackclock.metrics import Estimate
-from ackclock.names import slug
-from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
+from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import was_plain
-from ackclock.reproduction.claims.usual import between, holds, mean, near, times
 from ackclock.runs import Case
 from ackclock_papers.illinois.four_flows import RATE_MBPS, Four, OfFlow, next_to_reno, together
 from ackclock_papers.illinois.setting import capacity, packet_bytes
@@ -126,22 +122,8 @@ def _draw(numbers: Numbers, _traces: Traces) -> Table:
     return Table(["", "measured"], rows)
 
 
-def _pair(first: int, control: str) -> Claim:
-    def ratio(numbers: Numbers) -> Estimate:
-        return numbers.ratio(*((RENO_AND_ILLINOIS, OfFlow("window", first + offset)) for offset in (0, 1)))
-
-    return times(
-        slug("both", control, "flows-same-mean-window"),
-        f"both {control} flows have the same mean window",
-        ratio,
-        1,
-        factor=1.25,
-        why="of two Reno and two Illinois flows; means over a few tens of their loss events",
-        paper="'share the same average window size'",
-    )
-
-
-def _around_capacity(numbers: Numbers) -> tuple[str, bool]:
+def windows_around_capacity(numbers: Numbers) -> tuple[str, bool]:
+    """Return the range of the windows' sums at the events, and whether the path's capacity is inside it."""
     low, high = (numbers.of(ILLINOIS, key) for key in ("least sum", "largest sum"))
     return f"from {low} to {high}", low.value < 1 < high.value
 
@@ -153,53 +135,4 @@ SECTION_4_5 = Simulated(
         "Illinois; sections 4.1 to 4.6."
     ),
     cases=_cases, probe=_probe, draw=_draw, headline=True,
-    claims=(
-        holds("with-bursts-sum-rates-above-or-below-c",
-              "with bursts the sum of the rates is above or below C",
-              "'either greater than or less than C'", _around_capacity,
-              why="Illinois' windows at its congestion events over the packets that link and buffer "
-              "hold: both occur"),
-        between("alpha-same-for-all-illinois-users",
-                "alpha is the same for all Illinois users", mean(ILLINOIS, "apart"), 1, 1.5,
-                why="largest over least at a time, in the median; feedback delays are ignored in "
-                "the text", paper="the same for all"),
-        between("beta-beta-max-at-every-congestion-event",
-                "beta is beta_max at every congestion event", mean(ILLINOIS, "halved"), 0.95, 1,
-                why="share of the loss events with a cut of half; a twentieth for losses of "
-                "retransmissions", paper="for all i and k"),
-        near("integral-alpha-follows-from-backoffs",
-             "the integral of alpha follows from the backoffs", mean(ILLINOIS, "balance"), 1,
-             within=0.1, paper="(14)", why="the sum of alpha/RTT over the sum of the cuts; a tenth "
-             "for the round trips of recoveries, which do not grow"),
-        between("four-reno-flows-lose-from-1-to-4-packets",
-                "four Reno flows lose from 1 to 4 packets at an event", mean(RENO, "few"), 0.9, 1,
-                why="share of the events; nine in ten", paper="'anywhere from 1 to' 4"),
-        times("four-reno-flows-lose-2.5-packets-per-event",
-              "four Reno flows lose 2.5 packets per event", mean(RENO, "drops"), 2.5, factor=1.25,
-              why="(1 + 4)/2, 'approximately'", unit="packets"),
-        times("four-illinois-flows-lose-1-packet-per-event",
-              "four Illinois flows lose 1 packet per event", mean(ILLINOIS, "drops"), 1,
-              factor=1.25, why="'approximately'; alpha is far below 1 before a loss",
-              unit="packets"),
-        between("four-illinois-flows-avoid-heavy-congestion",
-                "four Illinois flows lose no more packets per event than in medium congestion",
-                mean(ILLINOIS, "drops"), 1, (1 + FLOWS) / 2, unit="packets",
-                paper="'avoids heavy congestion'",
-                why="in figures 2 to 7 medium congestion drops 1 to N packets with equal probability, "
-                "(1 + N)/2 on average, and heavy congestion drops 1 to 2 N"),
-        between("four-illinois-flows-back-off-unsynchronised",
-                "backoffs of four Illinois flows are unsynchronised", mean(ILLINOIS, "losing flows"), 1, 2,
-                why="flows that lose per event, of four, as for figure 12",
-                paper="'avoids ... synchronized backoff'"),
-        was_plain("congestion-heavier-when-growth-before-larger",
-                "congestion is heavier when the growth before it is larger",
-                [(case.control, mean(case, "drops")) for case in (HSTCP, RENO, ILLINOIS)],
-                why="packets dropped per event", unit="packets",
-                paper="'heavier if the increment before congestion is larger'"),
-        *(between(slug(case.control, "time-mean-lies-between-half"),
-                  f"{case.control}: the time mean lies between a half and all of that at events",
-                  mean(case, "time mean"), 0.5, 1, why="Remark 1 with beta_max = 1/2",
-                  paper="Remark 1") for case in ALIKE),
-        *(_pair(first, control) for first, control in ((0, "Reno"), (2, "Illinois"))),
-    ),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -10,12 +10,8 @@ import polars as pl
 
 from ackclock.draw.figure import Table
 from ackclock.engine import Run, number
-from ackclock.metrics import Estimate, over_runs
-from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
-from ackclock.reproduction.claims.orders import was_plain
-from ackclock.reproduction.claims.usual import between, mean, near, ratio
 from ackclock.runs import Case
 from ackclock_papers.illinois import figures_8_and_10, other_functions
 from ackclock_papers.illinois.figures_14_and_15 import LOSSES, LossyFlow, NoisyPair, lossy, noisy
@@ -88,61 +84,12 @@ def _draw(numbers: Numbers, _traces: Traces) -> Table:
     return Table(["", "measured"], rows)
 
 
-def _without_timeouts(numbers: Numbers) -> Estimate:
-    """Return the median over the loss rates of the ratio of windows in congestion avoidance."""
-    ours, reno = (
-        np.array([numbers.each(LossyFlow(control, p), "avoiding") for p in LOSSES])
-        for control in ("Illinois", "Reno")
-    )
-    return over_runs(np.median(ours / reno, axis=0), least=0.0)
-
-
 ILLINOIS_AT = LossyFlow("Illinois", SHOWN)
 
 SECTION_5 = Simulated(
     name="section-5", caption="one flow: statements of the text on the runs of figures 8 and 14",
     about="Runs of figures 8 and 14, of sections 1 to 3, 5 and 6.3.",
     cases=_cases_5, probe=_probe_5, draw=_draw, headline=True,
-    claims=(
-        between("reno-takes-too-long-to-recover-at-large-windows",
-                "Reno takes too long to recover at large windows",
-                mean(figures_8_and_10.RENO, "epoch_round_trips"), 575, np.inf, unit="round trips",
-                why="from half of 1350 packets to the 1250 that fill the link, one at a time",
-                paper="'it takes too long time ... to recover'"),
-        between("reno-leaves-bandwidth-unused",
-                "Reno leaves bandwidth unused", mean(figures_8_and_10.RENO, "used_share"), 0, 0.9,
-                why="share of the bandwidth-delay product; a tenth of the link is unused",
-                paper="'the bandwidth is not effectively utilized'"),
-        between("hs-tcp-convex-between-losses",
-                "HS-TCP is convex between losses", mean(figures_8_and_10.ON_SACK, "convex"), 0.5, 1,
-                why="share of the epochs, as the concave curves are judged in figure 8",
-                paper="'convex'"),
-        was_plain("bic-better-than-convex-algorithms", "BIC is better than convex algorithms",
-                [(case.control, mean(case, "goodput_mbps"))
-                 for case in (figures_8_and_10.BIC, figures_8_and_10.ON_SACK)],
-                unit="Mbit/s", paper="'better performance than convex curve algorithms'"),
-        *(was_plain(slug(case, "sooner-at-full-utilisation-than-reno"),
-                  f"{case}: sooner at full utilisation than Reno",
-                  [(curve.control, mean(curve, "to_full_s")) for curve in (figures_8_and_10.RENO, case)],
-                  unit="s", paper="'increases its rate to full utilization faster'",
-                  why="time from a loss event until the window fills the path")
-          for case in ILLINOIS),
-        near(slug("illinois-window-falls-very-little", SHOWN),
-             f"Illinois' window falls very little at a loss (p = {SHOWN:g})",
-             mean(ILLINOIS_AT, "cut"), 0.125, within=0.01, absolute=True,
-             why="median share; beta_min", paper="'the reduction percentage is very small'"),
-        between(slug("alpha-alpha-max-always-p", SHOWN),
-                f"alpha is alpha_max always (p = {SHOWN:g})", mean(ILLINOIS_AT, "largest alpha"),
-                0.9, 1, why="share of the time outside of slow start; nine tenths are always",
-                paper="'always'"),
-        between(slug("beta-beta-min-always-p", SHOWN),
-                f"beta is beta_min always (p = {SHOWN:g})", mean(ILLINOIS_AT, "least beta"),
-                0.9, 1, why="share of the loss events; nine tenths are always", paper="'always'"),
-        between("without-timeouts-window-would-about-6-times-reno",
-                "without timeouts the window would be about 6 times Reno's", _without_timeouts,
-                5, np.inf, why="ratio of the mean windows outside of slow start, median of the "
-                "loss rates; nearer to 6 than to 4", paper="'around 4 instead 6'"),
-    ),
 )  # fmt: skip
 
 
@@ -318,27 +265,6 @@ def _probe_3(case: Key, _effort: Effort) -> Probe:
     )
 
 
-def _apart(numbers: Numbers) -> Estimate:
-    """Return the larger share of FAST over the smaller one, of FAST before and FAST after Reno."""
-    quotient = numbers.ratio((FAST_FIRST, "share of FAST"), (FAST_SECOND, "share of FAST"))
-    if quotient.value >= 1:
-        return quotient
-    return numbers.ratio((FAST_SECOND, "share of FAST"), (FAST_FIRST, "share of FAST"))
-
-
-def _of_buffers(control: str) -> Callable[[Numbers], Estimate]:
-    small, large = (BUFFERS[control, packets] for packets in (10, 50))
-    return ratio((small, "goodput_mbps"), (large, "goodput_mbps"))
-
-
-def _options(sigma_ms: int) -> tuple[Small, Small]:
-    means, single = (
-        next(small for small, case in options.items() if case.sigma_ms == sigma_ms)
-        for options in (DEFAULTS, OPTIONS)
-    )
-    return means, single
-
-
 SECTION_3 = Simulated(
     name="section-3", caption="statements of the text, on small links",
     about=(
@@ -346,53 +272,4 @@ SECTION_3 = Simulated(
         "6.4; links of 1 to 40 Mbit/s. Other members of C-AIMD, on figure 8's link."
     ),
     cases=_cases_3, probe=_probe_3, draw=_draw, headline=True,
-    claims=(
-        near("in-low-speed-network-illinois-rate-similar-to-tcp",
-             "in a low-speed network Illinois has a rate similar to TCP's",
-             mean(SLOW, "Illinois over Reno"), 1, within=0.2, paper="'a similar rate'",
-             why="goodput of two flows over that of the other two, with windows of 5 packets"),
-        between("alpha-1-below-w-thresh", "alpha is 1 below W_thresh", mean(SLOW, "alpha off by"), 0, 1e-9,
-                why="largest difference in windows that have been below 10 packets for five round "
-                "trips", paper="1"),
-        between("beta-1-2-below-w-thresh", "beta is 1/2 below W_thresh", mean(SLOW, "beta off by"), 0, 1e-9,
-                why="largest difference of the cuts in windows below 10 packets", paper="1/2"),
-        between("fast-beside-reno-share-depends-on-who-came-first",
-                "FAST next to Reno: the share depends on which came first", _apart, 1.1, np.inf,
-                why="FAST's shares when it starts 30 s before and after Reno, the larger over the "
-                "smaller; a tenth", paper="'depend on which users enter the network first'"),
-        near("4-vegas-flows-10-packets-work-with-buffer-50",
-             "4 Vegas flows of 10 packets work with a buffer of 50", mean(FEW, "dropped"), 0,
-             within=0, unit="packets", why="losses in steady state, 40 of 50 packets",
-             paper="'N times this number'"),
-        between("8-vegas-flows-10-packets-not",
-                "8 Vegas flows of 10 packets do not work with a buffer of 50",
-                mean(MANY, "dropped"), 1, np.inf, unit="packets",
-                why="losses in steady state: they would need 80 packets",
-                paper="'an upper bound on N'"),
-        near("extremes-means-or-single-rtts-almost-same-without-noise",
-             "extremes of means or of single RTTs are almost the same without noise",
-             ratio(*((small, "goodput_mbps") for small in _options(0))), 1, within=0.05,
-             paper="'almost identical results'", why="throughputs of two flows; 'almost'"),
-        was_plain("extremes-means-better-with-high-noise", "extremes of means are better with high noise",
-                [(str(small), mean(small, "goodput_mbps")) for small in _options(32)],
-                unit="Mbit/s", why="throughputs of two flows, sigma = 32 ms of 40 ms of queue",
-                paper="'the default option is a better choice'"),
-        was_plain("vegas-falls-further-sigma-grows-beyond-threshold",
-                "goodput of Vegas falls further as sigma grows beyond the threshold",
-                [(f"{sigma_ms} ms", mean(case, "goodput_mbps"))
-                 for sigma_ms, case in VEGAS.items()], unit="Mbit/s",
-                why="throughputs of two flows, both noisy, gamma = 2",
-                paper="'more significant as sigma increases'"),
-        was_plain("c-tcp-needs-large-buffer-more-than-illinois",
-                "C-TCP needs a large buffer more than Illinois does",
-                [(control, _of_buffers(control)) for control in ("Illinois", "C-TCP")],
-                why="goodput alone with B = 10 over that with B = 50, on figure 10's link",
-                paper="'needs a sufficiently large buffer'"),
-        between("adaptation-beta-matters-with-losses-not-congestion",
-                "the adaptation of beta matters with losses that are not congestion",
-                ratio((ILLINOIS_AT, "goodput_mbps"), (FIXED, "goodput_mbps")), 1.1, np.inf,
-                why="goodput over that with beta = 1/2 on figure 14's link; a tenth",
-                paper="'shows its advantage'"),
-        *other_functions.CLAIMS,
-    ),
 )  # fmt: skip
