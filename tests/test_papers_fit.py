@@ -6,6 +6,7 @@ import pytest
 
 from ackclock import engine
 from ackclock.engine import Run
+from ackclock.reproduction.claims.least import MUCH
 from ackclock.reproduction.claims.numbers import QUICK, Numbers
 from ackclock.reproduction.inference.infer import Search
 from ackclock.reproduction.trials.settings import declared
@@ -59,7 +60,7 @@ def test_readings_reach_the_scenarios():
 
 
 def claim_of(artefact, sentence):
-    return next(claim for claim in artefact.claims if claim.sentence == sentence)
+    return next(claim for claim in PAPERS["fit"][artefact].claims if claim.sentence == sentence)
 
 
 def test_goodputs_of_groups():
@@ -111,7 +112,7 @@ def of_figure_5(**mbps):
 
 def test_fit_is_above_the_others_of_figure_5():
     # FIT 2 Mbit/s; the best of the others but FAST has 1.9, and then 2.1.
-    claim = claim_of(figures_4_and_5.FIGURE_5, "FIT is above the other TCPs at 50 ms, 3%")
+    claim = claim_of("figure-5", "FIT is above the other TCPs at 50 ms, 3%")
     good = claim.judge(of_figure_5(FIT=2.0, CUBIC=1.9, FAST=3.0))
     bad = claim.judge(of_figure_5(FIT=2.0, CUBIC=2.1))
     assert good.holds
@@ -119,14 +120,15 @@ def test_fit_is_above_the_others_of_figure_5():
     assert good.value == pytest.approx(0.081 / 2)
     assert not bad.holds
     assert bad.measured == "FIT 2, the best of them 2.1 Mbit/s"
-    fast = claim_of(figures_4_and_5.FIGURE_5, "FIT is above FAST at 50 ms, 3%")
+    fast = claim_of("figure-5", "FIT is above FAST at 50 ms, 3%")
     assert not fast.judge(of_figure_5(FIT=2.0, FAST=3.0)).holds
 
 
 def test_how_much_fit_is_ahead_in_figure_5():
     # 2 over the best of 1.6 and 1 is 1.25 everywhere, less than three tenths more; 2 over 1.5 is
     # enough.
-    claim = claim_of(figures_4_and_5.FIGURE_5, "FIT has much more than the best other TCP")
+    claim = claim_of("figure-5", "FIT has much more than the best other TCP")
+    assert claim.target.low == 1 + MUCH
     assert claim.judge(of_figure_5(FIT=2.0, Veno=1.6, FAST=3.0)).value == pytest.approx(1.25)
     assert claim.judge(of_figure_5(FIT=2.0, Veno=1.5)).holds
 
@@ -189,7 +191,7 @@ def test_conditions_of_a_path():
     row = conditions.CONDITIONS.measure(conditions.NOISY, run)
     assert row == pytest.approx({"rtt_ms": 105.0, "lost": 0.06})
     numbers = Numbers({conditions.NOISY: [row], conditions.MIDDLE: [{"rtt_ms": 250.0, "lost": 0.01}]})
-    held = {claim.sentence: claim.judge(numbers).holds for claim in conditions.CONDITIONS.claims}
+    held = {claim.sentence: claim.judge(numbers).holds for claim in PAPERS["fit"].conditions.claims}
     # 105 of 100 ms, but 250 of 150; 6 of 5 %, but 1 of 3.
     assert list(held.values()) == [True, False, True, False]
 
@@ -212,15 +214,15 @@ def test_stolen_bandwidth_of_figure_7():
 
     stays = {figures_6_and_7.Replacement("CUBIC"): 1.5, figures_6_and_7.Replacement("FIT"): 1.9}
     numbers = Numbers({key: row(key, stays.get(key, 2.0)) for key in figures_6_and_7.FIGURE_7.cases(SHORT)})
-    judged = claim_of(figures_6_and_7.FIGURE_7, "FIT steals much less than CUBIC").judge(numbers)
+    judged = claim_of("figure-7", "FIT steals much less than CUBIC").judge(numbers)
     assert judged.holds
     assert judged.measured == "CUBIC 0.25 [0.25, 0.25], FIT 0.05 [0.05, 0.05]"
     # CTCP has none of it, so FIT takes a twentieth more: a little.
-    little = claim_of(figures_6_and_7.FIGURE_7, "FIT steals a little more than CTCP").judge(numbers)
+    little = claim_of("figure-7", "FIT steals a little more than CTCP").judge(numbers)
     assert little.holds
     assert little.value == pytest.approx(0.05)
     # No alpha of FAST steals anything here.
-    depends = claim_of(figures_6_and_7.FIGURE_7, "FAST's rate depends on alpha")
+    depends = claim_of("figure-7", "FAST's rate depends on alpha")
     assert not depends.judge(numbers).holds
 
 
@@ -228,6 +230,27 @@ def test_ratio_of_table_iii():
     # Ten flows of 3 Mbit/s over ten of 0.75.
     row = table_iii.TABLE_3.measure(table_iii.ShortAndLong("Reno", 200), run_of([3.0] * 10 + [0.75] * 10))
     assert row == {"ratio": pytest.approx(4.0)}
+
+
+def test_claims_have_the_numbers_of_the_tables_that_are_drawn():
+    claims = [claim for name in ("table-iii", "table-iv", "table-v") for claim in PAPERS["fit"][name].claims]
+    means = {claim.number: claim.target.expected for claim in claims if claim.number}
+    printed = {
+        (f"{variant}, {ms} ms", "ratio"): value
+        for variant, values in table_iii.PAPER_3.items()
+        for ms, value in zip(table_iii.LONG_MS, values, strict=True)
+    }
+    for name, path in places.IN_TABLE_5.items():
+        printed |= {(name, key): path.paper[key] for key in ("FIT", "Reno")}
+        printed[name, "speed_up"] = path.speed_up
+    assert means == printed
+    ratios = {claim.reads: claim.target.expected for claim in claims if claim.name.endswith("-over-reno")}
+    assert ratios == {
+        ((name, variant), (name, "Reno")): mbps / path.paper["Reno"]
+        for name, path in places.IN_TABLE_5.items()
+        for variant, mbps in path.paper.items()
+        if variant not in ("FIT", "Reno")
+    }
 
 
 def test_loss_of_a_place_is_what_gives_reno_its_rate():
@@ -242,7 +265,7 @@ def test_loss_of_a_place_is_what_gives_reno_its_rate():
 
 def test_la_wired_may_be_within_a_twentieth():
     # 96 of the best other's 100 Mbit/s, and then 94.
-    claim = claim_of(figures_8_and_9.FIGURE_8, "LA wired: FIT is highest or within 5 % of it")
+    claim = claim_of("figure-8", "LA wired: FIT is highest or within 5 % of it")
 
     def judged(fit):
         names = places.PLACES["LA wired"].variants

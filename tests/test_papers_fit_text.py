@@ -36,7 +36,7 @@ def test_halves_of_turns():
 
 
 def test_claims_about_figure_1():
-    claims = {claim.sentence: claim for claim in sections_ii_and_vi.SECTION_2.claims}
+    claims = {claim.sentence: claim for claim in PAPERS["fit"]["section-ii"].claims}
     rows = {figures_1_to_3.ALONE: [{"reno_mbps": 5.0}]}
     rows |= {key: [{"reno_mbps": 5.0 - 0.1 * key.n}] for key in figures_1_to_3.SESSIONS}
     grows = claims["figure 1(b): degradation grows with N"]
@@ -67,7 +67,8 @@ def test_pairs_and_the_bandwidth_that_they_steal():
     row = sections_ii_and_vi.SECTION_6.measure(shared, run)
     assert row == pytest.approx({"utilisation": 0.9, "first": 3.0, "share": 1 / 3})
     numbers = Numbers({f"{place}: Reno next to Reno": [{"first": 4.0}], shared: [row]})
-    assert sections_ii_and_vi.stolen(place)(numbers).value == pytest.approx(0.25)
+    stolen = figures_6_and_7.stolen(numbers, f"{place}: Reno next to Reno", shared, "first")
+    assert stolen.value == pytest.approx(0.25)
     twenty = made(np.ones((2, 20)), links=[link], flows=[{"goodput_mbps": 2.0}] * 20)
     row = sections_ii_and_vi.SECTION_6.measure(figures_6_and_7.NOTHING_REPLACED, twenty)
     assert row == pytest.approx({"utilisation": 0.9, "Reno": 20.0, "queue": 7.0})
@@ -82,5 +83,3 @@ def test_scenarios_are_accepted_and_have_their_parameters():
     # 10 Mbit/s for 200 ms in packets of 12 kbit.
     starving = cases["Vegas next to Reno"].scenario
     assert starving["dumbbell"]["queue"]["limit"] == "167 packets"
-    assert list(sections_ii_and_vi.BSR) == list(sections_ii_and_vi.IN_TABLE_5)
-    assert sections_ii_and_vi.BSR["Zurich wired"] == 0.12

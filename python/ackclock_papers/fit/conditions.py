@@ -9,10 +9,8 @@ import polars as pl
 
 from ackclock.draw.figure import Table
 from ackclock.engine import Run
-from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.usual import mean, near, times
 from ackclock.runs import Case
 from ackclock_papers.fit.setting import flow, scenario
 
@@ -80,29 +78,4 @@ CONDITIONS = Simulated(
     cases=_cases,
     probe=Probe(("rtt_ms", "lost"), _measure),
     draw=_draw,
-    claims=(
-        *(
-            times(
-                slug(path, "mean-rtt-stated-delay"),
-                f"{path}: the mean RTT is the stated delay",
-                mean(path, "rtt_ms"),
-                path.rtt_ms,
-                factor=1.5,
-                unit="ms",
-                why="noise that cannot make a delay negative raises its mean",
-            )
-            for path in (NOISY, MIDDLE)
-        ),
-        *(
-            near(
-                slug(path, "packets-lost-at-stated-rate"),
-                f"{path}: packets are lost at the stated rate",
-                mean(path, "lost"),
-                path.loss,
-                within=0.3,
-                why="some hundred losses",
-            )
-            for path in (NOISY, MIDDLE)
-        ),
-    ),
 )

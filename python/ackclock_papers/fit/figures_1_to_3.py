@@ -15,9 +15,7 @@ from ackclock.metrics import Estimate, over_runs, throughput_degradation
 from ackclock.reproduction.claims import figures
 from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims.figures import curve_chart
-from ackclock.reproduction.claims.least import FULL
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.usual import between, changed, mean, near
 from ackclock.reproduction.traces import window_trace
 from ackclock.runs import Case
 from ackclock_papers.fit.setting import PACKET_BITS, PathNumbers, flow, scenario
@@ -61,9 +59,10 @@ def _measure_1(run: Run) -> Row:
     }
 
 
-def _degradation(numbers: Numbers, key: Sessions) -> float:
-    alone, shared = (numbers.of(sessions, "reno_mbps").value for sessions in (ALONE, key))
-    return throughput_degradation(alone, shared)
+def degradation(numbers: Numbers, shared: str) -> Estimate:
+    """Return the share of its goodput that Reno loses in the case `shared`, run by run."""
+    pairs = zip(numbers.each(ALONE, "reno_mbps"), numbers.each(shared, "reno_mbps"), strict=True)
+    return over_runs([throughput_degradation(x, y) for x, y in pairs])
 
 
 def _draw_1(numbers: Numbers, _traces: Traces) -> Group:
@@ -73,7 +72,8 @@ def _draw_1(numbers: Numbers, _traces: Traces) -> Group:
         for name, mbps in (("both", "sum_mbps"), ("Reno", "reno_mbps"))
     }
     delays = {"queueing delay": [(key.n, key, "delay_ms") for key in SESSIONS]}
-    degraded = [_degradation(numbers, key) for key in SESSIONS]
+    alone_mbps, *shared_mbps = (numbers.of(key, "reno_mbps").value for key in (ALONE, *SESSIONS))
+    degraded = [throughput_degradation(alone_mbps, mbps) for mbps in shared_mbps]
     loss = Series("degradation of Reno", 0, [key.n for key in SESSIONS], degraded)
     y = Axis("degradation of Reno", range=(0, 1))
     charts = [
@@ -84,7 +84,7 @@ def _draw_1(numbers: Numbers, _traces: Traces) -> Group:
     return Group(charts, columns=3)
 
 
-def _correlation(numbers: Numbers) -> Estimate:
+def correlation(numbers: Numbers) -> Estimate:
     """Correlate queueing delay and degradation over N, run by run."""
     delays = np.array([numbers.each(key, "delay_ms") for key in SESSIONS])
     degraded = 1 - np.array([numbers.each(key, "reno_mbps") for key in SESSIONS]) / np.array(
@@ -98,23 +98,14 @@ def _correlation(numbers: Numbers) -> Estimate:
 
 
 FIGURE_1 = Simulated(
-    name="figure-1", caption="MulTCP with N sessions next to one Reno",
+    name="figure-1",
+    caption="MulTCP with N sessions next to one Reno",
     about="10 Mbit/s, RTT 20 ms, 1 % random loss.",
-    cases=_cases_1, probe=Probe(("reno_mbps", "sum_mbps", "delay_ms", "utilisation"), _measure_1),
-    draw=_draw_1, headline=True,
-    claims=(
-        between("large-n-uses-whole-link",
-                "large N uses the whole link", mean(MOST, "utilisation"), 0.95, 1.001,
-                why=f"at {MOST}", paper="full"),
-        between("large-n-takes-more-than-half-reno-throughput",
-                "large N takes more than half of Reno's throughput",
-                lambda n: over_runs([throughput_degradation(x, y) for x, y in zip(
-                    n.each(ALONE, "reno_mbps"), n.each(MOST, "reno_mbps"), strict=True)]),
-                0.5, 1.0, why=f"1 - shared/alone at {MOST}", paper="above 50 %"),
-        between("delay-and-degradation-correlate", "delay and degradation correlate", _correlation, 0.8, 1.0,
-                why="a correlation over N", paper="correlate"),
-    ),
-)  # fmt: skip
+    cases=_cases_1,
+    probe=Probe(("reno_mbps", "sum_mbps", "delay_ms", "utilisation"), _measure_1),
+    draw=_draw_1,
+    headline=True,
+)
 
 
 THREE = Sessions(3)
@@ -182,17 +173,6 @@ FIGURE_2 = Simulated(
     draw=lambda _n, traces: figures.over_time(
         traces, {str(THREE): (THREE,)}, "window", "window (packets)", height=2.6
     ),
-    claims=(
-        near(
-            "between-losses-window-grows-n-per-round-trip-equation",
-            "between losses the window grows by N per round trip (equation 8)",
-            mean(THREE, "growth"),
-            1,
-            within=0.05,
-            paper="N X_i",
-            why="the round trip of recovery is taken off; timing of losses within a round trip",
-        ),
-    ),
 )
 
 
@@ -234,18 +214,5 @@ FIGURE_3 = Simulated(
          "1": (1, 1), "n": (1, 0)},
         [("session 1", "in", ""), ("session n", "in", ""), ("in", "out", "B, U, D, P"),
          ("out", "1", ""), ("out", "n", "")],
-    ),
-    claims=(
-        near("packets-lost-with-probability-p",
-             "packets are lost with the probability P", mean(SESSIONS_3, "lost"), 0.001,
-             within=0.1, why="some 500 losses"),
-        changed(
-            between("with-fit-session-bottleneck-full-theorem-1",
-                    "with a FIT session the bottleneck is full (Theorem 1)",
-                    mean(SESSIONS_3, "utilisation"), FULL, 1.001,
-                    why="state (b); a twentieth is left at most, as in the other papers",
-                    paper="fully utilised"),
-            between("", "", mean(SESSIONS_3, "utilisation"), 0.9, 1.001, why="nine tenths"),
-        ),
     ),
 )  # fmt: skip

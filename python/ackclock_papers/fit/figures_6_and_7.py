@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from ackclock.draw.figure import Axis, Chart, Group, Series
 from ackclock.engine import Run
 from ackclock.metrics import Estimate, bandwidth_stolen_rate, over_runs
-from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims.figures import bar_chart
-from ackclock.reproduction.claims.least import MUCH, MUCH_MORE
-from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import ordered, was_plain
-from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio
+from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
 from ackclock.runs import Case
 from ackclock_papers.fit.setting import PathNumbers, flow, goodputs, scenario
 
@@ -88,35 +83,14 @@ def _draw_6(numbers: Numbers, _traces: Traces) -> Group:
 
 
 FIGURE_6 = Simulated(
-    name="figure-6", caption="one flow of a variant and four Reno",
+    name="figure-6",
+    caption="one flow of a variant and four Reno",
     about="(a) 10 Mbit/s, 10 ms; (b) the same with 5 % loss and Gaussian delay, 100 and 80 ms.",
-    cases=_cases_6, probe=Probe(("share", "reno_each", "used"), _measure_6), draw=_draw_6,
+    cases=_cases_6,
+    probe=Probe(("share", "reno_each", "used"), _measure_6),
+    draw=_draw_6,
     headline=True,
-    claims=(
-        *(near(slug(name, "occupies-about-20-percent"),
-               f"(a) {name} occupies about 20 %", mean(AmongRenos("a", name), "share"), 0.2,
-               within=0.06, absolute=True, why="'about', a fifth Reno's share")
-          for name in ("FIT", "CTCP")),
-        *(between(slug(name, "takes-more-than-share"),
-                  f"(a) {name} takes more than its share", mean(AmongRenos("a", name), "share"),
-                  0.24, 0.45, why="'up to 35 %'", paper="up to 35 %")
-          for name in ("CUBIC", "FAST")),
-        *(between(slug("b-under-40-percent-used-with", name),
-                  f"(b) under 40 % is used with {name}", mean(AmongRenos("b", name), "used"), 0,
-                  0.4, why="as printed", paper="less than 40 %")
-          for name in SHARING),
-        was_plain("b-fit-takes-what-reno-leaves", "(b) FIT takes what Reno leaves",
-                [(name, mean(AmongRenos("b", name), "share")) for name in ("FIT", "Reno")],
-                unit="of the link", paper="picks up capacity"),
-        between("b-each-reno-beside-fit-keeps-5-to-10", "(b) each Reno next to FIT keeps 5 to 10 %",
-                mean(AmongRenos("b", "FIT"), "reno_each"), 0.045, 0.105,
-                why="as printed, give or take half a per cent", paper="5 to 10 %"),
-        near("b-each-reno-beside-fit-what-beside-four-kind",
-             "(b) each Reno has as much next to FIT as next to a fifth Reno",
-             ratio((AmongRenos("b", "FIT"), "reno_each"), (AmongRenos("b", "Reno"), "reno_each")),
-             1, within=0.2, why="'still comparable'", paper="comparable"),
-    ),
-)  # fmt: skip
+)
 
 
 class Replacement(NamedTuple):
@@ -153,21 +127,21 @@ def _measure_7(run: Run) -> Row:
     return {"Reno": renos, "others": rest, "sum": renos + rest}
 
 
-def stolen(key: Replacement) -> Callable[[Numbers], Estimate]:
-    """Return a number for claims: the bandwidth stolen rate of a replacement, run by run."""
+def stolen(numbers: Numbers, alone: Key, shared: Key, key: str) -> Estimate:
+    """Return the bandwidth stolen rate, run by run.
 
-    def judge(numbers: Numbers) -> Estimate:
-        alone, shared = (numbers.each(replacement, "Reno") for replacement in (NOTHING_REPLACED, key))
-        return over_runs([bandwidth_stolen_rate(x, y) for x, y in zip(alone, shared, strict=True)], most=1.0)
-
-    return judge
+    `key` is the goodput of Renos, next to others of their kind in the case `alone` and next to the variant in
+    the case `shared`.
+    """
+    pairs = zip(numbers.each(alone, key), numbers.each(shared, key), strict=True)
+    return over_runs([bandwidth_stolen_rate(x, y) for x, y in pairs], most=1.0)
 
 
 def _draw_7(numbers: Numbers, _traces: Traces) -> Group:
     labels_of_panels = [case.variant for case in STOLEN], [f"alpha {alpha}" for alpha in FAST_ALPHAS]
     charts = []
     for key, cases, labels in zip("ab", (STOLEN, FASTS), labels_of_panels, strict=True):
-        estimates = [stolen(replacement)(numbers) for replacement in cases]
+        estimates = [stolen(numbers, NOTHING_REPLACED, replacement, "Reno") for replacement in cases]
         shares = Series(
             "bandwidth stolen rate",
             0,
@@ -193,16 +167,12 @@ def _draw_7(numbers: Numbers, _traces: Traces) -> Group:
     return Group(charts, linked=False, columns=2)
 
 
-def _more(key: Replacement, rival: Replacement) -> Callable[[Numbers], Estimate]:
-    """Return a number for claims: how much more `key` steals than `rival`."""
-
-    def judge(numbers: Numbers) -> Estimate:
-        unreplaced, with_key, with_rival = (
-            numbers.each(replacement, "Reno") for replacement in (NOTHING_REPLACED, key, rival)
-        )
-        return over_runs([(y - x) / z for x, y, z in zip(with_key, with_rival, unreplaced, strict=True)])
-
-    return judge
+def stolen_beyond(numbers: Numbers, thief: str, rival: str) -> Estimate:
+    """Return how much more the replacement `thief` steals than `rival`, run by run."""
+    unreplaced, with_thief, with_rival = (
+        numbers.each(case, "Reno") for case in (NOTHING_REPLACED, thief, rival)
+    )
+    return over_runs([(y - x) / z for x, y, z in zip(with_thief, with_rival, unreplaced, strict=True)])
 
 
 FIGURE_7 = Simulated(
@@ -212,45 +182,4 @@ FIGURE_7 = Simulated(
     cases=lambda effort: {key: _case_7(effort, key) for key in (NOTHING_REPLACED, *STOLEN, *FASTS)},
     probe=Probe(("Reno", "others", "sum"), _measure_7),
     draw=_draw_7,
-    claims=(
-        ordered(
-            "fit-steals-much-less-than-cubic",
-            "FIT steals much less than CUBIC",
-            [(name, stolen(Replacement(name))) for name in ("CUBIC", "FIT")],
-            margin=MUCH,
-            why=MUCH_MORE,
-        ),
-        changed(
-            between(
-                "fit-steals-little-more-than-ctcp",
-                "FIT steals a little more than CTCP",
-                _more(Replacement("FIT"), Replacement("CTCP")),
-                0.0,
-                0.1,
-                why="'a little': at most a tenth of what the Renos have",
-                paper="a little higher",
-            ),
-            between(
-                "", "", _more(Replacement("FIT"), Replacement("CTCP")), 0.0, math.inf, why="any difference"
-            ),
-        ),
-        between(
-            "ctcp-steals-next-to-nothing",
-            "CTCP steals next to nothing",
-            stolen(Replacement("CTCP")),
-            -0.1,
-            0.1,
-            why="a tenth either way",
-            paper="extremely good inter-fairness; ideal is 0",
-        ),
-        between(
-            "fast-rate-depends-on-alpha",
-            "FAST's rate depends on alpha",
-            _more(FASTS[-1], FASTS[0]),
-            0.1,
-            math.inf,
-            why="0.1 more at alpha 100 than at 10",
-            paper="depends on alpha",
-        ),
-    ),
 )

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import polars as pl
 
 from ackclock.draw.figure import Group
 from ackclock.engine import Run
-from ackclock.metrics import Estimate
-from ackclock.names import slug
 from ackclock.reproduction.claims import figures
-from ackclock.reproduction.claims.artefact import Claim, Probe, Simulated, Traces
+from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers
-from ackclock.reproduction.claims.orders import ordered, was_plain
-from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio
 from ackclock.runs import Case
-from ackclock_papers.fit.places import IN_TABLE_5, PLACES, cases, probe
+from ackclock_papers.fit.places import PLACES, cases, probe
 from ackclock_papers.fit.setting import flow, goodputs, over_time, scenario
 
 
@@ -27,30 +23,6 @@ def _trace(_name: str, run: Run) -> pl.DataFrame:
 def _draw_8(_numbers: Numbers, traces: Traces) -> Group:
     panels = {f"({PLACES[name].panel}) {name}": (name,) for name in traces}
     return figures.over_time(traces, panels, "mbps", "rate (Mbit/s)", height=1.7, columns=3, shared=False)
-
-
-ALLOWED = {"LA wired": 0.05}
-"""By what share FIT may be lower: where several variants fill the simulated path, none is visibly ahead."""
-
-
-def _highest(name: str, allowed: float = 0.0) -> Claim:
-    """Claim that FIT is the highest at a place, or lower by a share of the highest at most."""
-    rivals = [variant for variant in PLACES[name].variants if variant != "FIT"]
-
-    def best(numbers: Numbers) -> Estimate:
-        return max((numbers.of(name, variant) for variant in rivals), key=lambda estimate: estimate.value)
-
-    rank = f"highest or within {allowed:.0%} of it".replace("%", " %") if allowed else "highest"
-    pair: list[tuple[str, Callable[[Numbers], Estimate]]] = [
-        ("FIT", mean(name, "FIT")),
-        ("the best other", best),
-    ]
-    said = slug(name, "fit", rank), f"{name}: FIT is {rank}", pair
-    if not allowed:
-        return was_plain(*said, unit="Mbit/s", paper="highest")
-    why = "where several variants fill the simulated path, none is visibly ahead"
-    claim = ordered(*said, margin=-allowed, why=why, unit="Mbit/s", paper="highest")
-    return changed(claim, ordered("", "", pair, margin=0.0, why="highest", unit="Mbit/s"))
 
 
 FIGURE_8 = Simulated(
@@ -64,19 +36,6 @@ FIGURE_8 = Simulated(
     probe=probe,
     trace=_trace,
     draw=_draw_8,
-    claims=(
-        *(_highest(name, ALLOWED.get(name, 0.0)) for name in IN_TABLE_5),
-        *map(_highest, ALLOWED),
-        between(
-            "bangalore-i-no-obvious-advantage-fit",
-            "Bangalore (i): no obvious advantage of FIT",
-            mean("Bangalore ADSL", "speed_up"),
-            0.7,
-            1.4,
-            why="FIT over the mean of the others",
-            paper="no obvious advantage",
-        ),
-    ),
 )
 
 
@@ -130,15 +89,5 @@ FIGURE_9 = Simulated(
     trace=_trace_9,
     draw=lambda _n, traces: figures.over_time(
         traces, {"both": tuple(traces)}, "mbps", "throughput (Mbit/s)", height=3.0
-    ),
-    claims=(
-        near(
-            "fit-about-27-percent-more-on-average",
-            "FIT has about 27 % more on average",
-            ratio(("FIT", "mbps"), ("E-MulTCP", "mbps")),
-            1.27,
-            within=0.25,
-            why="one live path; 'about'",
-        ),
     ),
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ackclock.models import fit
-from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Evidence, Finding
 from ackclock.reproduction.claims.least import MUCH
 from ackclock.reproduction.claims.numbers import Numbers
@@ -97,13 +96,7 @@ FINDINGS = (
         "than {room:.0f} Mbit/s. Of the {asked} goodputs of the other TCPs, at all loss rates, {crowded} are "
         "larger than that: {least:.0f} Mbit/s or more. FIT has at least {ratio:.2f} times as much as each of "
         "the rest.",
-        {
-            "figure-4": [
-                slug("1-gbit-s-loss", loss, "fit-much-higher-than", rival)
-                for loss in LOSSES_4[2:]
-                for rival in RIVALS_4
-            ]
-        },
+        {},
         _room,
     ),
     Finding(
@@ -113,7 +106,7 @@ FINDINGS = (
         "equation 18 FIT has N times Reno's goodput: here {least:.2f} to {most:.2f} times, {mean:.2f} on "
         "average. FAST has {fast:.1f} times Reno's goodput at least, and {needed:.2f} times would be much "
         "more than the best other TCP has on average.",
-        {"figure-5": ["*"]},
+        {},
         _sessions,
     ),
 )

@@ -10,11 +10,8 @@ import scipy
 
 from ackclock.draw.figure import Table
 from ackclock.models import fit, responses, unfairness
-from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Computed, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import was_plain
-from ackclock.reproduction.claims.usual import between, holds, mean, near, ratio
 from ackclock_papers.fit.tables_i_and_ii import BOUNDS, D_S, LOSS
 
 TEXT = "text"
@@ -61,6 +58,12 @@ def _compute(_effort: Effort) -> tuple[Mapping[str, list[Row]], Traces]:
     return {TEXT: [row]}, {}
 
 
+def unbounded_without_queue(numbers: Numbers) -> tuple[str, bool]:
+    """Return the throughput of FIT in state (a), and whether it is infinite."""
+    throughput = numbers.each(TEXT, "FIT, no queue")[0]
+    return f"{throughput:g} packets/s", math.isinf(throughput)
+
+
 def _draw(numbers: Numbers, _traces: Traces) -> Table:
     rows = [[str(key), f"{value:.3g}"] for key, value in numbers.rows[TEXT][0].items()]
     return Table(["", "value"], rows)
@@ -80,32 +83,4 @@ SECTION_5 = Computed(
         )
     },
     draw=_draw, headline=True,
-    claims=(
-        *(between(slug(name, "fills-10-gbit-s-with-loss"),
-                  f"{name} fills 10 Gbit/s with a loss rate in the order of 1e-7 or lower",
-                  mean(TEXT, f"p of {name}"), 0, 3.2e-7, why="half of a decade above 1e-7",
-                  paper="'in the order 1e-7 or lower'") for name in ("Reno", "HSTCP")),
-        *(near(slug(name, "no-upper-bound"), f"{name} has no upper bound",
-               ratio((TEXT, f"{name}, shorter"), (TEXT, f"{name}, short")), 10, within=0.01,
-               paper="none", why="a tenth of the queueing delay gives ten times the throughput; "
-               "the delays are a thousandth of D and less") for name in ("FIT", "Vegas")),
-        holds("model-excludes-state-a", "in state (a), without a queue, the model's throughput has no bound",
-              "'T tends to infinity. This contradicts with T < B'",
-              lambda numbers: (f"{numbers.each(TEXT, 'FIT, no queue')[0]:g} packets/s",
-                               math.isinf(numbers.each(TEXT, "FIT, no queue")[0])),
-              why="equation 19 with q = 0 and a fixed alpha, as in the proof; infinite is exact"),
-        near("model-excludes-state-c", "in state (c) the model's throughput tends to 0",
-             ratio((TEXT, "FIT, longer"), (TEXT, "FIT, long")), 0.1, within=0.01,
-             paper="'q tends to infinity ... we get T tends to 0 and therefore M tends to 0'",
-             why="ten times the queueing delay leaves a tenth of the throughput; D is next to nothing"),
-        was_plain("in-theory-fit-can-more-than-all-variants",
-                "in theory FIT can have more than all variants with an upper bound",
-                [("FIT", mean(TEXT, "FIT, short")), ("the largest bound",
-                                                     mean(TEXT, "largest bound"))],
-                unit="packets/s", why="FIT with a queueing delay of 0.1 ms",
-                paper="'capability of achieving higher throughputs'"),
-        near("with-e-n-1-fit-rtt-fair-reno", "with E[N] = 1 FIT is as RTT-fair as Reno",
-             ratio((TEXT, "eta of FIT"), (TEXT, "eta of Reno")), 1, within=1e-9,
-             why="equation 19 over equation 21", paper="'same RTT-fairness property'"),
-    ),
 )  # fmt: skip

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import polars as pl
 
 from ackclock.engine import Run, build, number
-from ackclock.metrics import Estimate, bandwidth_stolen_rate, over_runs, throughput_degradation
-from ackclock.names import slug
+from ackclock.metrics import Estimate, over_runs
 from ackclock.reproduction.claims.artefact import Probe, Simulated
 from ackclock.reproduction.claims.figures import every_number
-from ackclock.reproduction.claims.least import FULL
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
-from ackclock.reproduction.claims.orders import ordered, was_plain
-from ackclock.reproduction.claims.usual import between, changed, mean, near, ratio
 from ackclock.runs import Case
 from ackclock_papers.fit import figures_1_to_3, figures_6_and_7, tables_iv_and_v
 from ackclock_papers.fit.places import IN_TABLE_5, PLACES
@@ -59,20 +55,10 @@ def _probe_2(case: Key, effort: Effort) -> Probe:
     return figures_1_to_3.FIGURE_1.probe_of(figures_1_to_3.ALONE, effort)
 
 
-def _degradation(key: figures_1_to_3.Sessions) -> Callable[[Numbers], Estimate]:
-    def judge(numbers: Numbers) -> Estimate:
-        alone, shared = (numbers.each(case, "reno_mbps") for case in (figures_1_to_3.ALONE, key))
-        pairs = zip(alone, shared, strict=True)
-        return over_runs([throughput_degradation(x, y) for x, y in pairs], most=1.0)
-
-    return judge
-
-
-def _halves(numbers: Numbers) -> Estimate:
+def median_of_halves(numbers: Numbers) -> Estimate:
+    """Return what `halves` measures, the median of the places, run by run."""
     return over_runs(np.median([numbers.each(name, "halves") for name in PLACES], axis=0), least=0.0)
 
-
-ONE = figures_1_to_3.SESSIONS[0]
 
 SECTION_2 = Simulated(
     name="section-ii",
@@ -82,44 +68,6 @@ SECTION_2 = Simulated(
     probe=_probe_2,
     draw=every_number,
     headline=True,
-    claims=(
-        was_plain(
-            "figure-1-b-degradation-grows-with-n",
-            "figure 1(b): degradation grows with N",
-            [(str(key), _degradation(key)) for key in reversed(figures_1_to_3.SESSIONS)],
-            why="1 - shared/alone",
-            paper="'more and more severe'",
-            absolute=True,
-        ),
-        was_plain(
-            "adapted-n-uses-link-more-than-one-session",
-            "an adapted N uses the link more than one session does",
-            [(label, mean(key, "utilisation")) for label, key in (("FIT", FIT_1), ("N = 1", ONE))],
-            why="utilisation next to one Reno flow",
-            paper="'can be more utilized'",
-        ),
-        was_plain(
-            "adapted-n-keeps-queueing-delay-acceptable",
-            "an adapted N keeps the queueing delay acceptable",
-            [
-                (label, mean(key, "delay_ms"))
-                for label, key in ((str(figures_1_to_3.MOST), figures_1_to_3.MOST), ("FIT", FIT_1))
-            ],
-            unit="ms",
-            why="below that of the largest N, whose degradation is unacceptable",
-            paper="'kept at an acceptable level'",
-        ),
-        near(
-            "turns-long-enough-to-come-close-to-steady-state",
-            "turns are long enough to come close to a steady state",
-            _halves,
-            1,
-            within=0.1,
-            why="goodput of the second half of a turn over that of the first, medians over "
-            "variants and places; a tenth is close",
-            paper="'close to steady-state'",
-        ),
-    ),
 )
 
 STARVING: dict[str, build.Table] = {
@@ -240,72 +188,14 @@ def _probe_6(case: Key, _effort: Effort) -> Probe:
     return Probe(("utilisation",), _utilisation)
 
 
-def stolen(name: str) -> Callable[[Numbers], Estimate]:
-    """Return a number for claims: FIT's bandwidth stolen rate at a place of `PLACES`, run by run."""
-
-    def judge(numbers: Numbers) -> Estimate:
-        pairs = (numbers.each(f"{name}: Reno next to {rival}", "first") for rival in ("Reno", "FIT"))
-        return over_runs([bandwidth_stolen_rate(x, y) for x, y in zip(*pairs, strict=True)], most=1.0)
-
-    return judge
-
-
-BSR = dict(zip(IN_TABLE_5, (0.12, 0.07, 0.2, 0.07, 0.09, 0.05, 0.0, 0.0), strict=True))
-"""Last row of table V."""
-
-
-def _larger_of_others(numbers: Numbers) -> Estimate:
-    replacements = map(figures_6_and_7.Replacement, SEVEN[1:])
-    estimates = [figures_6_and_7.stolen(replacement)(numbers) for replacement in replacements]
-    return max(estimates, key=lambda estimate: estimate.value)
-
-
 SECTION_6 = Simulated(
-    name="section-vi", caption="statements that are not in figures 3 to 7, and table V's last row",
+    name="section-vi",
+    caption="statements that are not in figures 3 to 7, and table V's last row",
     about=(
         "A flow alone on figure 3's link, ten Renos on figure 4's, runs of figures 3, 6 and 7, and "
         "Reno next to Reno and next to FIT on the simulated paths of table V."
     ),
-    cases=_cases_6, probe=_probe_6, draw=every_number,
-    claims=(
-        *(between(slug(name, "starves-beside-reno"),
-                  f"{name} starves next to Reno", mean(f"{name} next to Reno", "share"), 0, 0.25,
-                  why=f"its share next to one Reno with a buffer of {DEEP_RTTS} round trips; half "
-                  "of its fair half", paper="'bandwidth starvation'") for name in STARVING),
-        near("in-state-b-bottleneck-full",
-             "in state (b) the bottleneck is full", mean(STATE_B, "utilisation"), 1, within=0.001,
-             why="while there is always a packet in figure 3's queue", paper="'fully utilized'"),
-        *(changed(
-            between(slug(name, "fills-figure-3-link-too"),
-                    f"{name} fills figure 3's link, too", mean(f"{name} alone", "utilisation"), FULL,
-                    1.001, why="as FIT in figure 3", paper="'except for TCP-FIT and Vegas/FAST'"),
-            between("", "", mean(f"{name} alone", "utilisation"), 0.9, 1.001, why="nine tenths"))
-          for name in ALONE_3[:2]),
-        between("reno-not-fill-figure-3-link",
-                "Reno does not fill figure 3's link", mean("Reno alone", "utilisation"), 0, 0.9,
-                why="less than FIT must have", paper="an upper bound"),
-        between("for-high-p-or-large-b-sum-sessions-below",
-                "for a high P or a large B the sum of the sessions is below B",
-                mean(RENOS, "utilisation"), 0, 0.9, why="ten Renos on 1 Gbit/s with 0.1 % loss; a "
-                "tenth at least is left", paper="'lower than the total bottleneck bandwidth'"),
-        near("figure-6-fifth-reno-20-percent",
-             "figure 6(a): a fifth Reno has 20 %", mean(FIFTH, "share"), 0.2, within=0.1,
-             why="'about'; 0.02 of the link", paper="'the theoretical fair share'"),
-        between("fit-queues-no-more-packets-than-reno", "FIT queues no more packets than Reno does",
-                ratio((figures_6_and_7.Replacement("FIT"), "queue"),
-                      (figures_6_and_7.NOTHING_REPLACED, "queue")),
-                0, 1.25, why="mean queue of figure 7 with ten FIT over that with twenty Renos; a "
-                "quarter more is not significant", paper="'not ... significantly higher'"),
-        ordered("figure-7-fit-steals-no-more-than-larger-veno",
-                "figure 7(a): FIT steals no more than the larger of Veno and Illinois",
-                [("the larger of Veno and Illinois", _larger_of_others),
-                 ("FIT", figures_6_and_7.stolen(figures_6_and_7.Replacement("FIT")))],
-                margin=0.0, why="'no more' allows the same", paper="'at a reasonable level'"),
-        *(near(slug(name, "fit-bandwidth-stolen-rate"),
-               f"{name}: FIT's bandwidth stolen rate", stolen(name), value, within=0.15,
-               absolute=True, why="live paths, one set of days") for name, value in BSR.items()),
-        *(between(slug(name, "fit-bandwidth-stolen-rate-low"),
-                  f"{name}: FIT's bandwidth stolen rate is low", stolen(name), -np.inf, 0.2,
-                  why="the largest of table V", paper="'remained low'") for name in BSR),
-    ),
-)  # fmt: skip
+    cases=_cases_6,
+    probe=_probe_6,
+    draw=every_number,
+)

@@ -7,11 +7,8 @@ from typing import NamedTuple
 
 from ackclock.draw.figure import Table
 from ackclock.engine import Run
-from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Probe, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import was_plain
-from ackclock.reproduction.claims.usual import mean, near, ratio, times
 from ackclock.runs import Case
 from ackclock_papers.fit.figures_6_and_7 import EACH
 from ackclock_papers.fit.setting import flow, goodputs, packets, scenario
@@ -90,39 +87,4 @@ TABLE_3 = Simulated(
     probe=Probe(("ratio",), _measure),
     draw=_draw,
     headline=True,
-    claims=(
-        *(
-            near(
-                slug(name, "rtt-ratio-1", ms // SHORT_MS),
-                f"{name}, RTT ratio 1/{ms // SHORT_MS}",
-                mean(ShortAndLong(name, ms), "ratio"),
-                value,
-                within=0.3,
-                why="one run of the paper",
-            )
-            for name, values in PAPER_3.items()
-            for ms, value in zip(LONG_MS, values, strict=True)
-        ),
-        *(
-            was_plain(
-                slug("at-1-8-fit-fairer-than", rival),
-                f"at 1/8 FIT is fairer than {rival}",
-                [(name, mean(ShortAndLong(name, 400), "ratio")) for name in (rival, "FIT")],
-                paper="better",
-            )
-            for rival in ("CTCP", "Reno")
-        ),
-        *(
-            times(
-                slug("at-1-8-fit-about-fair", rival),
-                f"at 1/8 FIT is about as fair as {rival}",
-                ratio((ShortAndLong("FIT", 400), "ratio"), (ShortAndLong(rival, 400), "ratio")),
-                1,
-                factor=1.3,
-                why="'similar'",
-                paper="similar",
-            )
-            for rival in ("FAST", "CUBIC")
-        ),
-    ),
 )

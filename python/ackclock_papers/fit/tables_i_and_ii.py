@@ -9,15 +9,12 @@ import numpy as np
 from ackclock.draw.figure import Table
 from ackclock.metrics import Estimate, over_runs
 from ackclock.models import fit, responses, unfairness
-from ackclock.names import slug
 from ackclock.reproduction.claims.artefact import Computed, Simulated, Traces
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
-from ackclock.reproduction.claims.orders import was_plain
-from ackclock.reproduction.claims.usual import between, mean, near, ratio
 from ackclock_papers.fit.figures_1_to_3 import THREE, cases_of_period, probe_of_period
 
 
-def _rounds(numbers: Numbers) -> Estimate:
+def round_trips_over_equations(numbers: Numbers) -> Estimate:
     """Compare the round trips of a period with equations 10 and 13; beta is 2/(3N + 1) = 0.2."""
     windows, rounds = numbers.each(THREE, "W"), numbers.each(THREE, "X")
     return over_runs([x / (0.2 * w / THREE.n + 1) for w, x in zip(windows, rounds, strict=True)], least=0.0)
@@ -37,25 +34,6 @@ TABLE_1 = Simulated(
             ["X_i", "round trips until the loss", n.of(THREE, "X")],
             ["beta_i", "decrease factor", n.of(THREE, "beta")],
         ],
-    ),
-    claims=(
-        near(
-            "beta-2-3n-1-equation-1",
-            "beta = 2/(3N + 1) (equation 1)",
-            mean(THREE, "beta"),
-            0.2,
-            within=1e-6,
-            why="exact",
-        ),
-        near(
-            "e-x-e-beta-e-w-e-n",
-            "E[X] = E[beta] E[W]/E[N], and one round trip of recovery (equations 10 and 13)",
-            _rounds,
-            1,
-            within=0.05,
-            paper="E[X] over E[beta] E[W]/E[N] + 1: 1",
-            why="W is counted at the detection of the loss",
-        ),
     ),
 )
 
@@ -133,40 +111,4 @@ TABLE_2 = Computed(
     compute=_compute_2,
     numbers=NUMBERS_2,
     draw=_draw_2,
-    claims=(
-        near(
-            "fit-t-e-n-times-reno-equation-18",
-            "FIT's T is E[N] times Reno's (equation 18)",
-            mean(CHECKS, "fit_over_reno"),
-            1.75,
-            within=1e-9,
-            why="alpha (D + q)/q = 0.5 * 70/20",
-            paper="E[N] times",
-        ),
-        *(
-            between(
-                slug(name, "stays-below-bound"),
-                f"{name} stays below its bound",
-                ratio((name, "rate"), (name, "bound")),
-                0,
-                1,
-                why="any queue only takes from it",
-                paper="T at most the bound",
-            )
-            for name in ("Reno", "CTCP", "Veno", "Westwood")
-        ),
-        was_plain(
-            "rtt-unfairness-ctcp-above-reno-above-fit",
-            "RTT unfairness: CTCP above Reno above FIT",
-            [(name, mean(name, "eta")) for name in ("CTCP", "Reno", "FIT")],
-        ),
-        near(
-            "fit-eta-1-when-e-n-1",
-            "FIT's eta is 1 when E[N] > 1",
-            mean("FIT", "eta"),
-            1,
-            within=1e-9,
-            why="equation 19 with the same alpha for both flows",
-        ),
-    ),
 )
