@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ackclock import ScenarioError
 from ackclock.decision import over_runs
-from ackclock.reproduction import library, main_claims, make
+from ackclock.reproduction import library, make
 from ackclock.reproduction.claims import records
 from ackclock.reproduction.claims.artefact import Claim
 from ackclock.reproduction.claims.numbers import FULL, QUICK, Numbers
@@ -122,7 +122,12 @@ def test_a_function_and_an_estimate_get_what_is_given() -> None:
     measured, estimated = records.read(table, "figure-1", {}, functions)
     assert (measured.judge(NUMBERS).measured, measured.judge(NUMBERS).holds) == ("fast is there", True)
     assert estimated.judge(NUMBERS).holds
-    assert NUMBERS.read_by(estimated.judge) == ["fast"]
+    assert estimated.cases(NUMBERS.rows) == ["fast"]
+    # What a record does not declare, its function is not given.
+    lying = {"c": record | {"estimate": "twice", "given": {"of": "slow"}, "at_least": 11}}
+    (claim,) = records.read(lying, "figure-1", {}, functions)
+    with pytest.raises(LookupError, match="reads slow, which its record does not declare"):
+        claim.judge(NUMBERS)
 
 
 def test_a_function_that_reads_no_case_needs_no_run() -> None:
@@ -132,7 +137,7 @@ def test_a_function_that_reads_no_case_needs_no_run() -> None:
     records.check({"figure-1": {"a": record}})
     (formula,) = records.read({"a": record}, "figure-1", {}, functions)
     assert formula.judge(NUMBERS).holds
-    assert formula.cases(NUMBERS) == []
+    assert formula.cases(NUMBERS.rows) == []
 
 
 @pytest.mark.parametrize(
@@ -323,7 +328,6 @@ def test_an_example_is_short_complete_and_accepted(name: str) -> None:
         assert paper.main_claims[artefact.name].claim
         for effort in (FULL, QUICK):
             assert artefact.cases(effort.at(paper.setting))  # type: ignore[attr-defined]
-    assert main_claims.FILE not in [file.name for file in (EXAMPLES / name).iterdir()]
 
 
 def test_a_name_of_the_product_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

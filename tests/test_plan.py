@@ -9,6 +9,7 @@ from ackclock.reproduction.claims.artefact import Probe, Simulated
 from ackclock.reproduction.claims.judge import Assignment, Judgement
 from ackclock.reproduction.claims.numbers import FULL, Numbers
 from ackclock.reproduction.claims.usual import between, holds, mean
+from ackclock.reproduction.claims.values import FunctionValue
 from ackclock.reproduction.inference import plan
 from ackclock.runs import Case
 
@@ -32,7 +33,13 @@ CLAIMS = (
     above("both", 2.0),
     above("both", 2.5),
     above("alone", 2.5),
-    holds("h", "s", "p", lambda numbers: ("", bool(numbers.of("not read", "x"))), why="w"),
+    holds(
+        "h",
+        "s",
+        "p",
+        FunctionValue(lambda numbers: ("", bool(numbers.of("not read", "x"))), ["not read"]),
+        why="w",
+    ),
 )
 
 
@@ -84,7 +91,9 @@ def test_a_difference_is_planned_as_a_mean_is():
     def gap(numbers):
         return difference(numbers.of("one deviation", "x"), numbers.of("half of it", "x"))
 
-    claim = between("gap", "s", gap, -(0.5**0.5), np.inf, why="w")
+    claim = between(
+        "gap", "s", FunctionValue(gap, ["one deviation", "half of it"]), -(0.5**0.5), np.inf, why="w"
+    )
     assert planned((claim,))["half of it"] == (68, "gap", "")
 
 

@@ -31,8 +31,9 @@ from ackclock.reproduction.claims import usual as claims
 from ackclock.reproduction.claims.artefact import Evidence, Finding, Judged, Probe, Simulated
 from ackclock.reproduction.claims.judge import Assignment
 from ackclock.reproduction.claims.numbers import FULL, QUICK, Effort, Numbers
+from ackclock.reproduction.claims.values import FunctionValue
 from ackclock.reproduction.inference import fingerprint
-from ackclock.reproduction.library import load, with_findings
+from ackclock.reproduction.library import load
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.shown import page, words
 from ackclock.runs import Case, Store, each, run_all, sources
@@ -146,13 +147,15 @@ def test_claims_hold_or_do_not():
     assert holds(claims.near("s", "s", a, 2.1, within=0.05, why="w"))
     assert not holds(claims.near("s", "s", a, 2.2, within=0.05, why="w"))
     assert holds(claims.near("s", "s", a, 2.2, within=0.3, absolute=True, why="w"))
-    assert not holds(claims.near("s", "s", lambda _: Estimate(float("nan"), 0, 0, 0), 1, within=9, why=""))
+    unknown = FunctionValue(lambda _: Estimate(float("nan"), 0, 0, 0), [])
+    assert not holds(claims.near("s", "s", unknown, 1, within=9, why=""))
     assert holds(claims.between("s", "s", a, 1, 2, why="w"))
     assert not holds(claims.between("s", "s", a, 2.01, 3, why="w"))
     order = partial(orders.ordered, "s", "s", why="any")
     assert not holds(order([("a", a), ("b", b)], margin=0.0))
-    assert holds(order([("a", lambda _: Estimate(3, 3, 3, 1)), ("b", b)], margin=0.0))
-    assert not holds(order([("a", lambda _: Estimate(3, 3, 3, 1)), ("b", b)], margin=0.6))
+    three = FunctionValue(lambda _: Estimate(3, 3, 3, 1), [])
+    assert holds(order([("a", three), ("b", b)], margin=0.0))
+    assert not holds(order([("a", three), ("b", b)], margin=0.6))
 
 
 def tiny(duration="2 s", **changes):
@@ -304,7 +307,7 @@ def test_a_reproduction_on_a_failing_disk_is_whole_or_told(tmp_path, failing):
         ("runs.py", True, True),
         ("paper.toml", True, True),
         ("sentences.toml", False, False),
-        ("main_claims.toml", False, False),
+        ("claims.toml", True, True),
         ("inferred/settings.csv", True, False),
         ("ns2.csv", True, False),
     ],
@@ -585,7 +588,7 @@ def test_effort():
 
 
 def finding(text, holds=True, contradiction=False, **numbers):
-    return Finding("sums", text, {}, lambda _numbers: Evidence(holds, numbers), contradiction)
+    return Finding("sums", text, lambda _numbers: Evidence(holds, numbers), contradiction)
 
 
 def test_a_finding_is_said_with_its_numbers_or_not_at_all(tmp_path):
@@ -632,25 +635,39 @@ def test_a_former_check_that_asks_for_nothing_measured_is_refused():
         replace(ONE, artefacts=(replace(artefact("figure-1", {"one": Case(tiny())}), claims=(claim,)),))
 
 
-def test_findings_are_for_claims_that_exist():
-    one, proof = artefact("figure-1", {"one": Case(tiny())}), finding("by arithmetic")
-    (known,) = with_findings([one], {"figure-1": {"*": proof}})
-    assert known.claims[0].finding == proof
-    for wrong in ({"figure-2": {}}, {"figure-1": {"nothing": proof}}):
-        with pytest.raises(KeyError):
-            with_findings([one], wrong)
-
-
 MODULE = """
 from ackclock.reproduction.claims.artefact import Computed
-from ackclock.reproduction.claims.usual import between, mean
 
-def made(name, compute=lambda effort: ({}, {}), names=("low", "high")):
-    return Computed(
-        name=name, caption="what", about="", draw=None, compute=compute, numbers={"one": ("x",)},
-        claims=tuple(between(words, words, mean("one", "x"), 0, 2, why="w") for words in names),
-    )
+def made(name, compute=lambda effort: ({}, {})):
+    return Computed(name=name, caption="what", about="", draw=None, compute=compute, numbers={"one": ("x",)})
 
+"""
+RECORDS = """
+[table-ii]
+finding = "by-chance"
+
+[table-ii."{name}"]
+each.name = ["low", "high"]
+sentence = "{name}"
+case = "one"
+key = "x"
+between = [0, 2]
+why = "w"
+
+[figure-10.low]
+sentence = "low"
+case = "one"
+key = "x"
+between = [0, 2]
+why = "w"
+finding = "by-chance"
+
+[figure-10.high]
+sentence = "high"
+case = "one"
+key = "x"
+at_most = 2
+why = "w"
 """
 DATA = """
 title = "A paper"
@@ -665,9 +682,9 @@ evidence = "nothing says it"
 FINDINGS = """
 from ackclock.reproduction.claims.artefact import Finding
 
-FINDINGS = [Finding("by-chance", "chance", {"figure-10": ["low"], "table-ii": ["*"]}, None)]
+FINDINGS = [Finding("by-chance", "chance", None)]
 """
-AGAIN = "FINDINGS.append(Finding({!r}, 'again', {{'table-ii': ['*']}}, None))\n"
+AGAIN = "FINDINGS.append(Finding({!r}, 'again', None))\n"
 
 
 @pytest.fixture
@@ -675,11 +692,17 @@ def written(tmp_path, monkeypatch):
     """Return a function that writes a paper and loads it; each has a name of its own."""
     monkeypatch.syspath_prepend(tmp_path)
 
-    def load_it(name, modules, data=DATA, findings=FINDINGS):
+    def load_it(name, modules, data=DATA, findings=FINDINGS, records=RECORDS):
         (tmp_path / name).mkdir()
         for file, text in {"__init__": "", "findings": findings, **modules}.items():
             (tmp_path / name / f"{file}.py").write_text(text)
         (tmp_path / name / "paper.toml").write_text(data)
+        # A main claim has words; what it is about is not tested here.
+        words = 'words = "w"\nfrom = "section 1"\nkind = "setting"\n'
+        for artefact in ("table-ii", "figure-10"):
+            head = f"[{artefact}]\n"
+            records = records.replace(head, head + words) if head in records else head + words + records
+        (tmp_path / name / "claims.toml").write_text(records)
         return load(name)
 
     return load_it
@@ -696,55 +719,49 @@ def test_a_paper_is_what_its_files_have(written):
     assert paper.setting == {}
     names = ["figure-9", "figure-10", "table-i", "table-ii"]
     assert [artefact.name for artefact in paper.artefacts] == names
-    chance = Finding("by-chance", "chance", {"figure-10": ["low"], "table-ii": ["*"]}, None)
-    findings = {artefact.name: [claim.finding for claim in artefact.claims] for artefact in paper.artefacts}
-    assert findings == {name: [None, None] for name in names} | {
-        "figure-10": [chance, None],
-        "table-ii": [chance, chance],
+    chance = Finding("by-chance", "chance", None)
+    claimed = {artefact.name: artefact.claims for artefact in paper.artefacts}
+    assert {name: [claim.name for claim in claims] for name, claims in claimed.items()} == {
+        "figure-9": [],
+        "figure-10": ["low", "high"],
+        "table-i": [],
+        "table-ii": ["low", "high"],
     }
+    assert [claim.finding for claim in claimed["figure-10"]] == [chance, None]
+    assert [claim.finding for claim in claimed["table-ii"]] == [chance, chance]
+
+
+BOTH = "T, F = made('table-ii'), made('figure-10')\n"
 
 
 @pytest.mark.parametrize(
-    ("module", "data", "error", "words"),
+    ("module", "change", "error", "words"),
     [
-        ("A, B = made('figure-1'), made('figure-1')", DATA, ValueError, "same name"),
-        ("A = made('figure-10')", DATA, KeyError, "table-ii"),
-        ("", DATA.replace("evidence", "reason"), KeyError, "evidence"),
-        ("", DATA.replace("changes", "changed"), TypeError, "changed"),
-        (
-            "T, A = made('table-ii'), made('figure-10', names=('low', 'low'))",
-            DATA,
-            LookupError,
-            "two claims are named 'low'",
-        ),
-        (
-            "T, A = made('table-ii'), made('figure-10', names=('low', 'High'))",
-            DATA,
-            LookupError,
-            "'High' is not a name",
-        ),
+        (BOTH + "A, B = made('figure-1'), made('figure-1')", {}, ValueError, "same name"),
+        ("A = made('figure-10')", {}, ValueError, r"table-ii: paper\.toml has no artefact of this name"),
+        (BOTH, {"evidence": "reason"}, KeyError, "evidence"),
+        (BOTH, {"changes": "changed"}, TypeError, "changed"),
+        (BOTH, {'"low", "high"]': '"low", "low"]'}, ValueError, "two claims are named low"),
+        (BOTH, {'"low", "high"]': '"low", "High"]'}, ValueError, "'High' is not a name"),
+        (BOTH, {'finding = "by-chance"': 'finding = "by-luck"'}, ValueError, "unknown 'by-luck'.*by-chance"),
     ],
 )
-def test_a_paper_with_a_mistake_is_refused(written, request, module, data, error, words):
-    name = f"wrong_{request.node.callspec.indices['module']}"
-    every = "T, F = made('table-ii'), made('figure-10')\n" if not module else ""
+def test_a_paper_with_a_mistake_is_refused(written, request, module, change, error, words):
+    data, records = DATA, RECORDS
+    for before, after in change.items():
+        data, records = data.replace(before, after), records.replace(before, after)
     with pytest.raises(error, match=words):
-        written(name, {"one": MODULE + every + module}, data)
+        name = "_".join(map(str, request.node.callspec.indices.values()))
+        written(f"wrong_{name}", {"one": MODULE + module}, data, records=records)
 
 
 @pytest.mark.parametrize(
-    ("again", "words"),
-    [
-        ("other", "two findings"),
-        ("by-chance", "or names two findings"),
-        ("By chance", "or names two findings"),
-    ],
+    ("again", "words"), [("by-chance", "or names two findings"), ("By chance", "or names two findings")]
 )
 def test_a_paper_with_a_wrong_finding_is_refused(written, request, again, words):
     name = f"again_{request.node.callspec.indices['again']}"
-    both = "T, F = made('table-ii'), made('figure-10')\n"
     with pytest.raises(ValueError, match=words):
-        written(name, {"one": MODULE + both}, findings=FINDINGS + AGAIN.format(again))
+        written(name, {"one": MODULE + BOTH}, findings=FINDINGS + AGAIN.format(again))
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,10 @@ A paper is a directory. `paper.toml` in it has
   cross-validation, which is reported and decides nothing. All other claims were written later, or were not
   named then.
 
-Of a package the modules have the artefacts with their claims; in a folder both are in files
-(`ackclock.reproduction.folder`, `ackclock.reproduction.claims.records`).
-
-`FINDINGS` of the module ``findings``, if there is one, are what else is known of claims that do not
-hold, each a `Finding`.
+`claims.toml` has the claims (`ackclock.reproduction.claims.records`). Of a package the modules have the
+artefacts, the functions that claims name, and in the module ``findings``, if there is one, `FINDINGS`: what
+else is known of claims that do not hold, each a `Finding`. In a folder the artefacts are in `paper.toml`
+(`ackclock.reproduction.folder`) and the functions in `functions.py`.
 
 The artefact called ``conditions``, if there is one, has what the paper states of its simulations
 and what can be measured in them: it is checked before any setting is tried, and is not a figure or
@@ -66,8 +65,6 @@ PLANNED = "runs.csv"
 """Table of the planned runs (`ackclock.reproduction.inference.plan`)."""
 PLANNED_QUICK = "quick_runs.csv"
 """Table of the planned runs of a quick reproduction."""
-CONDITIONS = "conditions"
-"""Name of the artefact of what a paper states of its simulations."""
 PACKAGE = "ackclock_papers"
 """The package of the papers, which the laboratory knows by its name alone."""
 
@@ -120,9 +117,8 @@ def load(package: str) -> Paper:
 
     It has every artefact that a module of the package defines, by itself or in a tuple: figures by
     number, then tables. Raises LookupError when a claim asks for a number that its artefact does not
-    supply, or a finding refers to an unknown claim; TypeError or TOMLDecodeError when the data file has
-    unknown keys or is not TOML; ValueError when two artefacts have the same name, or a claim has two
-    findings.
+    supply; TypeError or TOMLDecodeError when the data file has
+    unknown keys or is not TOML; ValueError when two artefacts have the same name, or two findings.
     """
     module = import_module(package)
     modules = [import_module(f"{package}.{submodule.name}") for submodule in iter_modules(module.__path__)]
@@ -133,10 +129,8 @@ def load(package: str) -> Paper:
     findings = next((member.FINDINGS for member in modules if hasattr(member, "FINDINGS")), ())
     home = Path(str(resources.files(module)))
     data = tomllib.loads((home / DATA).read_text(encoding="utf-8"))
-    if (home / records.FILE).is_file():
-        artefacts = _with_claims(home, data, artefacts, _functions(modules), findings)
-        findings = [finding for finding in findings if finding.claims]
-    return _collected(package.rpartition(".")[2], home, data, artefacts, findings)
+    artefacts = _with_claims(home, data, artefacts, _functions(modules), findings)
+    return _collected(package.rpartition(".")[2], home, data, artefacts)
 
 
 def _functions(modules: Sequence[ModuleType]) -> dict[str, Callable[..., Any]]:
@@ -159,7 +153,17 @@ def _with_claims(
     functions: Mapping[str, Callable[..., Any]],
     findings: Sequence[Finding] = (),
 ) -> list[Artefact]:
-    """Return artefacts with the claims of `claims.toml`; `data` are those of `paper.toml`."""
+    """Return artefacts with the claims of `claims.toml`; `data` are those of `paper.toml`.
+
+    Raises ValueError when two findings have the same name, and ProblemError when a record is wrong.
+    """
+    explained: dict[str, Finding] = {}
+    for finding in findings:
+        if finding.name in explained or not NAME.fullmatch(finding.name):
+            raise ValueError(
+                f"{finding.name!r} is not a name of lower-case words with hyphens, or names two findings"
+            )
+        explained[finding.name] = finding
     tables = tomllib.loads(text_of(home / records.FILE))
     records.check(tables)
     unknown = set(tables) - {artefact.name for artefact in artefacts}
@@ -169,13 +173,7 @@ def _with_claims(
     return [
         replace(
             artefact,
-            claims=records.read(
-                tables.get(artefact.name, {}),
-                artefact.name,
-                names,
-                functions,
-                {finding.name: finding for finding in findings},
-            ),
+            claims=records.read(tables.get(artefact.name, {}), artefact.name, names, functions, explained),
         )
         for artefact in artefacts
     ]
@@ -199,7 +197,7 @@ def load_folder(home: Path) -> Paper:
         drawn = folder.artefacts(home, data.pop("artefact", {}), functions)
         file = home / records.FILE
         artefacts = _with_claims(home, data, drawn, functions)
-        return _collected(name, home.resolve(), data, artefacts, ())
+        return _collected(name, home.resolve(), data, artefacts)
     except ScenarioError:
         raise
     except (LookupError, TypeError, ValueError, RecursionError) as error:
@@ -207,20 +205,17 @@ def load_folder(home: Path) -> Paper:
         raise ScenarioError(shown(f"{file}: {problem}")) from error
 
 
-def _collected(
-    name: str, home: Path, data: dict[str, Any], artefacts: Sequence[Artefact], findings: Sequence[Finding]
-) -> Paper:
+def _collected(name: str, home: Path, data: dict[str, Any], artefacts: Sequence[Artefact]) -> Paper:
     """Return a paper from its artefacts and the tables of its data file."""
     bounds = _bounds(data.pop("numbers", {}))
     artefacts = [replace(artefact, bounds=bounds) for artefact in artefacts]
-    explained = with_findings(artefacts, _by_claim(findings))
     inference = data.pop("inference", None)
     items = [Item.read(table) for table in data.pop("setting", ())]
     return Paper(
         name=name,
         items=items,
-        artefacts=[artefact for artefact in explained if artefact.name != CONDITIONS],
-        conditions=next((artefact for artefact in explained if artefact.name == CONDITIONS), None),
+        artefacts=[artefact for artefact in artefacts if artefact.name != records.CONDITIONS],
+        conditions=next((artefact for artefact in artefacts if artefact.name == records.CONDITIONS), None),
         inference=None if inference is None else Inference(**inference),
         inferred=chosen_of(home / "inferred", items),
         ns2=ns2.read(home),
@@ -282,44 +277,3 @@ def _as_printed(artefact: Artefact) -> tuple[str, int, str]:
     """Order figures before tables; Roman numerals up to viii are in the order of the alphabet."""
     kind, _, number = artefact.name.partition("-")
     return kind, int(number) if number.isdecimal() else 0, number
-
-
-def _by_claim(findings: Sequence[Finding]) -> dict[str, dict[str, Finding]]:
-    by_claim: dict[str, dict[str, Finding]] = {}
-    unique: set[str] = set()
-    for finding in findings:
-        if finding.name in unique or not NAME.fullmatch(finding.name):
-            raise ValueError(
-                f"{finding.name!r} is not a name of lower-case words with hyphens, or names two findings"
-            )
-        unique.add(finding.name)
-        for artefact, names in finding.claims.items():
-            known = by_claim.setdefault(artefact, {})
-            for name in names:
-                if name in known:
-                    raise ValueError(f"{artefact}: {name} has two findings")
-                known[name] = finding
-    return by_claim
-
-
-def with_findings(
-    artefacts: Sequence[Artefact], findings: Mapping[str, Mapping[str, Finding]]
-) -> tuple[Artefact, ...]:
-    """Return artefacts whose claims carry their findings.
-
-    `findings` is by artefact and claim; ``*`` stands for every claim of an artefact without a finding of
-    its own. Raises KeyError when a finding refers to an unknown claim.
-    """
-    unknown = set(findings) - {artefact.name for artefact in artefacts}
-    result = []
-    for artefact in artefacts:
-        known = findings.get(artefact.name, {})
-        unknown |= set(known) - {claim.name for claim in artefact.claims} - {"*"}
-        claims = []
-        for claim in artefact.claims:
-            finding = known.get(claim.name, known.get("*"))
-            claims.append(claim if finding is None else replace(claim, finding=finding))
-        result.append(replace(artefact, claims=tuple(claims)))
-    if unknown:
-        raise KeyError(f"findings refer to unknown claims: {sorted(unknown)}")
-    return tuple(result)

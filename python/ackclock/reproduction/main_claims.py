@@ -1,14 +1,14 @@
 """The main claim of every artefact of a paper: the one that a reader of the paper would name for it.
 
-`main_claims.toml` in the package of a paper has a table for every artefact, named after it:
+The table of an artefact in `claims.toml` of a paper has
 
 - ``claim``: what the artefact shows, as a sentence; a setting needs none;
 - ``words``: the paper's own, in which ``…`` stands for a break of the page or column;
 - ``from``: where the paper says so;
 - ``kind``: one of `KINDS`;
-- ``id``: the name or names of the claims that state it together, in which ``*`` stands for any text:
-  of the artefact's own, or of another's as ``ARTEFACT/CLAIM``; empty where none does;
-- ``missing``: in that case, what would have to be checked.
+- ``id``: claims of other artefacts that state it, too, as ``ARTEFACT/CLAIM``, in which ``*`` stands for any
+  text; those of its own are ``main``;
+- ``missing``: where none does, what would have to be checked.
 """
 
 from __future__ import annotations
@@ -22,8 +22,6 @@ from typing import Any
 
 from ackclock.reproduction.claims import records
 
-FILE = "main_claims.toml"
-"""In the package of a paper."""
 KINDS: Mapping[str, str] = MappingProxyType(
     {
         "simulation": "packets on a path whose properties the paper states, simulated or emulated",
@@ -70,29 +68,21 @@ class MainClaim:
 def load(directory: Traversable) -> dict[str, MainClaim]:
     """Read the main claims of a paper, by artefact, in the order of the file; none where it has no file.
 
-    `directory` is that of the paper's package. Raises TypeError or TOMLDecodeError when the file has
+    `directory` is that of the paper. Raises TypeError or TOMLDecodeError when the file has
     unknown keys or is not TOML, and ValueError as `MainClaim` does.
     """
-    file = directory / FILE
-    if (directory / records.FILE).is_file():
-        text = (directory / records.FILE).read_text(encoding="utf-8")
-        return {
-            name: _of_records(table) for name, table in tomllib.loads(text).items() if name != "conditions"
-        }
-    text = file.read_text(encoding="utf-8") if file.is_file() else ""
-    return {name: _read(entry) for name, entry in tomllib.loads(text).items()}
+    file = directory / records.FILE
+    tables = tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    return {name: _of_records(table) for name, table in tables.items() if name != records.CONDITIONS}
 
 
 def _of_records(table: Mapping[str, Any]) -> MainClaim:
-    """Return the main claim of a table of `claims.toml`, which the records with ``main`` state."""
-    own = {key: table[key] for key in ("claim", "words", "from", "kind", "missing") if key in table}
-    names = [*records.main_names(table), *table.get("id", ())]
-    return _read({**own, "id": names})
-
-
-def _read(entry: Mapping[str, Any]) -> MainClaim:
-    """Return the main claim of a table: `from` is a keyword in Python, and a single id needs no list."""
-    fields = dict(entry)
-    ids = fields.pop("id", "")
-    names = [ids] if isinstance(ids, str) else ids
-    return MainClaim(source=fields.pop("from", ""), ids=tuple(filter(None, names)), **fields)
+    """Return the main claim of the table of an artefact; `from` is a keyword in Python."""
+    fields = {key: table[key] for key in ("claim", "missing") if key in table}
+    return MainClaim(
+        words=table.get("words", ""),
+        source=table.get("from", ""),
+        kind=table.get("kind", ""),
+        ids=(*records.main_names(table), *table.get("id", ())),
+        **fields,
+    )

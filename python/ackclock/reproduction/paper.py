@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from ackclock.reproduction.claims.artefact import Artefact, Claim, Simulated
-from ackclock.reproduction.claims.numbers import QUICK, Numbers
+from ackclock.reproduction.claims.numbers import QUICK, Key
 from ackclock.reproduction.main_claims import MainClaim
 from ackclock.reproduction.ns2 import InNs2
 from ackclock.reproduction.trials import cells, tried
@@ -35,18 +32,6 @@ class Inference:
     held_out: Mapping[str, Sequence[str]] = field(default_factory=dict)
     left_out: Sequence[str] = ()
     runs: int = 2
-
-
-class _Watched(dict[str, Any]):
-    """A setting that remembers which of its items were asked for."""
-
-    def __init__(self, setting: Setting) -> None:
-        super().__init__(setting)
-        self.read_names: set[str] = set()
-
-    def __getitem__(self, name: str) -> Any:
-        self.read_names.add(name)
-        return super().__getitem__(name)
 
 
 class Chosen(NamedTuple):
@@ -161,23 +146,10 @@ class Paper:
 
     def _read(self, artefact: Artefact, claim: Claim) -> tuple[set[str], set[str]]:
         """Return the labels of the cases that a claim reads, and the names of the items for which it asks."""
-        key = artefact.name, claim.name
-        if key not in self._known_reads and claim.reads is not None:
-            cases = claim.cases(self._examples(artefact))
-            self._known_reads[key] = set(map(str, cases)), set(claim.items)
-        if key not in self._known_reads:
-            watched = _Watched(self.setting)
-            numbers = replace(artefact.example(QUICK.at(self.setting)), setting=watched)
-            with warnings.catch_warnings(), np.errstate(all="ignore"):
-                warnings.simplefilter("ignore")
-                self._known_reads[key] = set(map(str, numbers.read_by(claim.judge))), watched.read_names
-        return self._known_reads[key]
-
-    def _examples(self, artefact: Artefact) -> Numbers:
-        """Return invented numbers of all cases of an artefact, which tell which of them there are."""
-        if artefact.name not in self._known_examples:
-            self._known_examples[artefact.name] = artefact.example(QUICK.at(self.setting))
-        return self._known_examples[artefact.name]
+        if artefact.name not in self._known_cases:
+            supplied = artefact.supplied(QUICK.at(self.setting))
+            self._known_cases[artefact.name] = [case for case, _ in supplied]
+        return set(map(str, claim.cases(self._known_cases[artefact.name]))), set(claim.items)
 
     def _changed_cases(self, artefact: Artefact) -> Mapping[str, set[str]]:
         """Return the labels of the cases of which an item changes the scenario, by item."""
@@ -198,13 +170,8 @@ class Paper:
         return self._known_changes[artefact.name]
 
     @cached_property
-    def _known_reads(self) -> dict[tuple[str, str], tuple[set[str], set[str]]]:
-        """Results of `_read`, which are asked for once per claim and item."""
-        return {}
-
-    @cached_property
-    def _known_examples(self) -> dict[str, Numbers]:
-        """Results of `_examples`."""
+    def _known_cases(self) -> dict[str, list[Key]]:
+        """The cases of artefacts in a quick reproduction."""
         return {}
 
     @cached_property

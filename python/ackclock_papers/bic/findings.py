@@ -57,7 +57,6 @@ FINDINGS = (
     Finding(
         "ns-2-hstcp-unfairness",
         "ns-2.35 at this setting gives {hstcp:.1f}, less than the paper's {paper:.1f}, too.",
-        {},
         _hstcp_unfairness,
     ),
     Finding(
@@ -65,14 +64,12 @@ FINDINGS = (
         "By the paper's own response function such windows need {fast:.1e} and {slow:.1e} loss events per "
         "packet, {fewer:.0f} times fewer at least, so its rates must count something else: lost packets, as "
         "here, or more.",
-        {},
         _loss_rates,
     ),
     Finding(
         "beta-gains-as-s-max",
         "By equation 1.4 the rate is proportional to sqrt(S_max (2 - beta)/beta): half of beta gains a "
         "factor of {beta:.2f}, twice S_max a factor of {maximum:.2f}.",
-        {},
         _beta_gains,
     ),
 )

@@ -96,7 +96,6 @@ FINDINGS = (
         "than {room:.0f} Mbit/s. Of the {asked} goodputs of the other TCPs, at all loss rates, {crowded} are "
         "larger than that: {least:.0f} Mbit/s or more. FIT has at least {ratio:.2f} times as much as each of "
         "the rest.",
-        {},
         _room,
     ),
     Finding(
@@ -106,7 +105,6 @@ FINDINGS = (
         "equation 18 FIT has N times Reno's goodput: here {least:.2f} to {most:.2f} times, {mean:.2f} on "
         "average. FAST has {fast:.1f} times Reno's goodput at least, and {needed:.2f} times would be much "
         "more than the best other TCP has on average.",
-        {},
         _sessions,
     ),
 )

@@ -136,7 +136,6 @@ FINDINGS = (
         "and BIC of ns-2.35's TCP-Linux has {bic:.1f} Mbit/s. An ACK clock sends trains, whose queue "
         "Illinois takes for congestion (docs/validation.md): then the same equations give {trains:.1%}, and "
         "here it has {ours:.1f} Mbit/s.",
-        {},
         _ack_trains,
     ),
     Finding(
@@ -144,7 +143,6 @@ FINDINGS = (
         "The rest of the curve is straight, and nothing is convex. An alpha that falls in a straight line is "
         "largest for {until_full:.0f} round trips, until the path is full, and falls for {bent:.0f}: by this "
         "arithmetic {share:.0%} of an epoch are bent, and {concave:.0%} here.",
-        {},
         _straight_part,
     ),
     Finding(
@@ -152,21 +150,18 @@ FINDINGS = (
         "ns-2.35 with an overhead of {overhead:.0f} us: where TCP-Linux runs all flows, Reno keeps "
         "{illinois:.3f} next to Illinois and {highspeed:.3f} next to HS-TCP, so there the claim holds; next "
         "to HS-TCP on ns-2's own SACK it keeps {sack:.3f}.",
-        {},
         _beside_reno,
     ),
     Finding(
         "ns-2-larger-windows",
         "ns-2.35 with TCP-Linux gives Illinois {window:.1f} times Reno's window at this setting, and "
         "{without:.1f} times without an overhead.",
-        {},
         _larger_windows,
     ),
     Finding(
         "ns-2-newreno-four-rtts",
         "Four NewReno flows of ns-2.35 with these RTTs and an overhead of {overhead:.0f} us have mean "
         "windows of {windows} packets: mu is {mu:.2f}.",
-        {},
         _newreno,
     ),
     Finding(
@@ -174,7 +169,6 @@ FINDINGS = (
         "Four Illinois flows of ns-2.35's TCP-Linux with these RTTs and an overhead of {overhead:.1f} ms "
         "have {goodputs} Mbit/s, so that goodput times RTT differs by {apart:.0%} at most and mu is "
         "{mu:.2f}: nearly equal windows. That agent does not grow at most ACKs when an overhead is set.",
-        {},
         _four_illinois,
     ),
     Finding(
@@ -182,7 +176,6 @@ FINDINGS = (
         "From the beginning of an epoch to its end the growth of HS-TCP rises by {hstcp:.0%} and that of "
         "Scalable TCP by {scalable:.0%}, by {step:.1%} at most from one of {parts} parts of the epoch to the "
         "next: a change of slope within {tolerance:.0%} counts as straight.",
-        {},
         _convexity,
     ),
     Finding(
@@ -190,7 +183,6 @@ FINDINGS = (
         "Every flow has its alpha more underway in the round trip in which the queue is full, so that the "
         "sum of alpha is lost, and not a number between one alpha and that sum: the sum of {flows} Reno "
         "flows is {flows} packets, and {lost:.2f} are lost.",
-        {},
         _sum_of_alpha,
     ),
 )

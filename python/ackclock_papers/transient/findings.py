@@ -107,7 +107,6 @@ FINDINGS = (
         "ns-2-tfrc-cov",
         "ns-2.35, whose TFRC is newer than the study's: at the highest loss rate TFRC has a CoV of "
         "{cov:.2f}, TCP one of {others:.2f}, and TFRC's rate is {share:.2f} of TCP's.",
-        {},
         _tfrc_cov,
     ),
     Finding(
@@ -115,28 +114,24 @@ FINDINGS = (
         "Losses that come sooner to a larger window give the emulated windows a CoV of {windows:.2f} and "
         "TEAR's rate one of {rate:.2f} (docs/theory.md), whatever the loss rate: here it is {least:.2f} to "
         "{most:.2f}. The authors' code is not at hand.",
-        {},
         _tear,
     ),
     Finding(
         "halved-window-fills-path",
         "Arithmetic: {largest:.0f} packets halve to {half:.0f}, of which {path:.0f} fill the path, so "
         "{waiting:.0f} still wait. The fifth percentile of the queue is {low:.0f}.",
-        {},
         _halved_window,
     ),
     Finding(
         "ns-2-fairness-of-eight",
         "ns-2.35 at this setting: F of eight TCP flows is {tcp:.2f}, here {here:.2f}, and {gaimd:.2f} where "
         "one of them is GAIMD.",
-        {},
         _fairness_of_eight,
     ),
     Finding(
         "losses-sooner-gaimd",
         "Losses come sooner to larger windows: GAIMD's CoV is then {cov:.2f} and F {fair:.2f} "
         "(docs/theory.md), not what Poisson losses would give. ns-2.35 has {least:.2f} to {most:.2f}.",
-        {},
         _gaimd,
     ),
     Finding(
@@ -144,7 +139,6 @@ FINDINGS = (
         "ns-2.35 at this setting: the queue is full again after {tcp:.0f} round trips with TCP, {gaimd:.0f} "
         "with GAIMD and {tfrc:.0f} with TFRC, here after {tcp_here:.0f}, {gaimd_here:.0f} and "
         "{tfrc_here:.0f}. With GAIMD the shortest queue of a run has {least:.0f} to {most:.0f} packets.",
-        {},
         _queue_refill,
     ),
     Finding(
@@ -152,7 +146,6 @@ FINDINGS = (
         "The formula as printed gives {as_printed:.2f} at p = {p:g} and t = {t}, the values that the text "
         "puts into it; it prints {text:g} next to equation 7, and {section:g} in section 3.3.1. The chain "
         "itself gives {chain:.2f} (figure 37).",
-        {},
         _formula_41,
         contradiction=True,
     ),

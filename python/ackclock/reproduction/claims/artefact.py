@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import math
-import re
-import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-import numpy as np
-
 from ackclock.names import NAME
-from ackclock.reproduction.claims.numbers import FULL, QUICK, Bounds, Effort, Key, Numbers, Row
+from ackclock.reproduction.claims.numbers import (
+    FULL,
+    QUICK,
+    Bounds,
+    Effort,
+    Key,
+    Numbers,
+    Row,
+    like,
+    text_pattern,
+)
 from ackclock.reproduction.trials.settings import Setting
 from ackclock.runs import Case
 
@@ -83,8 +89,6 @@ class Finding:
         What data calls it, unique within its paper.
     text : str
         What is known; its numbers are fields such as ``{share:.2f}``, and none is typed.
-    claims : mapping
-        Names of the claims by artefact, where ``*`` is every claim without a finding of its own.
     compute : callable
         From the numbers of the artefact to the evidence. It may also use formulas and what other
         simulators gave (`ackclock.reproduction.quoted`).
@@ -94,7 +98,6 @@ class Finding:
 
     name: str
     text: str
-    claims: Mapping[str, Sequence[str]]
     compute: Callable[[Numbers], Evidence]
     contradiction: bool = False
 
@@ -147,18 +150,16 @@ class Claim:
     finding: Finding | None = None
     number: tuple[Key, Key] | None = None
     former: Claim | None = None
-    reads: Sequence[tuple[Key, Key | None]] | None = None
+    reads: Sequence[tuple[Key, Key | None]] = ()
     items: Sequence[str] = ()
 
-    def cases(self, numbers: Numbers) -> list[Key]:
-        """Return those cases of the numbers that it reads."""
-        if self.reads is None:
-            return numbers.read_by(self.judge)
-        return numbers.like(case for case, _ in self.reads)
+    def cases(self, every: Iterable[Key]) -> list[Key]:
+        """Return those of all cases that it reads."""
+        return like(every, (case for case, _ in self.reads))
 
     def shared(self, numbers: Numbers) -> Numbers:
         """Return numbers of which `Numbers.each` returns as many runs as all cases have that it reads."""
-        return replace(numbers, shared=numbers.runs_of(self.cases(numbers)) or None)
+        return replace(numbers, shared=numbers.runs_of(self.cases(numbers.rows)) or None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,17 +212,6 @@ class Artefact:
             if claim.number is not None and claim.target and claim.target.expected is not None
         }
 
-    def example(self, effort: Effort) -> Numbers:
-        """Return numbers of the kind that judging may ask for, which mean nothing.
-
-        There are two runs of every case, whose values differ so that no fit is degenerate.
-        """
-        rows = {
-            case: [{key: 1.0 + 0.1 * k for k, key in enumerate(sorted(keys, key=str))}] * 2
-            for case, keys in self.supplied(effort)
-        }
-        return Numbers(rows, effort.setting, printed=self.printed)
-
     def check(self, setting: Setting) -> None:
         """Make sure that every number that a claim asks for is supplied, whatever the effort.
 
@@ -235,40 +225,36 @@ class Artefact:
             if count > 1:
                 raise LookupError(f"{self.name}: two claims are named {name!r}")
         for effort in (FULL.at(setting), QUICK.at(setting)):
-            numbers = self.example(effort)
-            if len({str(case) for case in numbers.rows}) < len(numbers.rows):
+            supplied = dict(self.supplied(effort))
+            if len({str(case) for case in supplied}) < len(supplied):
                 raise LookupError(f"{self.name}: two cases have the same label")
             for claim in self.claims:
-                try:
-                    for check in filter(None, (claim, claim.former)):
-                        if check.reads is not None:
-                            self._check_reads(check, numbers)
-                            continue
-                        with warnings.catch_warnings(), np.errstate(all="ignore"):
-                            warnings.simplefilter("ignore")
-                            check.judge(numbers)
-                except KeyError as error:
-                    effort_name = "quick" if effort.quick else "full"
-                    raise LookupError(
-                        f"{self.name}, {effort_name}: the claim {claim.name} asks for "
-                        f"{error}, which is not measured"
-                    ) from error
+                for check in filter(None, (claim, claim.former)):
+                    missing = _missing(check, supplied, setting)
+                    if missing:
+                        kind = "quick" if effort.quick else "full"
+                        raise LookupError(
+                            f"{self.name}, {kind}: the claim {claim.name} asks for {missing}, "
+                            "which is not measured"
+                        )
 
-    def _check_reads(self, claim: Claim, numbers: Numbers) -> None:
-        for case, key in claim.reads or ():
-            for named in numbers.like([case]):
-                keys = numbers.rows[named][0]
-                if key is not None and key not in {*keys, *map(str, keys)}:
-                    raise KeyError((str(case), str(key)))
-        for item in claim.items:
-            if item not in numbers.setting:
-                raise KeyError(item)
+
+def _missing(claim: Claim, supplied: Mapping[Key, Collection[Key]], setting: Setting) -> str:
+    """Return what a claim reads and nothing supplies; nothing where all is there."""
+    for pattern, key in claim.reads:
+        try:
+            cases = like(supplied, [pattern])
+        except KeyError:
+            return f"the case {pattern}"
+        if key is not None and any(key not in {*supplied[case], *map(str, supplied[case])} for case in cases):
+            return f"the number {key} of {pattern}"
+    return next((f"the item {item}" for item in claim.items if item not in setting), "")
 
 
 def matching(artefact: Artefact, pattern: str) -> list[Claim]:
     """Return the claims of an artefact whose names match a pattern, in which ``*`` stands for any text."""
-    wanted = ".*".join(map(re.escape, pattern.split("*")))
-    return [claim for claim in artefact.claims if re.fullmatch(wanted, claim.name)]
+    wanted = text_pattern(pattern)
+    return [claim for claim in artefact.claims if wanted.fullmatch(claim.name)]
 
 
 class Probe(NamedTuple):

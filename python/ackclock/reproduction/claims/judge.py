@@ -99,7 +99,7 @@ def single_runs(numbers: Numbers, claims: Sequence[Claim]) -> dict[str, Estimate
 
     As many runs count as every case has that the claim reads: a run that is used twice says nothing new.
     """
-    counted = {claim.name: (claim, numbers.runs_of(claim.cases(numbers))) for claim in claims}
+    counted = {claim.name: (claim, numbers.runs_of(claim.cases(numbers.rows))) for claim in claims}
     most = max((runs for _, runs in counted.values()), default=0)
     alone = [numbers.only(run) for run in range(most)]
     return {
@@ -123,7 +123,7 @@ def halves(numbers: Numbers, claims: Sequence[Claim]) -> dict[str, Halves]:
     return {
         claim.name: (said(claim, even), said(claim, odd))
         for claim in claims
-        if numbers.runs_of(claim.cases(numbers)) >= LEAST_OF_HALVES
+        if numbers.runs_of(claim.cases(numbers.rows)) >= LEAST_OF_HALVES
     }
 
 
@@ -136,7 +136,7 @@ def findings(numbers: Numbers, claims: Sequence[Claim]) -> dict[str, str]:
 
 def controls_of(assignment: Assignment, numbers: Numbers, claim: Claim) -> list[str]:
     """Return the controls of the flows in the runs that a claim reads."""
-    jobs = [assignment.jobs[case][0] for case in claim.cases(numbers) if case in assignment.jobs]
+    jobs = [assignment.jobs[case][0] for case in claim.cases(numbers.rows) if case in assignment.jobs]
     return sorted({control for job in jobs for control in job.scenario.controls})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -57,18 +57,6 @@ EDGE = 1e-3
 begins or ends counts in full."""
 
 
-class _Watched(dict[Key, Sequence[Row]]):
-    """Rows by case that remember which cases were asked for."""
-
-    def __init__(self, rows: Mapping[Key, Sequence[Row]]) -> None:
-        super().__init__(rows)
-        self.read_cases: dict[Key, None] = {}
-
-    def __getitem__(self, case: Key) -> Sequence[Row]:
-        self.read_cases[case] = None
-        return super().__getitem__(case)
-
-
 class _Declared(dict[Any, Any]):
     """What a function may read, by name."""
 
@@ -81,6 +69,18 @@ def _is_like(name: Key, pattern: Key) -> bool:
     if name == pattern or str(name) == pattern:
         return True
     return isinstance(pattern, str) and "*" in pattern and bool(text_pattern(pattern).fullmatch(str(name)))
+
+
+def like(names: Iterable[Key], patterns: Iterable[Key]) -> list[Key]:
+    """Return the names that patterns of labels stand for, in the order of the patterns, or raise KeyError."""
+    every = list(names)
+    chosen: dict[Key, None] = {}
+    for pattern in patterns:
+        some = [name for name in every if _is_like(name, pattern)]
+        if not some:
+            raise KeyError(pattern)
+        chosen |= dict.fromkeys(some)
+    return list(chosen)
 
 
 def text_pattern(pattern: str) -> re.Pattern[str]:
@@ -153,26 +153,10 @@ class Numbers:
         above, below = zip(*zip(self._all(*first), self._all(*second), strict=False), strict=True)
         return ratio_of_means(above, below)
 
-    def like(self, patterns: Iterable[Key]) -> list[Key]:
-        """Return the cases that patterns of labels name, in the order of the patterns, or raise KeyError."""
-        named: dict[Key, None] = {}
-        for pattern in patterns:
-            cases = [case for case in self.rows if _is_like(case, pattern)]
-            if not cases:
-                raise KeyError(pattern)
-            named |= dict.fromkeys(cases)
-        return list(named)
-
     def declared(self, cases: Iterable[Key], items: Iterable[str]) -> Numbers:
         """Return the numbers of these cases alone, at these items of the setting alone."""
-        rows = _Declared((case, self.rows[case]) for case in self.like(cases))
+        rows = _Declared((case, self.rows[case]) for case in like(self.rows, cases))
         return replace(self, rows=rows, setting=_Declared((item, self.setting[item]) for item in items))
-
-    def read_by(self, judge: Callable[[Numbers], object]) -> list[Key]:
-        """Return the cases whose numbers a function reads, such as the `judge` of a claim, in that order."""
-        watched = _Watched({case: rows[:1] for case, rows in self.rows.items()})
-        judge(replace(self, rows=watched))
-        return list(watched.read_cases)
 
     def runs_of(self, cases: Iterable[Key]) -> int:
         """Return the fewest runs of some cases; 0 where there are none."""

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from ackclock.decision import Estimate, difference, sign, standard_error, tail
-from ackclock.reproduction.claims import least, usual
+from ackclock.reproduction.claims import usual
 from ackclock.reproduction.claims.artefact import Claim, Judged, Target
 from ackclock.reproduction.claims.numbers import Numbers
-from ackclock.reproduction.claims.usual import changed, text
+from ackclock.reproduction.claims.usual import text
+from ackclock.reproduction.claims.values import Number
 
 GAP = Target(0.0, math.inf)
 """Target of an order: the least difference of neighbours, beyond the margin, as a share of the larger one."""
 
-Named = Sequence[tuple[str, Callable[[Numbers], Estimate]]]
+Named = Sequence[tuple[str, Number]]
 """Numbers with their names."""
 
 
@@ -34,14 +34,12 @@ def ordered(
     absolute: bool = False,
     unit: str = "",
     paper: str = "in this order, falling",
-    had_none: bool = False,
 ) -> Claim:
     """Claim that numbers, each with its name, fall from the first to the last.
 
     Each must be above the next by `margin`, as a share of that one unless it is `absolute`, in the unit of
     the numbers, because they may be 0 or negative; below 0 it may also be so much lower. `why` is the reason
-    of the margin. With `had_none` it had no margin when it was first run: that check is kept as the one
-    before.
+    of the margin.
     """
 
     def judge(measured: Numbers) -> Judged:
@@ -69,48 +67,9 @@ def ordered(
     words = f"at most {bar} the other way round" if margin < 0 else f"at least {bar}"
     tolerance = f"{words}: {why}" if margin else why
     named = [number for _, number in numbers]
-    claim = Claim(
+    return Claim(
         name, sentence, paper, tolerance, judge, GAP, reads=usual.read(named), items=usual.items(named)
     )
-    if not had_none:
-        return claim
-    return changed(
-        claim, ordered(name, sentence, numbers, margin=0.0, why="the order of the means", unit=unit)
-    )
-
-
-def plainly(
-    name: str,
-    sentence: str,
-    numbers: Named,
-    *,
-    why: str = "",
-    absolute: bool = False,
-    unit: str = "",
-    paper: str = "in this order, falling",
-    had_none: bool = False,
-) -> Claim:
-    """Claim an order for which the paper has no word of its size, such as "higher".
-
-    It holds when each number is above the next by `least.PLAIN`. `why` says what the numbers are. Those that
-    are `absolute` may be 0 or negative; then they are shares, and the least difference is one of shares.
-    `had_none` is as for `ordered`.
-    """
-    return ordered(
-        name,
-        sentence,
-        numbers,
-        margin=least.PLAIN,
-        why="; ".join(filter(None, (why, least.PLAINLY))),
-        absolute=absolute,
-        unit=unit,
-        paper=paper,
-        had_none=had_none,
-    )
-
-
-was_plain = partial(plainly, had_none=True)
-"""As `plainly`, for a claim for which any difference of the means counted when it was first run."""
 
 
 class _Gap(NamedTuple):

@@ -24,6 +24,8 @@ from ackclock.suites import shape
 from ackclock.suites.formulas import Names, ProblemError, TomlTable, TomlValue, fill, points
 
 FILE = "claims.toml"
+CONDITIONS = "conditions"
+"""Name of the artefact of what a paper states of its simulations, which has no main claim."""
 JudgingFunction = Callable[..., object]
 MARGINS = {"much": (least.MUCH, least.MUCH_MORE), "plain": (least.PLAIN, least.PLAINLY)}
 """Least differences by the word that records have for them, each with its reason."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from ackclock.decision import Estimate, apart, chance_wrong, lies_in
 from ackclock.reproduction.claims.artefact import Claim, Judged, Target
 from ackclock.reproduction.claims.numbers import Key, Numbers
-from ackclock.reproduction.claims.values import CaseNumber, Mean, Ratio
+from ackclock.reproduction.claims.values import CaseNumber, FunctionValue, Mean, Number, Ratio, Readable
 
 
 def text(estimate: Estimate, unit: str = "") -> str:
@@ -22,7 +22,7 @@ def text(estimate: Estimate, unit: str = "") -> str:
 def near(
     name: str,
     sentence: str,
-    number: Callable[[Numbers], Estimate],
+    number: Number,
     expected: float,
     *,
     within: float,
@@ -37,8 +37,8 @@ def near(
     ----------
     name, sentence, paper : str
         As in `Claim`; `paper` is the expected value with its unit unless it is given.
-    number : callable
-        A function of the numbers that returns the estimate.
+    number : Number
+        What is compared with the paper's value.
     expected : float
         The paper's value.
     within : float
@@ -65,7 +65,7 @@ def near(
 def times(
     name: str,
     sentence: str,
-    number: Callable[[Numbers], Estimate],
+    number: Number,
     expected: float,
     *,
     factor: float,
@@ -85,13 +85,7 @@ def times(
 
 
 def _ranged(
-    name: str,
-    sentence: str,
-    number: Callable[[Numbers], Estimate],
-    paper: str,
-    tolerance: str,
-    target: Target,
-    unit: str,
+    name: str, sentence: str, number: Number, paper: str, tolerance: str, target: Target, unit: str
 ) -> Claim:
     """Return the claim that a number is within its target."""
 
@@ -122,19 +116,17 @@ def _ranged(
     )
 
 
-def read(numbers: Sequence[object]) -> Sequence[tuple[Key, Key | None]] | None:
+def read(numbers: Iterable[Readable]) -> Sequence[tuple[Key, Key | None]]:
     """Return what some numbers read together."""
-    if not all(hasattr(number, "reads") for number in numbers):
-        return None
-    return tuple(dict.fromkeys(each for number in numbers for each in getattr(number, "reads", ())))
+    return tuple(dict.fromkeys(needed for number in numbers for needed in number.reads))
 
 
-def items(numbers: Sequence[object]) -> Sequence[str]:
+def items(numbers: Iterable[Readable]) -> Sequence[str]:
     """Return the items of the setting that some numbers need."""
-    return tuple(dict.fromkeys(item for number in numbers for item in getattr(number, "items", ())))
+    return tuple(dict.fromkeys(item for number in numbers for item in number.items))
 
 
-def reaching(claim: Claim, number: Callable[[Numbers], Estimate], low: float, high: float) -> Claim:
+def reaching(claim: Claim, number: Number, low: float, high: float) -> Claim:
     """Return a claim that holds only if the 95 % interval of its number reaches a range, too.
 
     `low` and `high` are the ends of the range, in the unit of the number.
@@ -182,9 +174,7 @@ def closeness(target: Target | None, judged: Judged) -> float:
     return max(LEAST_CLOSENESS, density)
 
 
-def holds(
-    name: str, sentence: str, paper: str, judge: Callable[[Numbers], tuple[str, bool]], *, why: str
-) -> Claim:
+def holds(name: str, sentence: str, paper: str, judge: FunctionValue, *, why: str) -> Claim:
     """Claim anything else: `judge` returns what was measured, in words, and whether the claim holds.
 
     `why` says what counts as seen, and why; the other arguments are those of `Claim`.
@@ -208,7 +198,7 @@ def changed(claim: Claim, former: Claim) -> Claim:
 def between(
     name: str,
     sentence: str,
-    number: Callable[[Numbers], Estimate],
+    number: Number,
     low: float,
     high: float,
     *,

@@ -15,8 +15,8 @@ CaseNumber = tuple[Key, Key]
 """A number: its case and its key, or their labels."""
 
 
-class Number(Protocol):
-    """What a claim compares."""
+class Readable(Protocol):
+    """What says which numbers it reads."""
 
     @property
     def reads(self) -> Sequence[tuple[Key, Key | None]]:
@@ -25,6 +25,10 @@ class Number(Protocol):
     @property
     def items(self) -> Sequence[str]:
         """The items of the setting that it needs."""
+
+
+class Number(Readable, Protocol):
+    """What a claim compares."""
 
     def __call__(self, numbers: Numbers) -> Estimate:
         """Return the estimate."""

@@ -10,15 +10,14 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ackclock import engine
-from ackclock.reproduction import main_claims, ns2
+from ackclock.reproduction import ns2
 from ackclock.reproduction.claims.judge import Assignment
 from ackclock.reproduction.library import PLANNED, PLANNED_QUICK
-from ackclock.reproduction.shown import stated
 from ackclock.reproduction.trials import tried
 from ackclock.runs import sources
 
 DATA = (".py", ".toml", ".json", ".csv")
-SAID = ("sentences.toml", main_claims.FILE, stated.FILE, tried.READINGS, PLANNED, PLANNED_QUICK)
+SAID = ("sentences.toml", tried.READINGS, PLANNED, PLANNED_QUICK)
 """What a paper says, which changes no number and no verdict of a claim, and the planned runs, which the
 digest has as those of each case."""
 MEASURING = (

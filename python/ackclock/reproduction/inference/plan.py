@@ -173,7 +173,7 @@ def _needs(judgement: Judgement) -> Iterator[tuple[str, list[Key], int | None]]:
     numbers = judgement.numbers
     random = _random(numbers)
     for claim, judged in judgement.claims:
-        cases = [case for case in claim.cases(numbers) if case in random]
+        cases = [case for case in claim.cases(numbers.rows) if case in random]
         if cases and not math.isnan(judged.apart):
             pilot = min(len(numbers.rows[case]) for case in cases)
             yield claim.name, cases, runs_to_decide(judged.apart, pilot, MOST)

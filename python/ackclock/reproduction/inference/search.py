@@ -12,9 +12,9 @@ from typing import NamedTuple
 from ackclock.reproduction.claims.artefact import Artefact, Simulated
 from ackclock.reproduction.claims.judge import Assignment, Judgement, judge
 from ackclock.reproduction.claims.numbers import QUICK
+from ackclock.reproduction.claims.records import CONDITIONS
 from ackclock.reproduction.claims.usual import LEAST_CLOSENESS, closeness
 from ackclock.reproduction.inference.fingerprint import MEASURING, fingerprint
-from ackclock.reproduction.library import CONDITIONS
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.trials.settings import Setting
 from ackclock.reproduction.trials.tried import ClaimKey, Outcome, Trial

@@ -1,6 +1,6 @@
 """The numbers that a paper's text and tables state for a figure, drawn as grey marks.
 
-`stated.toml` in the package of a paper has entries for an artefact, named after it:
+``stated`` in the table of an artefact in `claims.toml` of a paper has entries:
 
 - ``points``: pairs of positions, where a word is a name on the axis; or
 - ``level``: a value for the whole width of the chart; or
@@ -25,9 +25,6 @@ from numpy.typing import NDArray
 
 from ackclock.draw.figure import PAPER, Axis, Chart, Drawing, Ends, Group, Series, limits
 from ackclock.reproduction.claims import records
-
-FILE = "stated.toml"
-"""In the package of a paper."""
 
 
 @dataclass(frozen=True)
@@ -56,16 +53,13 @@ def load(home: Path | None) -> dict[str, list[Stated]]:
 
     Raises TypeError, ValueError or TOMLDecodeError when the file is wrong.
     """
-    if home and (home / records.FILE).is_file():
-        tables = tomllib.loads((home / records.FILE).read_text(encoding="utf-8"))
-        return {
-            name: [Stated(**entry) for entry in table["stated"]]
-            for name, table in tables.items()
-            if "stated" in table
-        }
-    file = home / FILE if home else None
-    text = file.read_text(encoding="utf-8") if file and file.is_file() else ""
-    return {name: [Stated(**entry) for entry in entries] for name, entries in tomllib.loads(text).items()}
+    file = home / records.FILE if home else None
+    tables = tomllib.loads(file.read_text(encoding="utf-8")) if file and file.is_file() else {}
+    return {
+        name: [Stated(**entry) for entry in table["stated"]]
+        for name, table in tables.items()
+        if "stated" in table
+    }
 
 
 def marked(drawing: Drawing | None, stated: Sequence[Stated]) -> Drawing | None:
