@@ -241,7 +241,6 @@ def result(paper: Paper, classified: Mapping[str, classes.Classified]) -> list[s
     rest = [
         f"*{kind}* ({', '.join(outcome.in_print(paper[name]) for name in names)})"
         for kind, names in others.items()
-        if kind not in outcome.WITHOUT_MAIN_CLAIM
     ]
     first = (
         f"**Main result.** Of the paper's {asked} main claims that a simulation or a formula can check, "
@@ -249,27 +248,27 @@ def result(paper: Paper, classified: Mapping[str, classes.Classified]) -> list[s
         "formulas."
     )
     why = "our numbers, and what would change our mind, are [below](#what-held-what-did-not-and-why)"
-    return [f"{first} The classes of the other {asked - holding} are {', '.join(rest)}; {why}."]
+    return [f"{first} The groups of the other {asked - holding} are {', '.join(rest)}; {why}."]
 
 
 def what_became(paper: Paper, classified: Mapping[str, classes.Classified]) -> list[str]:
     """Return what became of each main claim: those that hold as a list, the others as a table."""
     if not classified:
         return ["The full reproduction has not been published yet."]
-    holds = [name for name, each in classified.items() if each.name in outcome.HOLDS]
+    holds = [name for name, each in classified.items() if each.group == classes.HOLDS]
     holding = [outcome.in_print(paper[name]) for name in holds]
     rows = []
     for name, each in classified.items():
         result = outcome.found(paper, each)
-        if result is None or each.name in outcome.HOLDS:
+        if result is None or each.group == classes.HOLDS:
             continue
         values = {"target": f"{paper.name}/{name}", "runs": 2 * each.runs}
         change = CHANGE.get(each.name, "").format_map(values) or _items(each)
         is_contradicted = each.name == "ns-2 contradicts the text"
         if is_contradicted and any(claim["verdict"] == "depends" for claim in each.deciding):
             change += f"; it holds here at another plausible setting, so {_items(each)} matters too"
-        rows.append([outcome.in_print(paper[name]), result.says, result.find, each.name, change])
-    heads = ["", "the paper says", "we find", "class", "what would change our mind"]
+        rows.append([outcome.in_print(paper[name]), result.says, result.find, each.group, change])
+    heads = ["", "the paper says", "we find", "group", "what would change our mind"]
     return [f"The main claims of these hold: {', '.join(holding)}.", "", *markdown.table(heads, rows)]
 
 
@@ -287,7 +286,7 @@ def papers() -> dict[Path, str]:
     """Return the text of every paper's page with its tables made again; this needs no run."""
     places = published.folders(PAPERS.values())
     overview = published.overview(PAPERS.values(), places)
-    class_of = {row["artefact"]: row["class"] for row in overview}
+    group_of = {row["artefact"]: row["group"] for row in overview}
     pages = {}
     for name, paper in PAPERS.items():
         files = {
@@ -303,9 +302,9 @@ def papers() -> dict[Path, str]:
             picture = f"`results/index.html#{target}`"
             opened = f"`ackclock lab {target}`" if in_lab.scenario(paper, artefact) else "a formula"
             command = f"`ackclock reproduce {target}`"
-            shown = [outcome.in_print(artefact), artefact.caption, class_of[target]]
+            shown = [outcome.in_print(artefact), artefact.caption, group_of[target]]
             rows.append([*shown, picture, opened, command, code])
-        heads = ["", "what it shows", "class", "figure after the run", "laboratory", "command", "code"]
+        heads = ["", "what it shows", "group", "figure after the run", "laboratory", "command", "code"]
         file = DOCS.parent / "papers" / name / "README.md"
         text = _between(file.read_text(encoding="utf-8"), ARTEFACTS, markdown.table(heads, rows))
         records = [known.record for known in published.read(places[name]).values()]

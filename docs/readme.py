@@ -57,12 +57,11 @@ def papers() -> list[str]:
             paper, [known.record for known in published.read(places[name]).values()]
         )
         holding, asked, others = outcome.counted(classified)
-        undecided = len(others.get("undecided", []))
-        rest = asked - holding - undecided
-        counts = (asked, holding, undecided, rest) if asked else ("not published in full", "", "", "")
+        rest = [len(others.get(group, [])) for group in classes.GROUPS if group != classes.HOLDS]
+        counts = (asked, holding, *rest) if asked else ("not published in full", *[""] * len(classes.GROUPS))
         link = f"[{outcome.short_name(paper)}](papers/{name}/README.md)"
         rows.append([link, year, idea, *map(str, counts)])
-    heads = ["paper", "year", "what it proposes or studies", "main claims", "hold", "undecided", "other"]
+    heads = ["paper", "year", "what it proposes or studies", "main claims", *classes.GROUPS]
     return markdown.table(heads, rows)
 
 

@@ -31,9 +31,9 @@ def verdicts() -> dict[tuple[str, str], str]:
     known = {}
     for row in rows:
         paper, _, name = row["artefact"].partition("/")
-        if row["class"] != page.NOT_RUN:
+        if row["group"] != page.NOT_RUN:
             shares = f", {row['holds']} of {row['claims']} claims hold" if row["claims"] else ""
-            known[PAPERS[paper].title, name] = row["class"] + shares
+            known[PAPERS[paper].title, name] = row["group"] + shares
     return known
 
 

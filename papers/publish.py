@@ -16,7 +16,7 @@ from ackclock.engine import integrity, storage
 from ackclock.reproduction import make
 from ackclock.reproduction.claims.artefact import Artefact
 from ackclock.reproduction.paper import Paper
-from ackclock.reproduction.record import ArtefactRecord, ClaimRecord
+from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, state
 from ackclock.reproduction.shown import page, published
 from ackclock.reproduction.shown.published import RECORDS, TABLES, Figure, Published
 from ackclock_papers import PAPERS
@@ -76,12 +76,11 @@ def _with_tables(known: Published, paper: Paper, artefact: Artefact) -> Publishe
     of = {record["id"]: record for record in claims}
     for claim in artefact.claims:
         if record := of.get(f"{paper.name}/{artefact.name}/{claim.name}"):
-            undecided = record["verdict"] == "undecided"
+            undecided = state(record) == "undecided"
             contradicted = bool(record["finding"] and claim.finding and claim.finding.contradiction)
             holds = record["holds"]
             record |= make.verdict_of(paper, artefact, claim, holds, undecided, contradicted).record()
-    whole = known.record | {"claims": claims}
-    return replace(known, record=whole | {"verdict": make.worst(whole)})
+    return replace(known, record=known.record | {"claims": claims})
 
 
 def _commit() -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from ackclock.reproduction.main_claims import MainClaim
 from ackclock.reproduction.paper import Paper
+from ackclock.reproduction.record import state
 from ackclock.reproduction.shown import classes, outcome
 from ackclock.reproduction.shown.classes import CLASSES, classify, counts
 from ackclock_papers import PAPERS
@@ -27,7 +28,7 @@ def claim(name="slow", verdict="reproduced", holds=None, hold=0, ns2=None, contr
 
 
 def record(*claims, name="figure-1", error=""):
-    return {"paper": "tiny", "name": name, "claims": list(claims), "error": error, "verdict": "reproduced"}
+    return {"paper": "tiny", "name": name, "claims": list(claims), "error": error}
 
 
 def class_of(*claims, main=MAIN, error="", unknown=()):
@@ -94,9 +95,38 @@ def test_what_failed_or_was_not_run_is_said():
     assert classify(paper, [record(), record(other, name="figure-2")])["figure-1"].name == "reproduced"
 
 
-def test_counts_are_in_the_order_of_the_classes():
-    every = [class_of(claim(verdict=verdict)) for verdict in ("differs", "reproduced", "reproduced")]
-    assert list(counts(every).items()) == [("reproduced", 2), ("differs", 1)]
+def test_counts_are_by_group_in_their_order():
+    every = [
+        class_of(claim(verdict=verdict)) for verdict in ("differs", "undecided", "reproduced", "depends")
+    ]
+    assert list(counts(every).items()) == [
+        ("holds", 1),
+        ("depends on a setting that the paper does not state", 1),
+        ("open", 2),
+    ]
+
+
+def test_every_class_has_one_group_or_no_main_claim():
+    grouped = [name for names in classes.GROUPS.values() for name in names]
+    assert sorted([*grouped, "setting", "analogue"]) == sorted(CLASSES)
+    # In ns-2, too: the second group; as a formula: the first.
+    assert class_of(claim(verdict="depends", ns2=False)).group == "fails in a second simulator, too"
+    assert class_of(claim(), main=replace(MAIN, kind="formula")).group == "holds"
+    assert class_of(claim(), main=replace(MAIN, kind="live")).group == "no main claim"
+    assert class_of(claim(), error="KeyError").group == "open"
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected"),
+    [
+        ("reproduced", "holds"),
+        ("undecided", "undecided"),
+        ("depends", "does not hold"),
+        ("differs", "does not hold"),
+    ],
+)
+def test_a_claim_holds_does_not_hold_or_is_undecided(verdict, expected):
+    assert state(claim(verdict=verdict)) == expected
 
 
 def test_every_class_is_explained_in_a_sentence_and_no_artefact_lacks_a_kind():

@@ -69,9 +69,7 @@ def claim(name, measured, verdict):
 
 
 def record(name, *claims):
-    whole = all(each["verdict"] == "reproduced" for each in claims)
-    verdict = "reproduced" if whole else "undecided"
-    return {"paper": "illinois", "name": name, "claims": claims, "error": "", "verdict": verdict}
+    return {"paper": "illinois", "name": name, "claims": claims, "error": ""}
 
 
 def test_what_is_undecided_is_named_with_its_interval_and_its_limit():
@@ -80,14 +78,14 @@ def test_what_is_undecided_is_named_with_its_interval_and_its_limit():
     limits = next(each.target for each in paper["figure-14"].claims if each.name == first)
     open_one = record("figure-14", claim(f"figure-14/{first}", "4.5 [3.5, 5.5]", "undecided"))
     lines = outcome.lines(paper, open_one, [open_one])
-    assert lines[0] == "illinois/figure-14: undecided; its main claim is undecided: 4.5 [3.5, 5.5]"
+    assert lines[0] == "illinois/figure-14: open; its main claim is undecided: 4.5 [3.5, 5.5]"
     assert lines[1].startswith("  undecided: a sentence")
     assert lines[1].endswith(f": 4.5 [3.5, 5.5]; holds from {limits.low:.4g} to {limits.high:.4g}")
     screen = outcome.screen([open_one], PAPERS, Path("results"))
-    assert screen[:2] == ["TCP-Illinois: 0 of 1 main claims hold.", "  undecided: figure-14"]
+    assert screen[:2] == ["TCP-Illinois: 0 of 1 main claims hold.", "  open: figure-14"]
     assert screen[2].startswith("    undecided: a sentence")
     assert screen[2].endswith(lines[1].partition("…")[2])
-    assert screen[3] == "  1 undecided; every claim holds (the old rule) in 0 of 1."
+    assert screen[3] == "All claims: 0 of 1 hold, 1 are undecided."
     assert screen[-1] == "Pictures, numbers and every claim: results/index.html"
 
 
@@ -95,7 +93,7 @@ def test_a_main_claim_that_others_state_waits_for_them():
     # Figure 4's slopes are claims of section VI.
     alone = {"paper": "bic", "name": "figure-4", "claims": [], "error": ""}
     assert outcome.lines(PAPERS["bic"], alone, [alone]) == [
-        "bic/figure-4: not checked without section-vi; 0 of 0 claims hold"
+        "bic/figure-4: open without section-vi; 0 of 0 claims hold"
     ]
 
 

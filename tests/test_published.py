@@ -158,6 +158,7 @@ def test_the_overview_lists_every_artefact(results, tmp_path):
         {
             "artefact": "tiny/figure-1",
             "class": "reproduced",
+            "group": "holds",
             "main_claim": {"id": "tiny/figure-1/rate", "holds": holds},
             "holds": 1,
             "claims": 1,
@@ -167,6 +168,7 @@ def test_the_overview_lists_every_artefact(results, tmp_path):
         {
             "artefact": "tiny/table-1",
             "class": "not run",
+            "group": "not run",
             "main_claim": {"id": None, "holds": None},
             "holds": 0,
             "claims": 0,
@@ -193,7 +195,8 @@ def test_the_verb_lists_all_artefacts(ackclock_here):
     names = [f"{name}/{artefact.name}" for name, paper in PAPERS.items() for artefact in paper.artefacts]
     assert [row["artefact"] for row in listed["artefacts"]] == names
     for row in listed["artefacts"]:
-        assert list(row) == ["artefact", "class", "main_claim", "holds", "claims", "commit", "is_older"]
+        columns = ["artefact", "class", "group", "main_claim", "holds", "claims", "commit", "is_older"]
+        assert list(row) == columns
         assert list(row["main_claim"]) == ["id", "holds"]
     some = ackclock_here("reproduce", "--published", "illinois/figure-8").stdout
     assert some.splitlines()[1].startswith("illinois/figure-8")

@@ -18,7 +18,7 @@ from ackclock.draw.markdown import table
 from ackclock.engine import integrity, lab
 from ackclock.reproduction.claims import numbers
 from ackclock.reproduction.paper import Paper
-from ackclock.reproduction.record import ClaimRecord
+from ackclock.reproduction.record import ClaimRecord, state
 from ackclock.reproduction.shown import page, published
 from ackclock.reproduction.shown.published import Listed, Published
 from ackclock_papers import PAPERS
@@ -116,7 +116,7 @@ def listed(papers: Mapping[str, Paper], rows: Sequence[Listed], pages: Path) -> 
         "",
         f"[A map of all results]({FOLDER}/index.html) leads to their charts, claims, numbers and scenarios. "
         f"{laboratory}"
-        "What the classes mean, and which claims do not hold, is in [the verdicts](reproduction.md); an "
+        "What the groups mean, and which claims do not hold, is in [the verdicts](reproduction.md); an "
         "artefact that is *not run* has not been published yet.",
     ]
     words = {True: "holds", False: "does not hold", None: ""}
@@ -136,8 +136,8 @@ def listed(papers: Mapping[str, Paper], rows: Sequence[Listed], pages: Path) -> 
             shown = f"[{artefact.name}]({address(row['artefact'])})" if is_there else artefact.name
             shares = f"{row['holds']} of {row['claims']}" if is_there else ""
             holds = words[row["main_claim"]["holds"]]
-            cells.append([shown, artefact.caption, row["class"], holds, shares, ", ".join(files)])
-        heads = ["artefact", "what it shows", "class", "main claim", "claims that hold", "data"]
+            cells.append([shown, artefact.caption, row["group"], holds, shares, ", ".join(files)])
+        heads = ["artefact", "what it shows", "group", "main claim", "claims that hold", "data"]
         lines += ["", f"## {paper.title}", *table(heads, cells)]
     return "\n".join(lines) + "\n"
 
@@ -165,7 +165,7 @@ def reproduction(papers: Mapping[str, Paper], every: Every, results: Path) -> st
     text += ["## Tables side by side"] if tables else []
     for paper, name in tables:
         rows = [
-            [claim["claim"], claim["paper"], claim["measured"], claim["verdict"], _of_single_runs(claim)]
+            [claim["claim"], claim["paper"], claim["measured"], state(claim), _of_single_runs(claim)]
             for claim in every[paper][name].record["claims"]
         ]
         text += [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import cast
 from ackclock.draw.markdown import table
 from ackclock.reproduction.claims.artefact import Artefact
 from ackclock.reproduction.paper import Paper
-from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, reliability
+from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, reliability, state
 from ackclock.reproduction.shown import classes, strips
 from ackclock.reproduction.shown.page import NOT_RUN, PAIRS, Described, described
 from ackclock.reproduction.shown.words import (
@@ -23,8 +24,6 @@ from ackclock.reproduction.shown.words import (
 )
 from ackclock.reproduction.trials import tried
 
-OLD_RULE = "(old rule)"
-"""The last row of the table of classes."""
 SINGLE_RUNS = "In how many single runs claims hold"
 """Heading of a table."""
 
@@ -57,13 +56,11 @@ def _changed(records: Iterable[Described]) -> list[str]:
             former = claim.get("former")
             if former is None:
                 continue
-            now = claim["holds"], claim["verdict"] == "undecided"
+            now = claim["holds"], state(claim) == "undecided"
             if now == (former["holds"], former["undecided"]):
                 same += 1
             else:
-                lines.append(
-                    f"- {record['name']}, {claim['claim']}: {claim['verdict']}. {former_check(claim)}"
-                )
+                lines.append(f"- {record['name']}, {claim['claim']}: {state(claim)}. {former_check(claim)}")
     if same:
         lines.append(f"- The outcome of {same} others is the same under both checks.")
     return ["", "### Checks that were changed after they had been run", "", *lines] if lines else []
@@ -90,18 +87,23 @@ def _by_single_runs(records: Iterable[Described]) -> list[str]:
 
 
 def _by_class(every: Sequence[Described], asked: Sequence[Artefact]) -> list[str]:
-    """Return a table of the numbers of artefacts by class, and by the old rule; `asked` are all artefacts."""
+    """Return a table of the numbers of artefacts by group and class; `asked` are all artefacts."""
+    groups = {name: group for group, names in classes.GROUPS.items() for name in names}
+    meaning = {**classes.CLASSES, NOT_RUN: "it has no result"}
 
-    def numbers(is_counted: Callable[[str], bool]) -> dict[str, int]:
-        shown = [artefact for artefact in every if is_counted(artefact["name"])]
-        missing = sum(is_counted(artefact.name) for artefact in asked) - len(shown)
-        whole = sum(map(classes.holds_throughout, shown))
-        return classes.counts(artefact["class"] for artefact in shown) | {NOT_RUN: missing, OLD_RULE: whole}
+    def numbers(is_counted: Callable[[str], bool]) -> Counter[str]:
+        shown = Counter(record["class"].name for record in every if is_counted(record["name"]))
+        missing = sum(is_counted(artefact.name) for artefact in asked) - shown.total()
+        return shown + Counter({NOT_RUN: missing})
 
     all_of_them, printed = numbers(lambda _: True), numbers(lambda name: not name.startswith("section-"))
-    meaning = {**classes.CLASSES, NOT_RUN: "it has no result", OLD_RULE: "every claim of the artefact holds"}
-    rows = [[name, meaning[name], str(all_of_them[name]), str(printed.get(name, 0))] for name in all_of_them]
-    return table(["class", "meaning", "artefacts", "of them figures and tables"], rows)
+    order = [*itertools.chain(*classes.GROUPS.values()), *classes.CLASSES, NOT_RUN]
+    rows = [
+        [groups.get(name, classes.NO_CLAIM), name, meaning[name], str(all_of_them[name]), str(printed[name])]
+        for name in dict.fromkeys(order)
+        if all_of_them[name]
+    ]
+    return table(["group", "class", "meaning", "artefacts", "of them figures and tables"], rows)
 
 
 def markdown(output: Path, papers: Iterable[Paper]) -> str:
@@ -122,13 +124,13 @@ def markdown(output: Path, papers: Iterable[Paper]) -> str:
             claims = record["claims"] if record else []
             holding = sum(claim["holds"] for claim in claims)
             main = paper.main_claims.get(artefact.name)
-            name = record["class"].name if record else NOT_RUN
+            name = record["class"].group if record else NOT_RUN
             shares = f"{holding} of {len(claims)}"
             rows.append([artefact.name, artefact.caption, name, main.claim if main else "", shares])
             if holding < len(claims):
                 failing += ["", f"**{artefact.name}**, {artefact.caption}:", ""]
                 failing += _failing([claim for claim in claims if not claim["holds"]])
-        heads = ["artefact", "what", "class", "main claim", "claims that hold"]
+        heads = ["artefact", "what", "group", "main claim", "claims that hold"]
         lines += ["", f"## {paper.title}", *table(heads, rows)]
         lines += ["", "### What does not hold", *failing[1:]] if failing else []
         lines += _by_single_runs(records.values())

@@ -211,9 +211,9 @@ test("a point of a sweep is read with its interval, at the nearest value", async
   await page.close();
 });
 
-test("a reproduction is searched, and shows what is not reproduced", async () => {
+test("a reproduction is searched, and shows what does not hold", async () => {
   const page = await shown("reproduction");
-  // Figure 29 is verified; the main claim of section B is stated by claims of table 1, which was not run.
+  // Figure 29 holds; the main claim of section B is stated by claims of table 1, which was not run.
   const shownNow = (): Promise<string[]> =>
     page.locator(".artefact:visible").evaluateAll((found) => found.map((one) => one.id));
   assert.deepEqual(await shownNow(), ["figure-29", "section-b"]);
@@ -236,8 +236,8 @@ test("a tile of the map leads to its artefact, which is open, by mouse and by an
     assert.deepEqual(await page.evaluate(violations), []);
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width);
     const tile = page.locator(".tile:target");
-    // Its class is said, not only coloured, and its picture is drawn.
-    assert.match(await tile.innerText(), /Figure 29\s+verified/);
+    // Its group is said, not only coloured, and its picture is drawn.
+    assert.match(await tile.innerText(), /Figure 29\s+holds/);
     assert.ok((await tile.locator("polyline, rect, circle").count()) > 0);
     await tile.click();
     await page.waitForURL("**/transient/index.html#figure-29");

@@ -335,7 +335,7 @@ def reproduce(
     Returns
     -------
     polars.DataFrame
-        One row per claim: artefact, verdict of the artefact, claim, verdict of the claim.
+        One row per claim: artefact, its group, claim, verdict: it holds, does not hold, or is undecided.
 
     Raises
     ------
@@ -347,22 +347,30 @@ def reproduce(
     >>> import ackclock, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     claims = ackclock.reproduce("illinois/figure-1", output=folder)
-    >>> claims["claim_verdict"][0]
-    'reproduced'
+    >>> claims["verdict"][0]
+    'holds'
     """
     import polars as pl
 
     from ackclock.reproduction import library, make
     from ackclock.reproduction.claims import numbers
+    from ackclock.reproduction.record import state
+    from ackclock.reproduction.shown import classes
 
     papers, named = library.of_targets(targets)
     chosen = make.select(papers, named, headlines=quick)
     effort = numbers.QUICK if quick else numbers.FULL
     records = make.reproduce(chosen, Path(output), effort, jobs, papers=papers.values(), planned=True)
+    classified = {
+        f"{paper.name}/{name}": each
+        for paper in papers.values()
+        for name, each in classes.classify(paper, records).items()
+    }
     rows = []
     for record in records:
-        artefact = {"artefact": f"{record['paper']}/{record['name']}", "verdict": record["verdict"]}
-        claims = [{"claim": claim["claim"], "claim_verdict": claim["verdict"]} for claim in record["claims"]]
+        name = f"{record['paper']}/{record['name']}"
+        artefact = {"artefact": name, "group": classified[name].group}
+        claims = [{"claim": claim["claim"], "verdict": state(claim)} for claim in record["claims"]]
         rows += [artefact | claim for claim in claims] or [artefact]
-    texts = dict.fromkeys(("artefact", "verdict", "claim", "claim_verdict"), pl.String)
+    texts = dict.fromkeys(("artefact", "group", "claim", "verdict"), pl.String)
     return pl.DataFrame(rows, schema=texts)

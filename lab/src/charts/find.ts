@@ -16,7 +16,7 @@ export function find(): void {
     const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
     let count = 0;
     for (const { section, link, text } of sections) {
-      const isWanted = !box.checked || !["reproduced", "not stated"].includes(section.dataset.verdict ?? "");
+      const isWanted = !box.checked || !["holds", "no main claim"].includes(section.dataset.group ?? "");
       const isShown = isWanted && words.every((word) => text.includes(word));
       section.hidden = !isShown;
       if (link) link.hidden = !isShown;

@@ -245,7 +245,7 @@ def reproduce(
                 print(line)
             for line in audited.words() if audited else ():
                 print(line)
-        if any(record["verdict"] == "failed" for record in records) or (audited and audited.is_false):
+        if any(record["error"] for record in records) or (audited and audited.is_false):
             raise click.exceptions.Exit(1)
 
 
@@ -271,7 +271,7 @@ def _published(chosen: Sequence[tuple[Paper, Artefact]], as_json: bool) -> None:
 def _described(
     record: ArtefactRecord, papers: Mapping[str, Paper], records: Sequence[ArtefactRecord]
 ) -> dict[str, object]:
-    """Return a record with its class, and with its main claim as the records decide it."""
+    """Return a record with its class and its group, and with its main claim as the records decide it."""
     from ackclock.reproduction.shown import classes
 
     classified = classes.classify(papers[record["paper"]], records)[record["name"]]
@@ -279,7 +279,7 @@ def _described(
     if classified.main is not None:
         ids = [claim["id"] for claim in classified.stated]
         main = {"claim": classified.main.claim, "ids": ids, "holds": classified.holds}
-    return {**record, "class": classified.name, "main_claim": main}
+    return {**record, "class": classified.name, "group": classified.group, "main_claim": main}
 
 
 def _refuse_unknown(targets: tuple[str, ...]) -> None:

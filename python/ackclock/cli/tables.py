@@ -197,15 +197,15 @@ def print_runs(summaries: Sequence[Summary]) -> None:
 
 
 def print_published(rows: Sequence[Listed]) -> None:
-    """Print a line per published artefact, and the number of artefacts by class."""
+    """Print a line per published artefact, and the number of artefacts by group."""
     words = {True: "holds", False: "does not hold", None: "-"}
-    table = _table(None, ["artefact", "class", "main claim", "claims that hold"], texts=4)
+    table = _table(None, ["artefact", "group", "main claim", "claims that hold"], texts=4)
     for row in rows:
         shares = f"{row['holds']} of {row['claims']}"
-        table.add_row(row["artefact"], row["class"], words[row["main_claim"]["holds"]], shares)
+        table.add_row(row["artefact"], row["group"], words[row["main_claim"]["holds"]], shares)
     _print(table)
-    by_class = Counter(row["class"] for row in rows)
-    print(", ".join(f"{number} {name}" for name, number in by_class.most_common()))
+    by_group = Counter(row["group"] for row in rows)
+    print(", ".join(f"{name}: {number}" for name, number in by_group.most_common()))
     older = [row for row in rows if row["is_older"]]
     if older:
         commits = dict.fromkeys((row["commit"] or "")[:10] for row in older)

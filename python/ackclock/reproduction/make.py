@@ -102,8 +102,8 @@ def reproduce(
     `address` is the scheduler of a Dask cluster that makes the runs. With `pictures` every figure is also
     drawn as PDF and PNG, and `planned` takes the planned runs of each case instead of those of `effort`.
     Where a paper has two settings that cannot be distinguished, the claims of artefacts that differ between
-    them are judged at both, except in a quick reproduction. The records have the paper, name, verdict and
-    claims of each artefact, and the error of a failed one. Raises StorageError when something cannot be
+    them are judged at both, except in a quick reproduction. The records have the paper, name and claims
+    of each artefact, and the error of a failed one. Raises StorageError when something cannot be
     written and ScenarioError when the cluster cannot be used.
     """
     # Before anything that takes long.
@@ -182,7 +182,7 @@ def _unchanged(folder: Path, known: str) -> ArtefactRecord | None:
         return None
     record: ArtefactRecord = json.loads(file.read_text(encoding="utf-8"))
     same = record.get("fingerprint") == known and "published" not in record
-    return record if same and record["verdict"] != "failed" else None
+    return record if same and not record["error"] else None
 
 
 def is_artefact(directory: Path) -> bool:
@@ -225,10 +225,8 @@ def _write(
             for claim, judged in judgement.claims
         ],
         "expected_wrong_claims": expected_wrong(judged.wrong_probability for _, judged in judgement.claims),
-        "verdict": "",
         "error": judgement.error or (f"at the other setting: {there.error}" if there and there.error else ""),
     }
-    record["verdict"] = worst(record)
     folder = output / paper.name / artefact.name
     with storage.new_directory(folder, force=True, is_result=is_artefact) as directory:
         (directory / "scenarios").mkdir()
@@ -239,7 +237,7 @@ def _write(
             try:
                 _fill(directory, artefact, judgement)
             except Exception as error:
-                record |= {"verdict": "failed", "error": f"{type(error).__name__}: {error}"}
+                record["error"] = f"{type(error).__name__}: {error}"
         text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
         (directory / "artefact.json").write_text(text, encoding="utf-8")
     return record
@@ -325,18 +323,6 @@ def _former(claim: Claim, judgement: Judgement) -> FormerCheck | None:
         "holds": judged.holds,
         "undecided": judged.undecided,
     }
-
-
-WORST = ("not found", "differs", "contradicted", "depends", "undecided", "reproduced")
-"""Verdicts of claims, the worst first: that of an artefact is the worst of its claims."""
-
-
-def worst(record: ArtefactRecord) -> str:
-    """Return the verdict of an artefact, the worst of its claims."""
-    if record["error"]:
-        return "failed"
-    kinds = {claim["verdict"] for claim in record["claims"]}
-    return next((kind for kind in WORST if kind in kinds), "not stated")
 
 
 def _fill(directory: Path, artefact: Artefact, judgement: Judgement) -> None:

@@ -87,7 +87,7 @@ class CaseRecord(TypedDict):
 
 
 class ArtefactRecord(TypedDict):
-    """An artefact: how it was made, its claims, and its verdict."""
+    """An artefact: how it was made, and its claims."""
 
     paper: str
     name: str
@@ -103,8 +103,14 @@ class ArtefactRecord(TypedDict):
     cases: dict[str, CaseRecord]
     claims: list[ClaimRecord]
     expected_wrong_claims: NotRequired[float]
-    verdict: str
     error: str
+
+
+def state(claim: ClaimRecord) -> str:
+    """Return what became of a claim: it ``holds``, ``does not hold``, or is ``undecided``."""
+    if claim["verdict"] == "undecided":
+        return "undecided"
+    return "holds" if claim["verdict"] == "reproduced" else "does not hold"
 
 
 @dataclass(frozen=True)

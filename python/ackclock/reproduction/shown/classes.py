@@ -32,6 +32,27 @@ CLASSES: Mapping[str, str] = MappingProxyType(
     }
 )
 """The classes and what they mean. Where several claims state a main claim, the last class here counts."""
+GROUPS: Mapping[str, Sequence[str]] = MappingProxyType(
+    {
+        "holds": ("reproduced", "verified"),
+        "fails in a second simulator, too": ("ns-2 contradicts the text",),
+        "depends on a setting that the paper does not state": ("depends on a setting",),
+        "open": (
+            "undecided",
+            "possible as one run",
+            "unknown code",
+            "the paper contradicts itself",
+            "not found",
+            "differs",
+            "not checked",
+            "failed",
+        ),
+    }
+)
+"""The classes of artefacts with a main claim, in the groups that every screen and page has."""
+HOLDS, OTHER_SIMULATOR, SETTING, OPEN = GROUPS
+NO_CLAIM = "no main claim"
+"""In place of a group, for artefacts of which the paper claims nothing that packets could show."""
 POSSIBLE = 0.05
 """Share of single runs in which a claim must hold to be possible as one run."""
 
@@ -44,6 +65,11 @@ class Classified:
     main: MainClaim | None
     stated: Sequence[ClaimRecord] = ()
     deciding: Sequence[ClaimRecord] = ()
+
+    @property
+    def group(self) -> str:
+        """The group of `GROUPS` that has its class, or `NO_CLAIM`."""
+        return next((group for group, names in GROUPS.items() if self.name in names), NO_CLAIM)
 
     @property
     def holds(self) -> bool | None:
@@ -117,11 +143,6 @@ def _class_of_claim(claim: ClaimRecord, holds: str, unknown: set[str]) -> str:
 
 
 def counts(classified: Iterable[Classified]) -> dict[str, int]:
-    """Return the number of artefacts by class, in the order of `CLASSES`."""
-    count = Counter(each.name for each in classified)
-    return {name: count[name] for name in CLASSES if count[name]}
-
-
-def holds_throughout(record: Mapping[str, Any]) -> bool:
-    """Return whether an artefact is reproduced by the old rule: every one of its claims holds."""
-    return record["verdict"] in ("reproduced", "not stated")
+    """Return the number of artefacts by group, in the order of `GROUPS`, and without a main claim."""
+    count = Counter(each.group for each in classified)
+    return {name: count[name] for name in (*GROUPS, NO_CLAIM) if count[name]}

@@ -12,16 +12,13 @@ from pathlib import Path
 from ackclock.reproduction.claims.artefact import Artefact
 from ackclock.reproduction.claims.orders import GAP
 from ackclock.reproduction.paper import Paper
-from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, reliability
-from ackclock.reproduction.shown.classes import CLASSES, Classified, classify, counts, holds_throughout
+from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, reliability, state
+from ackclock.reproduction.shown.classes import CLASSES, GROUPS, HOLDS, OPEN, Classified, classify, counts
 
 WIDTH = 100
 """Columns of a terminal that every line fits into."""
 LEAST_WORDS = 16
 """Letters that stay of a claim's sentence where its numbers need the rest of the line."""
-WITHOUT_MAIN_CLAIM = ("setting", "analogue")
-"""Classes of artefacts that are not counted: the paper claims nothing there that packets could show."""
-HOLDS = ("reproduced", "verified")
 
 
 @dataclass(frozen=True)
@@ -38,7 +35,7 @@ def found(paper: Paper, classified: Classified) -> ClaimStatement | None:
     if classified.main is None or not classified.main.claim:
         return None
     find = _numbers(classified) or classified.main.missing or "nothing, because what states it was not run"
-    so = f"{classified.name}, which means: {CLASSES[classified.name]}"
+    so = f"{classified.group}: {CLASSES[classified.name]}"
     if classified.name == "undecided":
         so += f" ({'; '.join(dict.fromkeys(_limit(paper, claim) for claim in classified.deciding))})"
     return ClaimStatement(classified.main.claim, find, so)
@@ -51,7 +48,7 @@ def _numbers(classified: Classified) -> str:
         return ""
     if len(stated) == 1:
         return stated[0]["measured"]
-    holding = sum(claim["verdict"] == "reproduced" for claim in stated)
+    holding = sum(state(claim) == "holds" for claim in stated)
     first = f"{deciding[0]['claim']}: {deciding[0]['measured']}"
     return f"{holding} of {len(stated)} parts hold; {first}"
 
@@ -68,12 +65,14 @@ def lines(paper: Paper, record: ArtefactRecord, known: Sequence[ArtefactRecord])
     claims = record["claims"]
     said = f"{sum(claim['holds'] for claim in claims)} of {len(claims)} claims hold"
     if found(paper, classified) is not None and _numbers(classified):
-        answer = {True: "holds", False: "does not hold", None: "is undecided"}[classified.holds]
-        said = f"its main claim {answer}: {_numbers(classified)}"
-    kind, waiting = classified.name, _waiting(classified, known)
+        said = _numbers(classified)
+        if classified.group == OPEN:
+            answer = {True: "holds", False: "does not hold", None: "is undecided"}[classified.holds]
+            said = f"its main claim {answer}: {said}"
+    kind, waiting = classified.group, _waiting(classified, known)
     if waiting:
-        kind = f"not checked without {', '.join(waiting)}"
-    undecided = [claim for claim in claims if claim["verdict"] == "undecided"]
+        kind = f"open without {', '.join(waiting)}"
+    undecided = [claim for claim in claims if state(claim) == "undecided"]
     return [clipped(f"{artefact}: {kind}; {said}"), *(f"  {reason(paper, claim, 2)}" for claim in undecided)]
 
 
@@ -113,13 +112,12 @@ def clipped(text: str, width: int = WIDTH) -> str:
 
 
 def counted(classified: Mapping[str, Classified]) -> tuple[int, int, dict[str, list[str]]]:
-    """Return how many main claims hold, of how many, and the names of the other artefacts by class."""
-    with_claim = [name for name, each in classified.items() if each.name not in WITHOUT_MAIN_CLAIM]
-    others: dict[str, list[str]] = {
-        kind: [name for name, each in classified.items() if each.name == kind] for kind in CLASSES
+    """Return how many main claims hold, of how many, and the names of the other artefacts by group."""
+    groups: dict[str, list[str]] = {
+        group: [name for name, each in classified.items() if each.group == group] for group in GROUPS
     }
-    holding = sum(len(others.pop(kind)) for kind in HOLDS)
-    return holding, len(with_claim), {kind: names for kind, names in others.items() if names}
+    total, holding = sum(map(len, groups.values())), len(groups.pop(HOLDS))
+    return holding, total, {group: names for group, names in groups.items() if names}
 
 
 def sentence(holding: int, total: int) -> str:
@@ -138,7 +136,7 @@ def short_name(paper: Paper) -> str:
 
 
 def screen(records: Sequence[ArtefactRecord], papers: Mapping[str, Paper], output: Path) -> list[str]:
-    """Return the end of a reproduction: per paper a sentence and what the other artefacts are.
+    """Return the end of a reproduction: per paper a sentence and the other artefacts by group.
 
     `output` is the directory of the pages as the reader named it.
     """
@@ -152,16 +150,16 @@ def screen(records: Sequence[ArtefactRecord], papers: Mapping[str, Paper], outpu
         said.append(f"{short_name(papers[name])}: {sentence(holding, total)}")
         for kind, artefacts in others.items():
             said += _listed(f"  {kind}: ", artefacts)
-            for artefact in artefacts if kind == "undecided" else ():
-                said += [f"    {reason(papers[name], claim, 4)}" for claim in classified[artefact].deciding]
-        own = [record for record in records if record["paper"] == name]
-        said += _by_class("  ", list(classified.values()), own)
+            for artefact in artefacts:
+                undecided = classified[artefact].name == "undecided"
+                deciding = classified[artefact].deciding if undecided else ()
+                said += [f"    {reason(papers[name], claim, 4)}" for claim in deciding]
     if len(names) > 1:
-        said += ["", *_by_class("All papers: ", every, records)]
-    claims = [claim for record in records for claim in record["claims"]]
-    open_ones = sum(claim["verdict"] == "undecided" for claim in claims)
-    holds = sum(claim["verdict"] == "reproduced" for claim in claims)
-    said.append(f"All claims: {holds} of {len(claims)} hold, {open_ones} are undecided.")
+        numbers = ", ".join(f"{kind} {number}" for kind, number in counts(every).items())
+        said += ["", *textwrap.wrap(f"All main claims: {numbers}.", WIDTH, subsequent_indent="  ")]
+    states = [state(claim) for record in records for claim in record["claims"]]
+    open_ones, holds = states.count("undecided"), states.count("holds")
+    said.append(f"All claims: {holds} of {len(states)} hold, {open_ones} are undecided.")
     said += [line for each in reliability(records).sentences() for line in textwrap.wrap(each, WIDTH)]
     said += _senders(records)
     said.append(f"Pictures, numbers and every claim: {output / 'index.html'}")
@@ -177,14 +175,6 @@ def _senders(records: Sequence[ArtefactRecord]) -> list[str]:
             profiles.setdefault(name, {})[record["paper"]] = None
     parts = [f"{name} ({', '.join(papers)})" for name, papers in sorted(profiles.items())]
     return textwrap.wrap(f"Profile of the senders: {', '.join(parts)}.", WIDTH) if parts else []
-
-
-def _by_class(head: str, classified: Sequence[Classified], records: Sequence[ArtefactRecord]) -> list[str]:
-    """Return the numbers of artefacts by class, and how many the old rule has, as lines."""
-    numbers = ", ".join(f"{number} {kind}" for kind, number in counts(classified).items())
-    whole = sum(map(holds_throughout, records))
-    old_rule = f"every claim holds (the old rule) in {whole} of {len(records)}"
-    return textwrap.wrap(f"{head}{numbers}; {old_rule}.", WIDTH, subsequent_indent="  ")
 
 
 def _listed(head: str, words: Sequence[str]) -> list[str]:

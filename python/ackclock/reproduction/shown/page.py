@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -18,7 +19,7 @@ from ackclock.draw.page import html
 from ackclock.engine import integrity, lab, storage
 from ackclock.reproduction.claims.artefact import Artefact
 from ackclock.reproduction.paper import Paper
-from ackclock.reproduction.record import ArtefactRecord, reliability
+from ackclock.reproduction.record import ArtefactRecord, reliability, state
 from ackclock.reproduction.shown import classes, in_lab, outcome, stated, strips
 from ackclock.reproduction.shown.words import at_other_setting, explained, gain, setting_rows
 from ackclock.reproduction.trials import tried
@@ -34,15 +35,14 @@ NEWEST = 3
 NOT_RUN = "not run"
 """In place of the class of an artefact that has no result."""
 TONES = {
-    "reproduced": "reproduced",
-    "verified": "reproduced",
-    "setting": "not-stated",
-    "analogue": "not-stated",
-    "undecided": "undecided",
-    "possible as one run": "undecided",
-    "not checked": "undecided",
+    classes.HOLDS: "holds",
+    classes.OTHER_SIMULATOR: "fails",
+    classes.SETTING: "depends",
+    classes.OPEN: "undecided",
+    classes.NO_CLAIM: "no-claim",
+    NOT_RUN: "no-claim",
 }
-"""The style of a class on the page; of the others it is that of a failure."""
+"""The style of a group on the page."""
 FIGURE = "figure.json"
 """The figure of an artefact."""
 TAKEN = (".csv", ".parquet", ".pdf", ".png")
@@ -71,10 +71,10 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
         thumbnail=thumbnail.svg,
         version=engine.__version__,
         count=classes.counts(artefact["class"] for artefact in every),
+        kinds=Counter(artefact["class"].name for artefact in every),
+        groups=classes.GROUPS,
         classes=classes.CLASSES,
         tone=TONES,
-        old_rule=sum(classes.holds_throughout(artefact) for artefact in every),
-        artefacts=len(every),
         meaning=strips.MEANING,
         of_claims=strips.counts(every),
         reliability=reliability(cast("list[ArtefactRecord]", every)).sentences(),
@@ -102,8 +102,8 @@ def _write_paper(output: Path, paper: Paper, artefacts: Sequence[Described], *, 
         in_lab=(lambda file: f"../{_in_lab(output / file)}") if has_lab else None,
         opened_first=lambda artefact: _opened_first(output, artefact),
         gain=gain(paper),
-        classes=classes.CLASSES,
         tone=TONES,
+        state=state,
         paper=paper,
         short_name=outcome.short_name(paper),
         artefacts=artefacts,
@@ -132,21 +132,20 @@ def so_far(
     """
     names = [f"{paper.name}/{artefact.name}" for paper, artefact in chosen]
     newest: dict[str, Group] = {}
-    for index, record in reversed(list(records.items())):
+    for index in reversed(list(records)):
         drawing = figure(output / names[index], stated_for(*chosen[index]))
         if isinstance(drawing, Group) and len(newest) < NEWEST:
-            newest[f"{names[index]}: {record['verdict']}"] = drawing
+            newest[names[index]] = drawing
     rows = []
     for index, (_, artefact) in enumerate(chosen):
-        row = [names[index], artefact.title, "", ""]
+        row = [names[index], artefact.title, ""]
         if index in records:
             claims = records[index]["claims"]
-            held = sum(claim["holds"] for claim in claims)
-            row[2:] = records[index]["verdict"], f"{held} of {len(claims)}"
+            row[2] = records[index]["error"] or f"{sum(claim['holds'] for claim in claims)} of {len(claims)}"
         rows.append(row)
     return InterimResults(
         newest,
-        ("artefact", "what", "verdict", "claims that hold"),
+        ("artefact", "what", "claims that hold"),
         rows,
         f"The charts are those of the newest figures, at most {NEWEST}." if newest else "",
     )

@@ -71,6 +71,7 @@ Listed = TypedDict(
     {
         "artefact": str,
         "class": str,
+        "group": str,
         "main_claim": MainClaimListed,
         "holds": int,
         "claims": int,
@@ -216,6 +217,7 @@ def overview(papers: Iterable[Paper], of_papers: Mapping[str, Path]) -> list[Lis
                 {
                     "artefact": here,
                     "class": of_artefact.name if of_artefact else page.NOT_RUN,
+                    "group": of_artefact.group if of_artefact else page.NOT_RUN,
                     "main_claim": {
                         "id": ", ".join(ids) or None,
                         "holds": of_artefact.holds if of_artefact else None,
