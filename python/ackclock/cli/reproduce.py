@@ -80,7 +80,10 @@ if TYPE_CHECKING:
     "within BUDGET of processor time, e.g. 100s.",
 )
 @click.option(
-    "--seed", metavar="WORD", help="Seed of the sample of --audit; by default another one each time."
+    "--seed",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Seed of the sample of --audit; by default another one each time.",
 )
 @options.cluster
 @options.jobs
@@ -100,7 +103,7 @@ def reproduce(
     plan: bool,
     published: bool,
     budget_s: float | None,
-    seed: str | None,
+    seed: int | None,
     cluster: str | None,
     jobs: int | None,
     pictures: bool,
@@ -233,7 +236,7 @@ def reproduce(
             )
         audited = None
         if budget_s is not None:
-            sample = audit.draw(known, budget_s, secrets.token_hex(4) if seed is None else seed)
+            sample = audit.draw(known, budget_s, secrets.randbelow(10**9) if seed is None else seed)
             audited = audit.audit(sample, papers, known, output, jobs, _say)
         if as_json:
             described = [_described(record, papers, records) for record in records]

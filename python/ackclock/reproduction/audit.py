@@ -62,7 +62,7 @@ class Draw:
     number of runs among which it was drawn, of which `beyond` cost more than the budget.
     """
 
-    seed: str
+    seed: int | str
     budget_s: float
     chosen: Sequence[PublishedRun]
     uniform: int
@@ -153,12 +153,12 @@ def runs(every: Every) -> list[PublishedRun]:
     ]
 
 
-def draw(every: Every, budget_s: float, seed: str) -> Draw:
+def draw(every: Every, budget_s: float, seed: int | str) -> Draw:
     """Draw published runs that together take no more than a budget of processor time."""
     return sample(runs(every), budget_s, seed)
 
 
-def sample(every: Sequence[PublishedRun], budget_s: float, seed: str) -> Draw:
+def sample(every: Sequence[PublishedRun], budget_s: float, seed: int | str) -> Draw:
     """Draw some of given runs."""
     chosen, left_s, uniform = [], budget_s, None
     for run in random.Random(seed).sample(every, len(every)):  # noqa: S311
