@@ -13,7 +13,7 @@ import polars as pl
 
 from ackclock.draw import charts
 from ackclock.engine import integrity, storage
-from ackclock.reproduction import make
+from ackclock.reproduction import task
 from ackclock.reproduction.claims.artefact import Artefact
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, state
@@ -79,7 +79,7 @@ def _with_tables(known: Published, paper: Paper, artefact: Artefact) -> Publishe
             undecided = state(record) == "undecided"
             contradicted = bool(record["finding"] and claim.finding and claim.finding.contradiction)
             holds = record["holds"]
-            record |= make.verdict_of(paper, artefact, claim, holds, undecided, contradicted).record()
+            record |= task.verdict_of(paper, artefact, claim, holds, undecided, contradicted).record()
     return replace(known, record=known.record | {"claims": claims})
 
 

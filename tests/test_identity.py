@@ -16,7 +16,7 @@ from ackclock.comparison import options, questions
 from ackclock.names import NAME, slug
 from ackclock.predictions import Simulation
 from ackclock.predictions.subjects import SUBJECTS, function_of
-from ackclock.reproduction import make
+from ackclock.reproduction import task
 from ackclock.reproduction.claims import orders
 from ackclock.reproduction.claims.artefact import Judged
 from ackclock.reproduction.claims.judge import Judgement
@@ -109,8 +109,8 @@ def test_a_reworded_claim_keeps_its_trials_its_finding_and_its_verdict(name):
         for claim, twin in zip(artefact.claims, changed.claims, strict=True):
             known = Judgement(findings={claim.finding.name: "known"} if claim.finding else {})
             for judged in (Judged("1", True), Judged("1", False), Judged("1", False, undecided=True)):
-                record = make._claim(paper, artefact, claim, judged, known)
-                assert make._claim(other, changed, twin, judged, known) == record | {"claim": twin.sentence}
+                record = task.of_claim(paper, artefact, claim, judged, known)
+                assert task.of_claim(other, changed, twin, judged, known) == record | {"claim": twin.sentence}
                 tried += record["tried_settings"] > 0
                 findings += bool(record["finding_id"])
         assert [claim.name for claim in strips.shown(changed, other)] == [

@@ -4,7 +4,7 @@ import difflib
 import os
 from pathlib import Path
 
-from ackclock.reproduction import make
+from ackclock.reproduction import make, task
 from ackclock.reproduction.claims.judge import Assignment, judge
 from ackclock.reproduction.claims.numbers import QUICK
 from ackclock_papers import PAPERS
@@ -27,7 +27,7 @@ def test_every_headline_holds_but_for_those_that_are_listed():
     chosen = make.select(PAPERS, headlines=True)
     verdicts = {}
     assignments = [
-        Assignment.of(artefact, QUICK.at(paper.setting), make.plan_of(paper, artefact, QUICK))
+        Assignment.of(artefact, QUICK.at(paper.setting), task.plan_of(paper, artefact, QUICK))
         for paper, artefact in chosen
     ]
     with kept_runs() as store:

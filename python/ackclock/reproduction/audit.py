@@ -19,11 +19,12 @@ from ackclock.engine import Run, storage
 from ackclock.names import counted
 from ackclock.reproduction.claims.artefact import Simulated
 from ackclock.reproduction.claims.numbers import FULL
-from ackclock.reproduction.make import Selected, flat, is_artefact
+from ackclock.reproduction.make import Selected
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.shown import published
 from ackclock.reproduction.shown.outcome import WIDTH
 from ackclock.reproduction.shown.published import Published
+from ackclock.reproduction.task import flat, is_artefact
 from ackclock.runs import Job, each
 
 PACKETS_PER_S = 6_000_000

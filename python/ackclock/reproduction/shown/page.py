@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -124,25 +124,26 @@ def _of_paper(artefacts: Sequence[Described]) -> str:
 
 
 def so_far(
-    output: Path, chosen: Sequence[tuple[Paper, Artefact]], records: Mapping[int, ArtefactRecord]
+    output: Path, chosen: Sequence[tuple[Paper, Artefact]], records: Sequence[ArtefactRecord]
 ) -> InterimResults:
     """Return the state of a reproduction in progress: a row per artefact, and the charts of the newest.
 
-    `records` are those of the finished artefacts by their index in `chosen`, the newest last.
+    `records` are those of the finished artefacts, the newest last.
     """
-    names = [f"{paper.name}/{artefact.name}" for paper, artefact in chosen]
+    every = {f"{paper.name}/{artefact.name}": (paper, artefact) for paper, artefact in chosen}
+    finished = {f"{record['paper']}/{record['name']}": record for record in records}
     newest: dict[str, Group] = {}
-    for index in reversed(list(records)):
-        drawing = figure(output / names[index], stated_for(*chosen[index]))
+    for name in reversed(finished):
+        drawing = figure(output / name, stated_for(*every[name]))
         if isinstance(drawing, Group) and len(newest) < NEWEST:
-            newest[names[index]] = drawing
+            newest[name] = drawing
     rows = []
-    for index, (_, artefact) in enumerate(chosen):
-        row = [names[index], artefact.title, ""]
-        if index in records:
-            claims = records[index]["claims"]
-            row[2] = records[index]["error"] or f"{sum(claim['holds'] for claim in claims)} of {len(claims)}"
-        rows.append(row)
+    for name, (_, artefact) in every.items():
+        held = ""
+        if name in finished:
+            claims = finished[name]["claims"]
+            held = finished[name]["error"] or f"{sum(claim['holds'] for claim in claims)} of {len(claims)}"
+        rows.append([name, artefact.title, held])
     return InterimResults(
         newest,
         ("artefact", "what", "claims that hold"),
