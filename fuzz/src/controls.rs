@@ -4,7 +4,7 @@
 use ackclock_cc::contract::violation;
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{BuiltIn, Catalogue, Entry};
-use ackclock_cc::{Ack, Domain, HyStart, Lost, RateSample, Signal, Start, Value};
+use ackclock_cc::{Ack, Domain, HyStart, Lost, RateSample, Rules, Signal, Start, Value};
 use ackclock_units::{Packets, Span, Time, Window};
 use arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
@@ -33,9 +33,10 @@ fn signal(u: &mut Unstructured<'_>, round: &mut u64) -> Result<Signal> {
         15..=19 => Signal::Timeout { first: u.arbitrary()? },
         20..=22 => Signal::Undo,
         23 => Signal::Moderated { window: Packets(u64::from(u.arbitrary::<u16>()?).max(1)) },
-        24 => Signal::Idle,
+        24 => Signal::Idle { timeouts: u.arbitrary::<u32>()?.max(1) },
         25 => Signal::Restart,
-        26..=29 => Signal::Lost(Lost {
+        26 => Signal::CaughtUp,
+        27..=29 => Signal::Lost(Lost {
             tx_in_flight: Packets(u.arbitrary::<u16>()?.into()),
             lost_since_sent: Packets(u.arbitrary::<u16>()?.into()),
             application_limited: u.arbitrary()?,
@@ -79,6 +80,7 @@ fn start(u: &mut Unstructured<'_>) -> Result<Start> {
             HyStart::Linux { paced: false },
             HyStart::Linux { paced: true },
         ])?,
+        rules: *u.choose(&[Rules::Standard, Rules::Linux])?,
         seed: u.arbitrary()?,
     })
 }

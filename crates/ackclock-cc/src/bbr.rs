@@ -260,6 +260,10 @@ impl<V: Version> Model<V> {
     fn set_window(&mut self, ack: &Ack) {
         // What was sent again in vain delivers nothing, but it is acknowledged.
         let acked = ack.credit.max(ack.delivered.0 as f64);
+        if V::IS_LINUX && acked == 0.0 && self.delivered == 0 {
+            // The window of the start may be less than the smallest.
+            return;
+        }
         let changes = (acked, ack.lost.0 as f64);
         match self.details.conserved(self.base.window(), self.in_flight, changes) {
             Some(window) => self.base.set(window.max(2.0)),
@@ -270,6 +274,11 @@ impl<V: Version> Model<V> {
         }
     }
 
+    /// Packets for which the window grows at the start, wherever its target is: ten in Linux, whatever the initial window.
+    fn at_start(&self) -> f64 {
+        if V::IS_LINUX { 10.0 } else { self.initial_window }
+    }
+
     /// Moves the window towards its target for `delivered` packets.
     fn grow(&mut self, delivered: f64) {
         let w = self.base.window();
@@ -277,7 +286,7 @@ impl<V: Version> Model<V> {
         let target = self.inflight(self.gains().1).map_or(f64::INFINITY, |target| target + extra);
         let next = if self.filled {
             (w + delivered).min(target)
-        } else if w < target || (self.delivered as f64) < self.initial_window {
+        } else if w < target || (self.delivered as f64) < self.at_start() {
             w + delivered
         } else {
             w
@@ -361,7 +370,7 @@ impl<V: Version> Controller for Model<V> {
                 }
             }
             // Linux restarts no window of a control that sets its own rate.
-            Signal::Idle if V::IS_LINUX => {}
+            Signal::Idle { .. } if V::IS_LINUX => {}
             _ => self.base.react(signal, 1.0),
         }
     }

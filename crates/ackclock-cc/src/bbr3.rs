@@ -332,7 +332,7 @@ impl<V: Version> Controller for Bbr3<V> {
                 }
             }
             // The model outlives an idle time.
-            Signal::Idle => {}
+            Signal::Idle { .. } | Signal::CaughtUp => {}
             Signal::Moderated { window } => self.window = self.window.min((window.0 as f64).max(1.0)),
         }
     }

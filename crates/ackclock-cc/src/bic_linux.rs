@@ -15,7 +15,7 @@
 
 use ackclock_units::Time;
 
-use crate::parts::Base;
+use crate::parts::{Base, whole};
 use crate::{Controller, Decision, Signal, Start};
 
 crate::parameters! {
@@ -83,14 +83,6 @@ impl BicLinuxParams {
         }
     }
 }
-
-/// The kernel's window, which is whole: n times 1/n of a packet are one, whatever rounding makes of them.
-fn whole(window: f64) -> f64 {
-    libm::floor(window + ROUNDING)
-}
-
-/// More than the rounding errors of a window, packets, and less than any step.
-const ROUNDING: f64 = 1.0 / 4096.0;
 
 /// Packets per acknowledgement as the kernel estimates them, in 16ths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -134,7 +134,7 @@ impl Controller for CompoundLinux {
                 }
             }
             Signal::Recovered => self.begin_round_trip(),
-            Signal::Idle => {
+            Signal::Idle { .. } => {
                 self.base.react(signal, 0.5);
                 (self.cwnd, self.dwnd, self.base_rtt) = (self.base.window(), 0.0, Span::MAX);
                 self.begin_round_trip();

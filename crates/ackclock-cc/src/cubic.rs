@@ -19,7 +19,7 @@
 
 use ackclock_units::Time;
 
-use crate::parts::{Base, HyStartLinux};
+use crate::parts::{Base, HyStartLinux, WholeGrowth, whole};
 use crate::{Ack, Controller, Decision, HyStart, Signal, Start};
 
 crate::parameters! {
@@ -137,6 +137,8 @@ pub struct Cubic<V: Variant> {
     /// RTT of the target, seconds: smoothed or, in Linux, the smallest.
     rtt: Option<f64>,
     hystart: Option<HyStartLinux>,
+    /// In Linux.
+    counts: WholeGrowth,
     variant: core::marker::PhantomData<V>,
 }
 
@@ -196,13 +198,16 @@ impl<V: Variant> Cubic<V> {
         if friendly > w {
             packets = packets.min(per_packet(friendly - w));
         }
-        self.base.add(growth / packets.max(FASTEST));
+        self.base.add(self.counts.on(growth, packets.max(FASTEST)));
     }
 
     fn note_maximum(&mut self) {
         let w = self.base.window();
         let converges = self.params.fast_convergence && w < self.w_max;
         self.w_max = if converges { w * (1.0 + self.params.beta) / 2.0 } else { w };
+        if V::IS_LINUX {
+            self.w_max = whole(self.w_max);
+        }
         self.prior = w;
         self.epoch = None;
     }
@@ -238,6 +243,7 @@ impl<V: Variant> Controller for Cubic<V> {
             epoch: None,
             rtt: None,
             hystart: of_linux(start.hystart),
+            counts: WholeGrowth::default(),
             variant: core::marker::PhantomData,
         }
     }
@@ -255,11 +261,18 @@ impl<V: Variant> Controller for Cubic<V> {
             Signal::Loss { .. } => {
                 self.note_maximum();
                 self.kept = self.base.kept(signal, self.params.beta, self.params.ecn_keep);
-                self.base.react(signal, self.kept);
+                if V::IS_LINUX {
+                    self.base.cut_to(whole(self.base.window() * self.kept));
+                    self.counts.clear();
+                } else {
+                    self.base.react(signal, self.kept);
+                }
             }
             Signal::Timeout { first } => {
                 self.prior = self.base.window();
-                self.base.timeout(first, self.base.window() * self.params.beta);
+                let kept = self.base.window() * self.params.beta;
+                self.base.timeout(first, if V::IS_LINUX { whole(kept) } else { kept });
+                self.counts.clear();
                 (self.w_max, self.epoch) = (0.0, None);
                 if V::IS_LINUX {
                     // It forgets what it measured.

@@ -3,7 +3,8 @@
 //! The increase per round trip is `2 (1 - beta) f` packets, where f follows the whole part of the polynomial of
 //! `htcp` and is scaled by the smallest RTT over 100 ms, between 1/10 and 2 times. Its inputs:
 //!
-//! - Time counts from the end of the last recovery, and the increase is recomputed only when the window has grown by
+//! - Time counts from the end of the last recovery. By the rules of Linux it counts from the end of the repair after a timeout,
+//!   too, and after a false alarm as before. The increase is recomputed only when the window has grown by
 //!   a packet; acknowledgements in between are counted.
 //! - RTTmin and RTTmax are extremes of the smoothed RTT in congestion avoidance. RTTmax follows only once four
 //!   RTTmin have passed since a recovery, by at most 20 ms at a time, and a loss event takes 5 % of its distance to RTTmin away.
@@ -15,7 +16,7 @@ use ackclock_units::Time;
 
 use crate::htcp::HtcpParams;
 use crate::parts::Base;
-use crate::{Ack, Controller, Decision, Signal, Start};
+use crate::{Ack, Controller, Decision, Rules, Signal, Start};
 
 crate::parameters! {
     /// Parameters of H-TCP as Linux has it.
@@ -54,7 +55,12 @@ pub struct HtcpLinux {
     adaptive: bool,
     /// The end of the last recovery, and before that when the connection's first packet went out.
     since: Option<Time>,
+    /// What it was before the last loss event or timeout, for an undo.
+    since_before: Option<Time>,
     recovering: bool,
+    /// The end of what a timeout began is signalled; what is to be repaired.
+    rules: Rules,
+    repairing: bool,
     /// Seconds; 0 for unknown.
     smoothed_rtt: f64,
     rtt_min: f64,
@@ -139,7 +145,19 @@ impl HtcpLinux {
         if self.rtt_max > self.rtt_min {
             self.rtt_max = self.rtt_min + FADING * (self.rtt_max - self.rtt_min);
         }
-        (self.since, self.recovering, self.count) = (Some(now), true, 0.0);
+        self.begin(now);
+        self.count = 0.0;
+    }
+
+    /// A recovery or the repair after a timeout begins.
+    fn begin(&mut self, now: Time) {
+        self.since_before = self.since;
+        (self.since, self.recovering) = (Some(now), true);
+    }
+
+    /// It is over.
+    fn end(&mut self, since: Option<Time>) {
+        (self.since, self.recovering, self.repairing) = (since, false, false);
     }
 
     fn grow(&mut self, now: Time, growth: f64) {
@@ -167,7 +185,10 @@ impl Controller for HtcpLinux {
             count: 0.0,
             adaptive: false,
             since: None,
+            since_before: None,
             recovering: false,
+            rules: start.rules,
+            repairing: false,
             smoothed_rtt: 0.0,
             rtt_min: 0.0,
             rtt_max: 0.0,
@@ -190,8 +211,8 @@ impl Controller for HtcpLinux {
                     self.began = Time(now.0.saturating_sub(ack.rtt.unwrap_or_default().0));
                     self.since = Some(self.began);
                 }
-                if self.recovering && ack.growth() > 0.0 {
-                    (self.recovering, self.since) = (false, Some(now));
+                if self.recovering && !self.repairing && ack.growth() > 0.0 {
+                    self.end(Some(now));
                 }
                 self.measure_throughput(now, &ack);
                 let growth = self.base.slow_start(&ack);
@@ -206,8 +227,16 @@ impl Controller for HtcpLinux {
             Signal::Timeout { first } => {
                 if first {
                     self.adapt(now);
+                } else if self.rules == Rules::Linux {
+                    self.begin(now);
                 }
+                self.repairing = self.rules == Rules::Linux;
                 self.base.timeout(first, libm::floor(self.base.window() * self.beta));
+            }
+            Signal::CaughtUp => self.end(Some(now)),
+            Signal::Undo if self.rules == Rules::Linux => {
+                self.base.react(signal, 1.0);
+                self.end(self.since_before);
             }
             _ => self.base.react(signal, 1.0),
         }

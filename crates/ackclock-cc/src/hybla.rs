@@ -4,12 +4,13 @@
 //! acknowledgement `W += 2^rho - 1` in slow start and `W += rho^2/W` after it. Losses as Reno. RTT is the
 //! smallest of the connection. `hybla-linux` has the fixed point of the kernel: rho in eighths of the smallest
 //! smoothed RTT, at most 2^17 packets per acknowledgement, however many packets that
-//! acknowledges, growth in parts of 1/128 packet, and a largest window.
+//! acknowledges, growth in parts of 1/128 packet, and a largest window. By the rules of Linux it is Reno from a timeout on until
+//! what was outstanding then is acknowledged.
 
 use ackclock_units::{Span, Time};
 
 use crate::parts::Base;
-use crate::{Ack, Controller, Decision, Signal, Start};
+use crate::{Ack, Controller, Decision, Rules, Signal, Start};
 
 crate::parameters! {
     /// Parameters of TCP Hybla.
@@ -128,6 +129,9 @@ pub struct Hybla<V: Version> {
     rho: f64,
     /// Packets per acknowledgement in slow start.
     slow_start: f64,
+    /// Whose rules hold, and whether what a timeout began is being repaired.
+    rules: Rules,
+    repairing: bool,
 }
 
 impl<V: Version> Hybla<V> {
@@ -146,7 +150,16 @@ impl<V: Version> Controller for Hybla<V> {
 
     fn new(params: HyblaParams, start: Start) -> Self {
         let (base, version) = (Base::new(start), V::default());
-        Hybla { params, base, version, rtt_min: Span::MAX, rho: 1.0, slow_start: V::slow_start(1.0) }
+        Hybla {
+            params,
+            base,
+            version,
+            rtt_min: Span::MAX,
+            rho: 1.0,
+            slow_start: V::slow_start(1.0),
+            rules: start.rules,
+            repairing: false,
+        }
     }
 
     fn on(&mut self, _: Time, signal: Signal) {
@@ -154,6 +167,11 @@ impl<V: Version> Controller for Hybla<V> {
             Signal::Ack(ack) => {
                 if let Some(rtt) = ack.rtt {
                     self.measure(rtt);
+                }
+                if self.repairing {
+                    let growth = self.base.slow_start(&ack);
+                    self.base.add(growth / self.base.window());
+                    return;
                 }
                 let ack = if V::PER_ACK { Ack { credit: ack.credit.min(1.0), ..ack } } else { ack };
                 let window = self.base.window();
@@ -164,7 +182,14 @@ impl<V: Version> Controller for Hybla<V> {
                     self.base.add((ack.growth() * V::increase(self.rho, window)).min(room));
                 }
             }
-            _ => self.base.react(signal, 0.5),
+            _ => {
+                self.repairing = match signal {
+                    Signal::Timeout { .. } => V::PER_ACK && self.rules == Rules::Linux,
+                    Signal::CaughtUp | Signal::Undo => false,
+                    _ => self.repairing,
+                };
+                self.base.react(signal, 0.5);
+            }
         }
     }
 

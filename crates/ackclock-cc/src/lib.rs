@@ -154,6 +154,8 @@ pub struct Start {
     pub ssthresh: Window,
     /// Leave slow start before the first loss.
     pub hystart: HyStart,
+    /// Whose rules hold where standards and Linux differ.
+    pub rules: Rules,
     /// A value that a control hashes instead of drawing random numbers; 0 selects the middle of each range.
     pub seed: u64,
 }
@@ -161,8 +163,25 @@ pub struct Start {
 impl Default for Start {
     /// Two packets, no threshold, no HyStart: the setting of ns-2.
     fn default() -> Self {
-        Start { window: Window(2.0), ssthresh: Window::UNLIMITED, hystart: HyStart::Off, seed: 0 }
+        Start {
+            window: Window(2.0),
+            ssthresh: Window::UNLIMITED,
+            hystart: HyStart::Off,
+            rules: Rules::Standard,
+            seed: 0,
+        }
     }
+}
+
+/// Whose rules hold where standards and Linux differ, in all controls or in those of standards.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Rules {
+    /// After an idle time the window is the initial one (RFC 5681, section 4.1). Reno adds 1/W per acknowledgement.
+    #[default]
+    Standard,
+    /// An idle time halves the window once per timeout, down to the initial one, and ssthresh becomes 3/4 of it where that is
+    /// more (`tcp_cwnd_restart`). Reno adds whole packets (`tcp_cong_avoid_ai`).
+    Linux,
 }
 
 /// What ends slow start in addition to loss events and ssthresh.
@@ -213,6 +232,8 @@ pub enum Signal {
         /// False when the same packet timed out before: ssthresh then stays.
         first: bool,
     },
+    /// What was outstanding when the timer expired last has been acknowledged. Only Linux's recovery signals it.
+    CaughtUp,
     /// The last `Loss` or `Timeout` was a false alarm.
     Undo,
     /// At the end of an episode the sender had far less in flight than ssthresh, so that the window falls to
@@ -223,7 +244,10 @@ pub enum Signal {
         window: Packets,
     },
     /// The connection was idle for longer than the retransmission timeout and now sends again.
-    Idle,
+    Idle {
+        /// Whole retransmission timeouts that have passed, at least 1.
+        timeouts: u32,
+    },
     /// A packet is considered lost, for controls with [`Wants::losses`]; before the `Ack`, `Loss` or
     /// `Timeout` that results.
     Lost(Lost),
@@ -255,7 +279,8 @@ pub struct Ack {
     pub rtt: Option<Span>,
     /// Packets in the network after it.
     pub in_flight: Packets,
-    /// The window, not the application or the receiver, was what limited sending.
+    /// The window, not the application or the receiver, was what limited sending. With Linux's recovery this is true, too, in
+    /// slow start as long as the window is less than twice what was in flight (`tcp_is_cwnd_limited`).
     pub window_limited: bool,
     /// Round trips completed since the start of the connection.
     pub round: u64,

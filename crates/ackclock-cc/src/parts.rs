@@ -5,6 +5,7 @@ mod hystart;
 mod hystart_linux;
 mod queueing;
 mod round;
+mod whole;
 mod windowed;
 
 pub use base::Base;
@@ -12,4 +13,5 @@ pub use hystart::HyStartPlusPlus;
 pub use hystart_linux::HyStartLinux;
 pub use queueing::QueueingDelay;
 pub use round::RoundTrips;
+pub use whole::{WholeGrowth, whole};
 pub use windowed::Windowed;

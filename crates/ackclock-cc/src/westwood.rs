@@ -11,7 +11,7 @@
 
 use ackclock_units::{Span, Time};
 
-use crate::parts::Base;
+use crate::parts::{Base, WholeGrowth};
 use crate::{Ack, Controller, Decision, Signal, Start};
 
 crate::parameters! {
@@ -74,8 +74,8 @@ pub struct Westwood<F: Filter> {
     renews: bool,
     /// The last RTT, in Linux.
     rtt: Option<Span>,
-    /// Packets acknowledged since the window last grew, in Linux.
-    count: f64,
+    /// In Linux.
+    counts: WholeGrowth,
     round: u64,
     /// Packets delivered since the sample began.
     delivered: u64,
@@ -128,18 +128,6 @@ impl<F: Filter> Westwood<F> {
             (false, true) => 0.0,
         }
     }
-
-    /// Growth in congestion avoidance, as Reno's in the kernel.
-    fn grow_whole(&mut self, growth: f64) {
-        let w = self.base.window();
-        self.count += growth;
-        // After an idle time the count may be more than the window, which only what is acknowledged lets grow.
-        if growth > 0.0 && self.count >= w {
-            let packets = libm::floor(self.count / w);
-            self.count -= packets * w;
-            self.base.add(packets);
-        }
-    }
 }
 
 impl<F: Filter> Controller for Westwood<F> {
@@ -153,7 +141,7 @@ impl<F: Filter> Controller for Westwood<F> {
             rtt_min: Span::MAX,
             renews: false,
             rtt: None,
-            count: 0.0,
+            counts: WholeGrowth::default(),
             round: 0,
             delivered: 0,
             began: None,
@@ -165,19 +153,23 @@ impl<F: Filter> Controller for Westwood<F> {
             Signal::Ack(ack) if F::IS_LINUX => {
                 self.measure_in_ticks(now, &ack);
                 let growth = self.base.slow_start(&ack);
-                self.grow_whole(growth);
+                self.base.add(self.counts.on(growth, self.base.window()));
             }
             Signal::Ack(ack) => {
                 self.measure(now, &ack);
                 let growth = self.base.slow_start(&ack);
                 self.base.add(growth / self.base.window());
             }
-            Signal::Loss { .. } if F::IS_LINUX => self.base.cut_to(libm::floor(self.base.window() / 2.0)),
+            Signal::Loss { .. } if F::IS_LINUX => {
+                self.base.cut_to(libm::floor(self.base.window() / 2.0));
+                self.counts.clear();
+            }
             Signal::Recovered if F::IS_LINUX => self.base.end_at(self.pipe()),
             Signal::Loss { .. } => self.base.cut_to(self.pipe().min(self.base.window())),
             Signal::Timeout { first } => {
                 self.base.timeout(first, self.pipe());
-                (self.renews, self.count) = (F::IS_LINUX, 0.0);
+                self.renews = F::IS_LINUX;
+                self.counts.clear();
             }
             _ => self.base.react(signal, 0.5),
         }

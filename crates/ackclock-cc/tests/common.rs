@@ -1,6 +1,6 @@
 //! What the tests of controls share.
 
-use ackclock_cc::{Ack, Controller, HyStart, Signal, Start};
+use ackclock_cc::{Ack, Controller, HyStart, Rules, Signal, Start};
 use ackclock_units::{Span, Time, Window};
 
 /// Both numbers are equal but for `tolerance`.
@@ -10,7 +10,13 @@ pub fn near(a: f64, b: f64, tolerance: f64) {
 
 /// A start in congestion avoidance at `window` packets.
 pub fn at(window: f64) -> Start {
-    Start { window: Window(window), ssthresh: Window(window), hystart: HyStart::Off, seed: 0 }
+    Start {
+        window: Window(window),
+        ssthresh: Window(window),
+        hystart: HyStart::Off,
+        rules: Rules::Standard,
+        seed: 0,
+    }
 }
 
 /// An acknowledgement of one packet with an RTT in milliseconds, in round trip `round`.

@@ -3,7 +3,7 @@
 use ackclock_cc::contract::violation;
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{BuiltIn, Catalogue, Entry};
-use ackclock_cc::{Ack, Decision, Domain, HyStart, Lost, RateSample, Signal, Start, Value};
+use ackclock_cc::{Ack, Decision, Domain, HyStart, Lost, RateSample, Rules, Signal, Start, Value};
 use ackclock_units::{Packets, Span, Time, Window};
 use proptest::prelude::*;
 
@@ -58,10 +58,11 @@ fn signal() -> impl Strategy<Value = Signal> {
         })),
         2 => any::<bool>().prop_map(|ecn| Signal::Loss { ecn }),
         1 => Just(Signal::Recovered),
+        1 => Just(Signal::CaughtUp),
         1 => any::<bool>().prop_map(|first| Signal::Timeout { first }),
         1 => Just(Signal::Undo),
         1 => (1_u64..3000).prop_map(|window| Signal::Moderated { window: Packets(window) }),
-        1 => Just(Signal::Idle),
+        1 => (1..70u32).prop_map(|timeouts| Signal::Idle { timeouts }),
         1 => Just(Signal::Restart),
         2 => (packets(), packets(), any::<bool>()).prop_map(|(tx_in_flight, lost_since_sent, application_limited)| {
             Signal::Lost(Lost { tx_in_flight, lost_since_sent, application_limited })
@@ -77,10 +78,13 @@ fn start() -> impl Strategy<Value = Start> {
         HyStart::Linux { paced: false },
         HyStart::Linux { paced: true },
     ]);
-    (1.0..100.0_f64, ssthresh, hystart, any::<u64>()).prop_map(|(window, ssthresh, hystart, seed)| {
-        let ssthresh = ssthresh.map_or(Window::UNLIMITED, Window);
-        Start { window: Window(window), ssthresh, hystart, seed }
-    })
+    let rules = prop::sample::select(vec![Rules::Standard, Rules::Linux]);
+    (1.0..100.0_f64, ssthresh, hystart, rules, any::<u64>()).prop_map(
+        |(window, ssthresh, hystart, rules, seed)| {
+            let ssthresh = ssthresh.map_or(Window::UNLIMITED, Window);
+            Start { window: Window(window), ssthresh, hystart, rules, seed }
+        },
+    )
 }
 
 /// The signals with times and rounds that never run back.

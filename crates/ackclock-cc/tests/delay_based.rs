@@ -7,7 +7,7 @@ use ackclock_cc::htcp_linux::{HtcpLinux, HtcpLinuxParams};
 use ackclock_cc::vegas::{Statistic, Vegas, VegasParams};
 use ackclock_cc::veno::{Veno, VenoParams, queued};
 use ackclock_cc::westwood::{Filter, Linux, Paper, Westwood, WestwoodParams};
-use ackclock_cc::{Ack, Controller, HyStart, Signal, Start};
+use ackclock_cc::{Ack, Controller, HyStart, Rules, Signal, Start};
 use ackclock_units::{Packets, Span, Time, Window};
 
 use crate::common;
@@ -300,8 +300,13 @@ fn htcp_linux_epoch(
 /// 100/120 = 0.833, limited to 102/128.
 #[test]
 fn htcp_of_linux_adapts_at_the_third_loss_event() {
-    let start =
-        |window| Start { window: Window(window), ssthresh: Window(window), hystart: HyStart::Off, seed: 0 };
+    let start = |window| Start {
+        window: Window(window),
+        ssthresh: Window(window),
+        hystart: HyStart::Off,
+        rules: Rules::Standard,
+        seed: 0,
+    };
     let mut htcp = HtcpLinux::new(HtcpLinuxParams::default(), start(100.0));
     let (mut now, mut round) = (0, 0);
     let mut kept = Vec::new();
@@ -322,7 +327,13 @@ fn htcp_of_linux_adapts_at_the_third_loss_event() {
 /// two are counted, and 2 * 22 = 44 is enough.
 #[test]
 fn htcp_of_linux_counts_from_the_end_of_recovery() {
-    let start = Start { window: Window(88.0), ssthresh: Window(88.0), hystart: HyStart::Off, seed: 0 };
+    let start = Start {
+        window: Window(88.0),
+        ssthresh: Window(88.0),
+        hystart: HyStart::Off,
+        rules: Rules::Standard,
+        seed: 0,
+    };
     let mut htcp = HtcpLinux::new(HtcpLinuxParams::default(), start);
     let at = |milliseconds| Time::ZERO + Span::from_millis(milliseconds);
     htcp.on(at(0), common::ack(100, 0));

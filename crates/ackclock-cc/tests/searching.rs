@@ -160,8 +160,7 @@ fn illinois_is_reno_after_a_timeout() {
 /// second round trip on an acknowledgement counts a quarter; five round trips later slow start ends.
 #[test]
 fn hystart_leaves_slow_start() {
-    let start =
-        Start { window: Window(10.0), ssthresh: Window::UNLIMITED, hystart: HyStart::PlusPlus, seed: 0 };
+    let start = Start { window: Window(10.0), hystart: HyStart::PlusPlus, ..Start::default() };
     let mut reno = Reno::new(RenoParams::default(), start);
     for _ in 0..8 {
         tell(&mut reno, common::ack(100, 0));

@@ -5,7 +5,7 @@ use ackclock_cc::constant::{Constant, ConstantParams};
 use ackclock_cc::hybla::{Hybla, HyblaParams, Linux, Paper};
 use ackclock_cc::ledbat::{Ledbat, LedbatParams, step};
 use ackclock_cc::yeah::{Yeah, YeahParams};
-use ackclock_cc::{Ack, Controller, HyStart, RateSample, Signal, Start};
+use ackclock_cc::{Ack, Controller, HyStart, RateSample, Rules, Signal, Start};
 use ackclock_units::{Packets, Span, Time, Window};
 
 use crate::common;
@@ -14,7 +14,13 @@ use crate::common::{LOSS, ack, at, internal, near, tell};
 /// At 100 ms rho = 4: slow start adds 2^4 - 1 = 15 per acknowledgement, congestion avoidance 16/W.
 #[test]
 fn hybla_grows_by_rho() {
-    let start = Start { window: Window(2.0), ssthresh: Window(32.0), hystart: HyStart::Off, seed: 0 };
+    let start = Start {
+        window: Window(2.0),
+        ssthresh: Window(32.0),
+        hystart: HyStart::Off,
+        rules: Rules::Standard,
+        seed: 0,
+    };
     let mut hybla = Hybla::<Paper>::new(HyblaParams::default(), start);
     assert_eq!(tell(&mut hybla, ack(100, 0)), 17.0);
     assert_eq!(tell(&mut hybla, ack(100, 0)), 32.0);
@@ -36,6 +42,7 @@ fn hybla_of_linux_counts_in_parts_of_128() {
         window: Window(window),
         ssthresh: Window(ssthresh),
         hystart: HyStart::Off,
+        rules: Rules::Standard,
         seed: 0,
     };
     let hybla = |start| Hybla::<Linux>::new(HyblaParams::default(), start);

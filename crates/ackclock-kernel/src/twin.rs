@@ -270,7 +270,7 @@ impl Twin {
             // SAFETY: see `new`.
             Signal::Undo => unsafe { (self.functions.undo)(state) },
             // SAFETY: see `new`.
-            Signal::Idle => unsafe { (self.functions.idle)(state) },
+            Signal::Idle { .. } => unsafe { (self.functions.idle)(state) },
             Signal::Moderated { window } => self.state[0] = self.state[0].min(window.0.min(1 << 30) << 32),
             // SAFETY: see `new`.
             Signal::Recovered => unsafe { (self.functions.recovered)(state) },
@@ -281,7 +281,7 @@ impl Twin {
                 }
             }
             // The kernel does not tell; `Ack::lost` counts them.
-            Signal::Lost(_) => {}
+            Signal::Lost(_) | Signal::CaughtUp => {}
         }
     }
 }

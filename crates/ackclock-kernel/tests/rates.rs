@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use ackclock_cc::registry::{BuiltIn, Catalogue};
-use ackclock_cc::{Ack, HyStart, RateSample, Signal, Start};
+use ackclock_cc::{Ack, HyStart, RateSample, Rules, Signal, Start};
 use ackclock_kernel::twin;
 use ackclock_units::{Packets, Span, Time, Window};
 use proptest::prelude::*;
@@ -46,8 +46,13 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 /// The largest relative difference of windows and of rates after each signal, and the states that were come to.
 fn differences(steps: &[Step], window: u32, seed: u64) -> (f64, f64, BTreeSet<u8>) {
-    let start =
-        Start { window: Window(f64::from(window)), ssthresh: Window::UNLIMITED, hystart: HyStart::Off, seed };
+    let start = Start {
+        window: Window(f64::from(window)),
+        ssthresh: Window::UNLIMITED,
+        hystart: HyStart::Off,
+        rules: Rules::Standard,
+        seed,
+    };
     let mut ours = BuiltIn.find(twin::original("bbr3-approx")).unwrap().build(&[], start).unwrap();
     let entry = twin::entries().iter().find(|entry| entry.name == "bbr3-approx@kernel").unwrap();
     let mut theirs = entry.build(&[], start).unwrap();

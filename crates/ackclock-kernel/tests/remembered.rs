@@ -2,11 +2,17 @@
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{BuiltIn, Catalogue};
-use ackclock_cc::{Ack, HyStart, Signal, Start};
+use ackclock_cc::{Ack, HyStart, Rules, Signal, Start};
 use ackclock_kernel::twin;
 use ackclock_units::{Span, Time, Window};
 
-const START: Start = Start { window: Window(20.0), ssthresh: Window(20.0), hystart: HyStart::Off, seed: 0 };
+const START: Start = Start {
+    window: Window(20.0),
+    ssthresh: Window(20.0),
+    hystart: HyStart::Off,
+    rules: Rules::Standard,
+    seed: 0,
+};
 
 fn in_kernel(name: &str) -> Box<dyn ErasedController> {
     let entry = twin::entries().iter().find(|entry| entry.name == format!("{name}@kernel")).unwrap();

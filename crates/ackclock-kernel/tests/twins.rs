@@ -4,7 +4,7 @@ use std::mem::take;
 
 use ackclock_cc::parameters::Value;
 use ackclock_cc::registry::{BuiltIn, Catalogue, NamedValues};
-use ackclock_cc::{Ack, HyStart, Signal, Start};
+use ackclock_cc::{Ack, HyStart, Rules, Signal, Start};
 use ackclock_kernel::twin;
 use ackclock_units::{Packets, Span, Time, Window};
 use proptest::prelude::*;
@@ -109,6 +109,7 @@ fn largest_difference(name: &str, window: u32, ssthresh: f64, steps: &[Step]) ->
         window: Window(f64::from(window)),
         ssthresh: Window(ssthresh),
         hystart: HyStart::Off,
+        rules: Rules::Standard,
         seed: 0,
     };
     let mut ours = BuiltIn.find(name).unwrap().build(parameters(name), start).unwrap();
@@ -154,7 +155,7 @@ fn largest_difference(name: &str, window: u32, ssthresh: f64, steps: &[Step]) ->
             Step::Loss => tell(Span::ZERO, Signal::Loss { ecn: false }),
             Step::Timeout { first } => tell(Span::ZERO, Signal::Timeout { first }),
             Step::Undo => tell(Span::ZERO, Signal::Undo),
-            Step::Idle => tell(Span::ZERO, Signal::Idle),
+            Step::Idle => tell(Span::ZERO, Signal::Idle { timeouts: 1 }),
         }
     }
     worst
@@ -351,7 +352,13 @@ fn every_control_is_tried_here() {
 #[test]
 fn internals_have_the_names_and_values_of_the_control() {
     for name in twin::NAMES {
-        let start = Start { window: Window(20.0), ssthresh: Window(20.0), hystart: HyStart::Off, seed: 0 };
+        let start = Start {
+            window: Window(20.0),
+            ssthresh: Window(20.0),
+            hystart: HyStart::Off,
+            rules: Rules::Standard,
+            seed: 0,
+        };
         let entry = twin::entries().iter().find(|entry| entry.name == format!("{name}@kernel")).unwrap();
         let (mut ours, mut theirs) = (
             BuiltIn.find(twin::original(name)).unwrap().build(&[], start).unwrap(),
@@ -390,7 +397,13 @@ fn internals_have_the_names_and_values_of_the_control() {
 fn a_window_of_a_hundred_thousand_packets_still_grows_by_one() {
     // 100 000 ACKs add a packet, each 1e-5 packets: 42950 of 2^-32, rounded to within 1e-5 of itself.
     let steps: Vec<_> = (0..400).map(|_| Step::RoundTrip { acks: 250, rtt_us: 100_000 }).collect();
-    let start = Start { window: Window(1e5), ssthresh: Window(2.0), hystart: HyStart::Off, seed: 0 };
+    let start = Start {
+        window: Window(1e5),
+        ssthresh: Window(2.0),
+        hystart: HyStart::Off,
+        rules: Rules::Standard,
+        seed: 0,
+    };
     let entry = twin::entries().iter().find(|entry| entry.name == "gaimd@kernel").unwrap();
     let mut control = entry.build(&[], start).unwrap();
     for step in &steps {

@@ -111,7 +111,11 @@ impl ErasedController for Outside {
             }
             Signal::Timeout { .. } => (self.window, self.observed.recovering) = (1.0, false),
             Signal::Recovered | Signal::Undo => self.observed.recovering = false,
-            Signal::Moderated { .. } | Signal::Idle | Signal::Lost(_) | Signal::Restart => {}
+            Signal::Moderated { .. }
+            | Signal::Idle { .. }
+            | Signal::CaughtUp
+            | Signal::Lost(_)
+            | Signal::Restart => {}
         }
         ErasedController::decision(self)
     }

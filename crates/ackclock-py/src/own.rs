@@ -213,7 +213,8 @@ impl PythonControl {
             }
             Signal::Restart => optional(intern!(py, "on_restart"))?,
             Signal::Undo => optional(intern!(py, "on_undo"))?,
-            Signal::Idle => optional(intern!(py, "on_idle"))?,
+            Signal::Idle { .. } => optional(intern!(py, "on_idle"))?,
+            Signal::CaughtUp => {}
         }
         self.decide(py)
     }

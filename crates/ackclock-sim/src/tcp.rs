@@ -21,6 +21,7 @@ mod stamps;
 mod ticks;
 mod timed_packet;
 mod timer;
+mod usage;
 mod variance;
 
 pub use application::{Application, Group};

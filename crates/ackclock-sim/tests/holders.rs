@@ -137,12 +137,13 @@ fn of_window(control: &str, holder: Holder) -> Row {
         // fills the pipe when it is twice as large.
         Window => (&[], 0.7 * 501.0..=2510.0),
         Pacing => (&[], 400.0..=5020.0),
-        // It grows until the receiver holds the flow back: by an acknowledgement of two packets, or what is in one burst.
-        Receiver => (calm, 250.0..=254.0),
+        // In slow start it grows to twice what the receiver lets out (tcp_is_cwnd_limited): by an acknowledgement of two
+        // packets, or what is in one burst.
+        Receiver => (calm, 500.0..=504.0),
         SmallestReceiver | NothingYet => (calm, 10.0..=10.0),
-        // At the start it catches up with its application, as fast as slow start grows, which ends where it has: at less than
-        // two BDPs.
-        Application => (calm, 250.0..=1002.0),
+        // At the start it catches up with its application, as fast as slow start grows, with less than two BDPs in flight; the
+        // window grows to twice as many.
+        Application => (calm, 500.0..=2004.0),
     }
 }
 
@@ -193,11 +194,10 @@ fn every_control_has_its_rows() {
         assert_eq!(has_state, has_rows, "{control}: {:?}", ended.internals);
         println!("{control}: {}", ended.window);
         let most = match control {
-            // Linux's adds 2^4 - 1 packets for each of the two, because the round trip is four times its 25 ms.
-            "hybla-linux" => 250.0 + 30.0,
-            // It paces its window over a round trip in which that doubles: W (1 - 1/2)/ln 2 are in flight.
-            "prague" => 250.0 * 2.0 * std::f64::consts::LN_2,
-            _ => 254.0,
+            // 2^(100.208/25) - 1 = 15.1 packets for each of the first ten, and for each of the 250 that may be in flight when the
+            // window has been full for the last time.
+            "hybla" | "hybla-linux" => 10.0 + 15.1 * 260.0,
+            _ => 504.0,
         };
         assert!(has_state || ended.window <= most, "{control}: {}", ended.window);
     }

@@ -216,7 +216,9 @@ impl JavaScriptControl {
             Signal::Timeout { first } => timeout(object, now_s, first, window, ssthresh),
             Signal::Recovered => self::signal(object, "onRecovered", now_s),
             Signal::Undo => self::signal(object, "onUndo", now_s),
-            Signal::Idle => self::signal(object, "onIdle", now_s),
+            Signal::Idle { .. } => self::signal(object, "onIdle", now_s),
+            // `on` keeps it, as for controls in Python.
+            Signal::CaughtUp => true,
             Signal::Restart => self::signal(object, "onRestart", now_s),
             Signal::Moderated { window } => self::signal(object, "onModerated", window.0 as f64),
             Signal::Lost(packet) => lost(
@@ -250,7 +252,7 @@ impl Drop for JavaScriptControl {
 
 impl ErasedController for JavaScriptControl {
     fn on(&mut self, now: Time, signal: Signal) -> Decision {
-        if THROWN.with_borrow(Option::is_none) {
+        if THROWN.with_borrow(Option::is_none) && !matches!(signal, Signal::CaughtUp) {
             if self.pass_on(now, signal) {
                 self.decide();
             } else {

@@ -3,7 +3,7 @@
 use ackclock_units::Window;
 
 use super::HyStartPlusPlus;
-use crate::{Ack, Decision, HyStart, Signal, Start};
+use crate::{Ack, Decision, HyStart, Rules, Signal, Start};
 
 /// The smallest window after a loss event, packets (RFC 5681, equation 4).
 const AFTER_LOSS: f64 = 2.0;
@@ -24,6 +24,7 @@ pub struct Base {
     window: f64,
     ssthresh: f64,
     restart: f64,
+    rules: Rules,
     /// Window and threshold before the last loss event or first timeout, for `Undo`.
     before: (f64, f64),
     /// HyStart++, in the first slow start.
@@ -40,6 +41,7 @@ impl Base {
             window,
             ssthresh,
             restart: window,
+            rules: start.rules,
             before: (window, ssthresh),
             hystart: (start.hystart == HyStart::PlusPlus).then(HyStartPlusPlus::default),
         }
@@ -141,6 +143,25 @@ impl Base {
         self.hystart = None;
     }
 
+    /// An idle time of `timeouts` retransmission timeouts is over.
+    fn idle(&mut self, timeouts: u32) {
+        let least = self.window.min(self.restart);
+        if self.rules == Rules::Standard {
+            self.window = least;
+            return;
+        }
+        let quarters = libm::floor(self.window / 2.0) + libm::floor(self.window / 4.0);
+        self.ssthresh = self.ssthresh.max(quarters);
+        // The largest window is one packet after forty.
+        for _ in 0..timeouts.min(64) {
+            if self.window <= least {
+                break;
+            }
+            self.window = libm::floor(self.window / 2.0);
+        }
+        self.window = self.window.max(least);
+    }
+
     /// The fraction of the window to keep at `signal`: `loss`, or `ecn` where that is more and the signal is an ECN
     /// mark in congestion avoidance (ABE, RFC 8511, section 3).
     #[must_use]
@@ -163,10 +184,9 @@ impl Base {
             Signal::Undo => {
                 (self.window, self.ssthresh) = self.before;
             }
-            // RFC 5681, section 4.1: no more than the initial window after an idle time.
-            Signal::Idle => self.window = self.window.min(self.restart),
+            Signal::Idle { timeouts } => self.idle(timeouts),
             Signal::Moderated { window } => self.set(self.window.min(window.0 as f64)),
-            Signal::Ack(_) | Signal::Recovered | Signal::Lost(_) | Signal::Restart => {}
+            Signal::Ack(_) | Signal::Recovered | Signal::CaughtUp | Signal::Lost(_) | Signal::Restart => {}
         }
     }
 }
@@ -181,6 +201,29 @@ mod tests {
         let mut base = Base::new(Start { window: Window(8.0), ssthresh: Window(10.0), ..Start::default() });
         let left = base.slow_start(&Ack { credit: 5.0, ..Ack::of_one_packet() });
         assert_eq!((base.window(), left), (10.0, 3.0));
+    }
+
+    /// tcp_cwnd_restart of Linux: 73 packets become 36, 18 and then the ten of the start; ssthresh is 36 + 18. RFC 5681 goes to
+    /// the ten at once and keeps ssthresh, as Linux does where it is more.
+    #[test]
+    fn an_idle_time_costs_what_the_rules_say() {
+        let after = |rules, timeouts, ssthresh| {
+            let mut base = Base::new(Start {
+                window: Window(10.0),
+                ssthresh: Window(ssthresh),
+                rules,
+                ..Start::default()
+            });
+            base.set(73.0);
+            base.react(Signal::Idle { timeouts }, 1.0);
+            (base.window(), base.decision().ssthresh.0)
+        };
+        assert_eq!(
+            [1, 2, 3, 9].map(|n| after(Rules::Linux, n, 50.0)),
+            [36.0, 18.0, 10.0, 10.0].map(|w| (w, 54.0))
+        );
+        assert_eq!(after(Rules::Linux, 1, 60.0), (36.0, 60.0));
+        assert_eq!(after(Rules::Standard, 1, 50.0), (10.0, 50.0));
     }
 
     /// A loss event that is ignored still leaves at least 2 packets, and is what an undo returns to.

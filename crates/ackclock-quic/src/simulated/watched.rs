@@ -78,7 +78,8 @@ impl ErasedController for Watched {
             Signal::Recovered
             | Signal::Undo
             | Signal::Moderated { .. }
-            | Signal::Idle
+            | Signal::Idle { .. }
+            | Signal::CaughtUp
             | Signal::Lost(_)
             | Signal::Restart => {}
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::registry::{Catalogue, Kernel26};
-use ackclock_cc::{HyStart, Start, Value};
+use ackclock_cc::{HyStart, Rules, Start, Value};
 use ackclock_scenario::{
     self as scenario, Datagrams, Emultcp, Flow, Growth, MinRtoBounds, Recovery, RttSampling, Traffic,
 };
@@ -226,6 +226,7 @@ fn make_control(
                 HyStart::Linux { paced: flow.tcp.pacing || flow.transport == scenario::Transport::Quic }
             }
         },
+        rules: if flow.tcp.recovery == Recovery::Rack { Rules::Linux } else { Rules::Standard },
         seed,
     };
     entry.build(&parameters(flow), start).map_err(|(_, error)| format!("flow {}: {error}", flow.name))

@@ -54,6 +54,8 @@ pub struct Outcome {
     pub repaired: bool,
     /// The last episode or timeout was a false alarm.
     pub undone: bool,
+    /// What was outstanding when the timer expired last has been acknowledged, where a style knows.
+    pub caught_up: bool,
     /// The window falls to this many packets if it is larger, after the end of the episode.
     pub moderated: Option<u64>,
     /// The retransmission timer is to be restarted even if no new data was acknowledged.
@@ -118,6 +120,13 @@ pub trait Recovery: std::fmt::Debug + Send {
 
     /// Whether the window grows only on acknowledgements before which it was full.
     const GROWS_WHEN_FULL: bool = false;
+
+    /// Whether the window grows by what was in flight in the last window of data, as Linux has it.
+    const GROWS_BY_FLIGHT: bool = false;
+
+    /// Whether the acknowledgement that ends an episode, or shows a false alarm, comes after that end and grows the window, as
+    /// in Linux; one that begins an episode does not.
+    const ENDS_FIRST: bool = false;
 
     /// Whether packets carry time stamps (RFC 7323), so that a retransmission measures the round trip, too.
     const TIMESTAMPS: bool = false;

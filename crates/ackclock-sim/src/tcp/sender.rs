@@ -14,6 +14,7 @@ use super::pacing::Pacer;
 use super::recovery::{Flight, NextPacket, Outcome, Recovery};
 use super::send_delay::SendDelay;
 use super::settings::{PacketSettings, Settings};
+use super::usage::Usage;
 use super::{Application, Timer};
 use crate::context::Context;
 use crate::endpoint::{Endpoint, SenderView, SendingEnd};
@@ -42,6 +43,8 @@ pub struct TcpSender<R> {
     out_of_data: bool,
     /// Packets sent since the last event.
     burst: u32,
+    /// For recoveries whose window grows by what was in flight.
+    usage: Usage,
     settings: PacketSettings,
     application: Application,
     measuring: Measuring,
@@ -110,6 +113,7 @@ impl<R: Recovery> TcpSender<R> {
             window_limited: true,
             out_of_data: false,
             burst: 0,
+            usage: Usage::default(),
             settings: PacketSettings {
                 receive_window: packets.receive_window.min(MOST_IN_FLIGHT),
                 ..packets
@@ -147,7 +151,9 @@ impl<R: Recovery> TcpSender<R> {
         let before = self.control.window();
         self.tell(context.now, signal);
         let kind = match signal {
-            Signal::Ack(_) | Signal::Idle | Signal::Lost(_) | Signal::Restart => return,
+            Signal::Ack(_) | Signal::Idle { .. } | Signal::CaughtUp | Signal::Lost(_) | Signal::Restart => {
+                return;
+            }
             Signal::Loss { .. } => "loss",
             Signal::Recovered => "recovered",
             Signal::Timeout { .. } => "timeout",
@@ -204,7 +210,7 @@ impl<R: Recovery> TcpSender<R> {
             rtt = self.sample_rtt(context.now, ack, advances);
             self.recovery.on_echo(ack.sent, self.timer.smoothed());
         }
-        let outcome = self.recovery.on_ack(context.now, ack.sequence, blocks, self.flight);
+        let mut outcome = self.recovery.on_ack(context.now, ack.sequence, blocks, self.flight);
         self.flight.oldest = ack.sequence;
         if advances {
             self.timed_out = NO_PACKET;
@@ -216,7 +222,15 @@ impl<R: Recovery> TcpSender<R> {
         if !R::TIMESTAMPS {
             rtt = self.sample_rtt(context.now, ack, advances);
         }
-        let recovering = was_recovering && !(outcome.recovered && self.recovery.grows_at_end());
+        let (mut grows, mut recovering) =
+            (grows, was_recovering && !(outcome.recovered && self.recovery.grows_at_end()));
+        if R::ENDS_FIRST {
+            if outcome.undone || outcome.recovered || outcome.caught_up {
+                self.end_trouble(context, &mut outcome);
+                (grows, recovering) = (self.grows(), false);
+            }
+            recovering |= outcome.lost;
+        }
         // After a mark the window does not grow until the first packet that was sent since is acknowledged: until then the
         // receiver echoes the mark (RFC 3168, sections 6.1.2 and 6.1.3).
         let credit = match (advances && ack.sequence > self.marked_until, self.settings.growth_per_packet) {
@@ -384,6 +398,10 @@ impl<R: Recovery> TcpSender<R> {
     /// Whether the window may grow on an acknowledgement that arrives now.
     #[inline]
     fn grows(&self) -> bool {
+        if R::GROWS_BY_FLIGHT {
+            let Decision { window, ssthresh, .. } = *self.control.decision();
+            return self.usage.allows_growth(window, window < ssthresh);
+        }
         self.window_limited && (!R::GROWS_WHEN_FULL || self.fills_window())
     }
 
@@ -399,6 +417,28 @@ impl<R: Recovery> TcpSender<R> {
         self.burst = 0;
         if !self.send_delay.is_waiting() {
             self.recovery.begin_burst(self.flight, self.send_delay.has_delayed());
+        }
+    }
+
+    /// Nothing more goes now, because the window `is_full` or for another reason.
+    #[inline]
+    fn end_burst(&mut self, is_full: bool) {
+        if R::GROWS_BY_FLIGHT && (is_full || self.burst > 0) {
+            self.usage.note(is_full, self.flight);
+        }
+    }
+
+    /// Signals the end of what an acknowledgement ends before the acknowledgement itself.
+    #[cold]
+    fn end_trouble(&mut self, context: &mut Context<'_>, outcome: &mut Outcome) {
+        if std::mem::take(&mut outcome.undone) {
+            self.signal(context, Signal::Undo);
+        }
+        if std::mem::take(&mut outcome.recovered) {
+            self.signal(context, Signal::Recovered);
+        }
+        if outcome.caught_up {
+            self.tell(context.now, Signal::CaughtUp);
         }
     }
 
@@ -505,6 +545,7 @@ impl<R: Recovery> TcpSender<R> {
             NextPacket::New => Some((self.flight.next, false)),
             NextPacket::WindowFull => {
                 self.window_limited = true;
+                self.end_burst(true);
                 self.measuring.on_full_window();
                 // Nothing that the window holds back, if all has been sent and nothing is to be sent again. Whether more may go
                 // costs more to find out.
@@ -514,6 +555,7 @@ impl<R: Recovery> TcpSender<R> {
                 None
             }
             NextPacket::NoData => {
+                self.end_burst(false);
                 // Only an empty send queue is a limit of the application (draft-ietf-ccwg-bbr, and tcp_rate_check_app_limited of
                 // Linux).
                 (self.window_limited, self.out_of_data) = (false, !has_data);
@@ -545,14 +587,21 @@ impl<R: Recovery> TcpSender<R> {
         self.measuring.on_sent(now, sequence, self.flight, tx_in_flight, limited);
     }
 
+    /// A packet goes out while nothing is outstanding.
+    #[inline]
+    fn end_idle_time(&mut self, now: Time) {
+        let (idle, timeout) = (now.since(self.last_sent), self.timer.timeout());
+        if idle > timeout {
+            // A timeout that has passed at this instant has not passed yet.
+            let timeouts = (idle.0 - 1) / timeout.0.max(1);
+            self.tell(now, Signal::Idle { timeouts: u32::try_from(timeouts).unwrap_or(u32::MAX) });
+        }
+    }
+
     fn send(&mut self, context: &mut Context<'_>, sequence: u64, again: bool) -> Packet {
         let now = context.now;
-        if !again
-            && self.flight.outstanding() == 0
-            && self.settings.restarts
-            && now.since(self.last_sent) > self.timer.timeout()
-        {
-            self.tell(now, Signal::Idle);
+        if !again && self.flight.outstanding() == 0 && self.settings.restarts {
+            self.end_idle_time(now);
         }
         if self.measuring.has_optional() && self.measuring.follows_packets() {
             self.stamp(now, sequence, again);
@@ -629,12 +678,14 @@ impl<R: Recovery> Endpoint for TcpSender<R> {
             return None;
         };
         if self.send_delay.delays() && !self.recovery.takes_no_delay() && !self.send_delay.passes(now) {
+            self.end_burst(false);
             // The pacer may hold a packet that was not to wait here; its time must not come again and again.
             self.pacer.release();
             return None;
         }
         if self.is_paced() {
             if !self.pacer.admits(now) {
+                self.end_burst(false);
                 self.meter.hold(now, Holder::Pacing);
                 return None;
             }

@@ -223,6 +223,8 @@ impl Rack {
 }
 
 impl Recovery for Rack {
+    const GROWS_BY_FLIGHT: bool = true;
+    const ENDS_FIRST: bool = true;
     const TIMESTAMPS: bool = true;
     // As in Linux (tcp_init_transfer), whose initial timeout is a second.
     const MOST_SYNS: u32 = 2;
@@ -235,6 +237,7 @@ impl Recovery for Rack {
     fn on_ack(&mut self, now: Time, cumulative: u64, blocks: Option<SackBlocks>, flight: Flight) -> Outcome {
         let (mut outcome, mut after) = (Outcome::default(), flight);
         let advances = cumulative > flight.oldest;
+        let after_timeout = !self.recovering && flight.oldest < self.recovery_point;
         self.spurious.begin();
         if advances {
             outcome.delivered = self.acknowledge(now, cumulative, flight.oldest);
@@ -243,6 +246,7 @@ impl Recovery for Rack {
                 self.recovering = false;
                 outcome.recovered = true;
             }
+            outcome.caught_up = after_timeout && cumulative >= self.recovery_point;
         }
         let acknowledged = outcome.delivered;
         if let Some(blocks) = blocks {
@@ -252,7 +256,7 @@ impl Recovery for Rack {
         let reports = outcome.delivered > acknowledged;
         let spurious = self.spurious.is_shown(advances, reports, after, self.recovery_point);
         if twice || spurious || advances && self.was_late(after) {
-            (outcome.undone, outcome.recovered) = (true, false);
+            (outcome.undone, outcome.recovered, outcome.caught_up) = (true, false, false);
             if !self.recovering {
                 // After a timeout that was none a new episode may begin at once.
                 self.recovery_point = after.oldest;
