@@ -16,14 +16,17 @@ from conftest import Finished
 
 
 class OwnReno:
-    """RFC 5681 without the base class: slow start carries what is left into avoidance."""
+    """RFC 5681, or Linux's Reno, without the base class: slow start carries what is left into avoidance."""
 
     internals = ("losses",)
+    idle_timeouts = 0
 
     def __init__(self, start: ackclock.Start) -> None:
         self.window = self.initial = start.window
         self.ssthresh = start.ssthresh
         self.losses = 0
+        self.is_linux = start.rules == "linux"
+        self.acknowledged = 0.0
 
     def on_ack(self, ack: ackclock.Ack) -> None:
         growth = ack.growth
@@ -31,20 +34,40 @@ class OwnReno:
             used = min(growth, self.ssthresh - self.window)
             self.window += used
             growth -= used
-        if growth > 0.0:
+        if growth > 0.0 and self.is_linux:
+            # tcp_cong_avoid_ai: after an idle time more may have been acknowledged than the window is large.
+            each = self.window
+            if self.acknowledged >= each:
+                self.acknowledged = 0.0
+                self.window += 1.0
+            self.acknowledged += growth
+            self.window += self.acknowledged // each
+            self.acknowledged %= each
+        elif growth > 0.0:
             self.window += growth / self.window
+
+    def half(self) -> float:
+        self.acknowledged = 0.0
+        return max(2.0, self.window // 2 if self.is_linux else self.window / 2)
 
     def on_loss(self, _loss: ackclock.Loss) -> None:
         self.losses += 1
-        self.window = self.ssthresh = max(2.0, self.window / 2)
+        self.window = self.ssthresh = self.half()
 
     def on_timeout(self, timeout: ackclock.Timeout) -> None:
+        half = self.half()
         if timeout.first:
-            self.ssthresh = max(2.0, self.window / 2)
+            self.ssthresh = half
         self.window = 1.0
 
     def on_idle(self, _now_s: float) -> None:
-        self.window = min(self.window, self.initial)
+        if self.is_linux:
+            self.ssthresh = max(self.ssthresh, self.window // 2 + self.window // 4)
+            for _ in range(self.idle_timeouts):
+                if self.window > self.initial:
+                    self.window = max(self.window // 2, self.initial)
+        else:
+            self.window = min(self.window, self.initial)
 
 
 def _path(controller: str, **more: Any) -> ackclock.Scenario:
@@ -238,12 +261,16 @@ def test_a_pacing_rate_that_is_none_is_refused_whenever_it_comes(rate: float) ->
 class TutorialReno(ackclock.Control):
     """Reno as in the tutorial: on_ack and on_loss, everything else from the base class."""
 
+    def __init__(self, start: ackclock.Start) -> None:
+        super().__init__(start)
+        self.whole_packets = start.rules == "linux"
+
     def on_ack(self, ack: ackclock.Ack) -> None:
         growth = self.grow(ack)
-        self.window += growth / self.window
+        self.window += self.packets_for(growth, self.window)
 
     def on_loss(self, loss: ackclock.Loss) -> None:  # noqa: ARG002
-        self.window = self.ssthresh = max(2.0, self.window / 2)
+        self.cut_to(self.window / 2)
 
 
 @pytest.mark.parametrize("recovery", ["sack", "rack", "newreno"])

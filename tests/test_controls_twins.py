@@ -52,6 +52,41 @@ def test_a_twin_makes_the_same_packets(criterion: str, control: str) -> None:
     assert twin == built_in
 
 
+TCP_KEYS: Any = ackclock.schema()["properties"]["tcp"]["properties"]  # type: ignore[index]
+WORDS = {key: TCP_KEYS[key]["enum"] for key in ("profile", "recovery")}
+
+
+def hard(control: str, profile: str, recovery: str) -> ackclock.Scenario:
+    """Return a scenario whose flows lose packets, time out, take reordering for a loss, and pause."""
+    noise = {"kind": "uniform", "range": "30 ms", "reorder": True}
+    loss = {"kind": "bernoulli", "rate": 0.002}
+    pauses = {"source": "requests", "size": "200 kB", "think": "600 ms", "initial_window": 2}
+    return ackclock.scenario(
+        ackclock.dumbbell("10 Mbit/s", "20 ms", "20 packets", loss=loss, delay_noise=noise),
+        ackclock.flow(control, rtt="50 ms"),
+        ackclock.flow(control, rtt="60 ms", **pauses),
+        ackclock.flow(control, rtt="200 ms", start="1 s", **pauses),
+        duration="10 s",
+        events=[
+            {"at": "3 s", "set": "dumbbell.loss.rate", "to": 1},
+            {"at": "3.8 s", "set": "dumbbell.loss.rate", "to": 0.002},
+        ],
+        # No slow start of the others ends by it, and that of cubic-linux does in its twin.
+        tcp={"profile": profile, "recovery": recovery, "hystart": "linux"},
+    )
+
+
+@pytest.mark.parametrize("recovery", WORDS["recovery"])
+@pytest.mark.parametrize("profile", WORDS["profile"])
+@pytest.mark.parametrize("control", TWINS)
+def test_a_twin_knows_whose_rules_hold(control: str, profile: str, recovery: str) -> None:
+    ackclock.register(f"twin-of-{control}", TWINS[control])
+    built_in, twin = (
+        ackclock.simulate(hard(name, profile, recovery)).digest for name in (control, f"twin-of-{control}")
+    )
+    assert twin == built_in
+
+
 class Counting(twins.Reno):
     """Counts the signals that few scenarios have."""
 
@@ -89,6 +124,15 @@ def test_the_scenarios_have_what_is_hard(criterion: str, signal: str) -> None:
     Counting.heard.clear()
     ackclock.simulate(twins.judged(SCENARIOS[criterion], "counting"))
     assert Counting.heard[signal] > 0
+
+
+@pytest.mark.parametrize("recovery", WORDS["recovery"])
+def test_the_rules_are_put_to_the_test(recovery: str) -> None:
+    ackclock.register("counting", Counting)
+    Counting.heard.clear()
+    ackclock.simulate(hard("counting", "linux", recovery))
+    assert all(Counting.heard[signal] > 0 for signal in ("loss", "timeout", "idle")), Counting.heard
+    assert (recovery == "rack") == (Counting.heard["undo"] > 0)
 
 
 def test_hystart_ends_a_slow_start() -> None:

@@ -16,11 +16,15 @@ TICKS_PER_S = 1e12
 
 
 class Reno(Control):
-    """RFC 5681."""
+    """RFC 5681, and by the rules of Linux its Reno."""
+
+    def __init__(self, start: Start) -> None:
+        super().__init__(start)
+        self.whole_packets = start.rules == "linux"
 
     def on_ack(self, ack: Ack) -> None:
         growth = self.grow(ack)
-        self.window += growth / self.window
+        self.window += self.packets_for(growth, self.window)
 
     def on_loss(self, _loss: Loss) -> None:
         self.cut_to(self.window / 2)
@@ -88,15 +92,17 @@ class Cubic(Control):
 
     def on_loss(self, _loss: Loss) -> None:
         window = self.window
-        self.w_max = window * (1.0 + self.BETA) / 2.0 if window < self.w_max else window
+        self.w_max = self.whole(window * (1.0 + self.BETA) / 2.0 if window < self.w_max else window)
         self.window_before_cut, self.epoch = window, None
         self.cut_to(window * self.BETA)
 
     def on_timeout(self, timeout: Timeout) -> None:
         self.window_before_cut = self.window
+        window = self.window
+        super().on_timeout(timeout)
         if timeout.first:
-            self.ssthresh = max(2.0, self.window * self.BETA)
-        self.window, self.w_max, self.epoch = 1.0, 0.0, None
+            self.ssthresh = max(2.0, self.whole(window * self.BETA))
+        self.w_max, self.epoch = 0.0, None
 
 
 class HyStart:
@@ -142,6 +148,7 @@ class CubicLinux(Cubic):
 
     FRIENDLY = 8.0 / 15.0
     FASTEST, SLOWEST_PROBE, SLOWEST = 2.0, 20.0, 100.0
+    whole_packets = True
 
     def __init__(self, start: Start) -> None:
         super().__init__(start)
@@ -166,7 +173,7 @@ class CubicLinux(Cubic):
             packets = min(packets, self.SLOWEST_PROBE)
         if math.floor(friendly) > window:
             packets = min(packets, window // (math.floor(friendly) - window))
-        self.window += growth / max(packets, self.FASTEST)
+        self.window += self.packets_for(growth, max(packets, self.FASTEST))
 
     def on_timeout(self, timeout: Timeout) -> None:
         super().on_timeout(timeout)

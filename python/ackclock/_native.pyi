@@ -205,6 +205,10 @@ class Start:
         """Whether slow start is to end on rising delay."""
 
     @property
+    def rules(self) -> Literal["standard", "linux"]:
+        """The rules that hold where standards and Linux differ: those of Linux with ``recovery = "rack"``."""
+
+    @property
     def seed(self) -> int:
         """Seed that a control hashes instead of drawing random numbers; each flow has its own."""
 

@@ -184,6 +184,17 @@ pub enum Rules {
     Linux,
 }
 
+impl Rules {
+    /// The word for them in controls that are not written in Rust.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Rules::Standard => "standard",
+            Rules::Linux => "linux",
+        }
+    }
+}
+
 /// What ends slow start in addition to loss events and ssthresh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HyStart {

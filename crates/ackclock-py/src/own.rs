@@ -104,6 +104,7 @@ impl PythonControl {
                 window: start.window.0,
                 ssthresh: start.ssthresh.0,
                 hystart: start.hystart == HyStart::PlusPlus,
+                rules: start.rules.name(),
                 seed: start.seed,
             };
             let object = class.class.bind(py).call((start,), Some(&parameters))?;
@@ -213,8 +214,15 @@ impl PythonControl {
             }
             Signal::Restart => optional(intern!(py, "on_restart"))?,
             Signal::Undo => optional(intern!(py, "on_undo"))?,
-            Signal::Idle { .. } => optional(intern!(py, "on_idle"))?,
-            Signal::CaughtUp => {}
+            Signal::Idle { timeouts } => {
+                // In a control that has a place for it, as `before`.
+                let name = intern!(py, "idle_timeouts");
+                if object.getattr_opt(name)?.is_some() {
+                    object.setattr(name, timeouts)?;
+                }
+                optional(intern!(py, "on_idle"))?;
+            }
+            Signal::CaughtUp => optional(intern!(py, "on_caught_up"))?,
         }
         self.decide(py)
     }

@@ -61,6 +61,7 @@ pub struct Beginning {
     pub window: f64,
     pub ssthresh: f64,
     pub hystart: bool,
+    pub rules: &'static str,
     pub seed: u64,
 }
 

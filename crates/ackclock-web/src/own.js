@@ -68,8 +68,8 @@ function kept(control) {
 }
 
 /** Makes a control of a class; throws what its constructor throws. */
-export function make(Class, parameters, window, ssthresh, hystart, seed) {
-  return kept(new Class({ window, ssthresh, hystart, seed }, parameters));
+export function make(Class, parameters, window, ssthresh, hystart, rules, seed) {
+  return kept(new Class({ window, ssthresh, hystart, rules, seed }, parameters));
 }
 
 /** Makes a second control in the state of another. */
@@ -137,6 +137,13 @@ export function timeout(index, now_s, first, window, ssthresh) {
 /** A lost packet. */
 export function lost(index, now_s, tx_in_flight, lost_since_sent, application_limited) {
   return told(controls[index], "onLost", { now_s, tx_in_flight, lost_since_sent, application_limited }, true);
+}
+
+/** The end of an idle time; how long it was is kept in a control that has a place for it, as for `before`. */
+export function idle(index, now_s, timeouts) {
+  const control = controls[index];
+  if (control.idleTimeouts !== undefined) control.idleTimeouts = timeouts;
+  return told(control, "onIdle", now_s, true);
 }
 
 /** A signal with one number, which a control need not have a method for. */

@@ -67,6 +67,7 @@ extern "C" {
         window: f64,
         ssthresh: f64,
         hystart: bool,
+        rules: &str,
         seed: f64,
     ) -> Result<u32, JsValue>;
     #[wasm_bindgen(catch)]
@@ -106,6 +107,7 @@ extern "C" {
         lost_since_sent: f64,
         application_limited: bool,
     ) -> bool;
+    fn idle(control: u32, now_s: f64, timeouts: u32) -> bool;
     fn signal(control: u32, name: &str, value: f64) -> bool;
 }
 
@@ -166,7 +168,8 @@ impl JavaScriptControl {
         // A number holds 53 bits; as good a seed as 64.
         let seed = (start.seed >> 11) as f64;
         let hystart = start.hystart == HyStart::PlusPlus;
-        let object = make(&class.class, parameters, start.window.0, start.ssthresh.0, hystart, seed)?;
+        let rules = start.rules.name();
+        let object = make(&class.class, parameters, start.window.0, start.ssthresh.0, hystart, rules, seed)?;
         Ok(JavaScriptControl::new(class.internals, class.wants, object))
     }
 
@@ -216,9 +219,8 @@ impl JavaScriptControl {
             Signal::Timeout { first } => timeout(object, now_s, first, window, ssthresh),
             Signal::Recovered => self::signal(object, "onRecovered", now_s),
             Signal::Undo => self::signal(object, "onUndo", now_s),
-            Signal::Idle { .. } => self::signal(object, "onIdle", now_s),
-            // `on` keeps it, as for controls in Python.
-            Signal::CaughtUp => true,
+            Signal::Idle { timeouts } => idle(object, now_s, timeouts),
+            Signal::CaughtUp => self::signal(object, "onCaughtUp", now_s),
             Signal::Restart => self::signal(object, "onRestart", now_s),
             Signal::Moderated { window } => self::signal(object, "onModerated", window.0 as f64),
             Signal::Lost(packet) => lost(
@@ -252,7 +254,7 @@ impl Drop for JavaScriptControl {
 
 impl ErasedController for JavaScriptControl {
     fn on(&mut self, now: Time, signal: Signal) -> Decision {
-        if THROWN.with_borrow(Option::is_none) && !matches!(signal, Signal::CaughtUp) {
+        if THROWN.with_borrow(Option::is_none) {
             if self.pass_on(now, signal) {
                 self.decide();
             } else {
@@ -330,10 +332,10 @@ fn parameter(name: &str, default: &JsValue) -> Result<Parameter, JsValue> {
 /// Makes a JavaScript class the control `own`, in place of one before.
 ///
 /// The class has `window`, `ssthresh`, `pacing_rate` and `quantum` (packets, packets, packets per second, packets), `onAck`,
-/// `onLoss` and `onTimeout`, and, if it likes, `onRecovered`, `onUndo`, `onIdle`, `onModerated`, `onLost` and `onRestart`;
+/// `onLoss` and `onTimeout`, and, if it likes, `onRecovered`, `onCaughtUp`, `onUndo`, `onIdle`, `onModerated`, `onLost` and `onRestart`;
 /// `static parameters` (names and defaults), `static internals` (names of properties to be recorded), `static wants_rate`,
 /// `wants_losses`, `wants_marks`, `window_is_a_cap` and `ecn` ("ect0", "ect1"). It is made from a start (`window`, `ssthresh`,
-/// `hystart`, `seed`) and its parameters.
+/// `hystart`, `rules`, `seed`) and its parameters.
 ///
 /// # Errors
 /// When `static parameters`, `internals` or `ecn` are not of that kind.

@@ -10,6 +10,8 @@ from ackclock.engine.hystart import HyStartPlusPlus
 
 LEAST_AFTER_LOSS = 2.0
 """The smallest window after a loss event, packets (RFC 5681, equation 4)."""
+ROUNDING = 1.0 / 4096.0
+"""More than the rounding errors of a window, packets, and less than any step."""
 
 
 class Control:
@@ -19,7 +21,8 @@ class Control:
     its parameters by name, has the methods ``on_ack``, ``on_loss`` and ``on_timeout``, and an attribute
     ``window`` (packets, at least 1). It may have the other attributes and methods of this class, and
     ``on_recovered``, which is called with the time in seconds when a loss episode has ended without a
-    timeout.
+    timeout, and ``on_caught_up``, when what a timeout left outstanding has been acknowledged
+    (``recovery = "rack"`` alone).
 
     Attributes
     ----------
@@ -30,6 +33,13 @@ class Control:
     before : tuple of float
         Window and ssthresh before the last loss event or first timeout, packets; set by the
         engine.
+    rules : str
+        ``"linux"`` or ``"standard"``, as the `Start` has it.
+    whole_packets : bool
+        Whether windows are whole numbers of packets, as in Linux: in what `packets_for`, `cut_to` and
+        `on_timeout` do. False unless the control sets it.
+    idle_timeouts : int
+        Whole retransmission timeouts that the last idle time lasted; set by the engine.
     pacing_rate : float or None
         Packets per second at which packets are sent; None sends them as soon as the window
         allows. Read after every call.
@@ -61,14 +71,19 @@ class Control:
     window_is_a_cap: ClassVar[bool] = False
     ecn: ClassVar[Literal["ect0", "ect1"] | None] = None
     before: tuple[float, float] = (1.0, math.inf)
+    rules: Literal["standard", "linux"] = "standard"
+    whole_packets: bool = False
+    idle_timeouts: int = 1
     pacing_rate: float | None = None
     quantum: int | None = None
     _hystart: HyStartPlusPlus | None = None
+    _counted: float = 0.0
 
     def __init__(self, start: Start) -> None:
         self.window = start.window
         self._initial_window = start.window
         self.ssthresh = start.ssthresh
+        self.rules = start.rules
         if start.hystart:
             self._hystart = HyStartPlusPlus()
 
@@ -101,18 +116,32 @@ class Control:
             Its time, and whether the packet timed out for the first time.
         """
         if timeout.first:
-            self.ssthresh = max(2.0, self.window / 2)
+            self.ssthresh = max(LEAST_AFTER_LOSS, self.whole(self.window / 2))
         self.window = 1.0
+        self._counted = 0.0
 
     def on_idle(self, now_s: float) -> None:  # noqa: ARG002
         """Restart with the initial window after a pause (RFC 5681, section 4.1).
+
+        By the rules of Linux the window is halved once per retransmission timeout that has passed, down to
+        the initial one, and ssthresh is at least 3/4 of it (``tcp_cwnd_restart``).
 
         Parameters
         ----------
         now_s : float
             The present time, seconds.
         """
-        self.window = min(self.window, self._initial_window)
+        least = min(self.window, self._initial_window)
+        if self.rules == "standard":
+            self.window = least
+            return
+        quarters = float(math.floor(self.window / 2) + math.floor(self.window / 4))
+        self.ssthresh = max(self.ssthresh, quarters)
+        for _ in range(self.idle_timeouts):
+            if self.window <= least:
+                break
+            self.window = float(math.floor(self.window / 2))
+        self.window = max(self.window, least)
 
     def on_undo(self, now_s: float) -> None:  # noqa: ARG002
         """Undo the last reduction, because the loss that caused it was spurious (RFC 4015).
@@ -201,6 +230,49 @@ class Control:
         self.grow(ack)
         return True
 
+    def packets_for(self, growth: float, each: float) -> float:
+        """Return the packets by which the window grows where `each` acknowledged packets are worth one.
+
+        With `whole_packets` they are counted until they are worth a packet, as Linux does
+        (``tcp_cong_avoid_ai``). What was counted for a slower growth is worth a packet at most.
+
+        Parameters
+        ----------
+        growth : float
+            Packets of growth, as `grow` returns them.
+        each : float
+            Packets, more than 0: the window for Reno.
+
+        Returns
+        -------
+        float
+            The packets to add to the window.
+        """
+        if not self.whole_packets:
+            return growth / each
+        if growth <= 0.0:
+            return 0.0
+        kept = 1.0 if self._counted >= each else 0.0
+        count = growth if kept else self._counted + growth
+        packets = float(math.floor(count / each))
+        self._counted = count - packets * each
+        return kept + packets
+
+    def whole(self, window: float) -> float:
+        """Return a window in whole packets with `whole_packets`, and as it is otherwise.
+
+        Parameters
+        ----------
+        window : float
+            The window, packets.
+
+        Returns
+        -------
+        float
+            The window to have instead, packets.
+        """
+        return float(math.floor(window + ROUNDING)) if self.whole_packets else window
+
     def leave_slow_start(self) -> None:
         """End slow start at the current window."""
         self._hystart = None
@@ -215,7 +287,8 @@ class Control:
             The new window, packets.
         """
         self._hystart = None
-        self.window = self.ssthresh = max(LEAST_AFTER_LOSS, window)
+        self.window = self.ssthresh = max(LEAST_AFTER_LOSS, self.whole(window))
+        self._counted = 0.0
 
     def fall_to(self, window: float) -> None:
         """Reduce the window without a loss event; ssthresh does not stay above it.

@@ -226,7 +226,11 @@ fn make_control(
                 HyStart::Linux { paced: flow.tcp.pacing || flow.transport == scenario::Transport::Quic }
             }
         },
-        rules: if flow.tcp.recovery == Recovery::Rack { Rules::Linux } else { Rules::Standard },
+        rules: if flow.tcp.recovery == Recovery::Rack && flow.transport != scenario::Transport::Quic {
+            Rules::Linux
+        } else {
+            Rules::Standard
+        },
         seed,
     };
     entry.build(&parameters(flow), start).map_err(|(_, error)| format!("flow {}: {error}", flow.name))
