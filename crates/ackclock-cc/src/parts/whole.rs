@@ -9,7 +9,19 @@ pub struct WholeGrowth {
 impl WholeGrowth {
     /// Counts `growth` packets acknowledged where `each` of them are worth one (`tcp_cong_avoid_ai`). Returns the packets by
     /// which the window grows. What was counted for a slower growth is worth a packet at most.
+    #[inline]
     pub fn on(&mut self, growth: f64, each: f64) -> f64 {
+        let count = self.count + growth;
+        if count < each {
+            self.count = count;
+            return 0.0;
+        }
+        self.pay(growth, each)
+    }
+
+    /// What is counted with `growth` is worth a packet, at least.
+    #[cold]
+    fn pay(&mut self, growth: f64, each: f64) -> f64 {
         if growth <= 0.0 {
             return 0.0;
         }
