@@ -23,12 +23,14 @@ def test_mean_windows_agree(control: str, loss: float) -> None:
     count = 8 if loss else 1
     rtts_ms = range(76, 85) if swings else [80]
     windows = []
+    # Reno in C is RFC 5681's. Under RACK ours adds whole packets: at 12 packets its mean is 4 % smaller.
+    more = {"recovery": "sack"} if control == "reno" else {}
     # The one whose name says that it is approximate is not called as what it is the code of.
     original = "bbr3-linux" if control == "bbr3-approx" else control
     for name in (original, f"{control}@kernel"):
         runs = []
         for rtt_ms in rtts_ms:
-            flow = ackclock.flow(name, rtt=f"{rtt_ms} ms", profile="linux")
+            flow = ackclock.flow(name, rtt=f"{rtt_ms} ms", profile="linux", **more)
             scenario = ackclock.scenario(path, flow, duration="60 s", warmup="10 s")
             runs += [ackclock.simulate(scenario, run=run, record=False) for run in range(count)]
         windows.append([run.flows["mean_window"].item() for run in runs])
