@@ -17,7 +17,7 @@ from ackclock.names import NAME, slug
 from ackclock.predictions import Simulation
 from ackclock.predictions.subjects import SUBJECTS, function_of
 from ackclock.reproduction import task
-from ackclock.reproduction.claims import orders
+from ackclock.reproduction.claims import orders, records
 from ackclock.reproduction.claims.artefact import Judged
 from ackclock.reproduction.claims.judge import Judgement
 from ackclock.reproduction.claims.usual import mean
@@ -59,22 +59,56 @@ def every_claim():
                 yield paper, artefact, claim
 
 
-def test_claims_without_a_trial_become_fewer():
-    tried = {
-        (paper.name, *key) for paper in PAPERS.values() for trial in paper.trials for key in trial.outcomes
+def untried_of(paper, tried):
+    """Return the claims of a paper for which no setting was tried, with their names."""
+    return {
+        name: claim
+        for artefact in paper.artefacts
+        for claim in artefact.claims
+        if (name := f"{paper.name}/{artefact.name}/{claim.name}") not in tried
     }
-    untried = [
-        f"{paper.name}/{artefact.name}/{claim.name}"
-        for paper, artefact, claim in every_claim()
-        if (paper.name, artefact.name, claim.name) not in tried
-    ]
+
+
+def needs(untried, listed):
+    """Return a line for each claim that is not known to be untried: what it needs besides its record."""
+    make_them = "make inference; until then UPDATE_UNTRIED=1 .venv/bin/pytest tests/test_identity.py"
+    return [f"{name} needs trials ({make_them})" for name in untried if name not in listed]
+
+
+def all_tried():
+    return {
+        f"{paper.name}/{artefact}/{claim}"
+        for paper in PAPERS.values()
+        for trial in paper.trials
+        for artefact, claim in trial.outcomes
+    }
+
+
+def test_claims_without_a_trial_become_fewer():
+    tried = all_tried()
+    untried = [name for paper in PAPERS.values() for name in untried_of(paper, tried)]
     if os.environ.get("UPDATE_UNTRIED"):
         UNTRIED.write_text(HEADER + "".join(f"{name}\n" for name in untried), encoding="utf-8")
     listed = UNTRIED.read_text(encoding="utf-8").splitlines()[2:]
-    assert [name for name in untried if name not in listed] == [], (
-        "these have lost their trials, or never had any: UPDATE_UNTRIED=1 writes tests/untried.txt"
-    )
+    assert needs(untried, listed) == []
     assert [name for name in listed if name not in untried] == [], "take these off tests/untried.txt"
+
+
+def test_a_new_claim_is_one_record_and_a_line_says_what_it_needs():
+    record = {
+        "sentence": "AIMD uses the link",
+        "case": "100 Mbit/s, AIMD",
+        "key": "utilisation",
+        "at_least": 0.9,
+        "why": "w",
+    }
+    (claim,) = records.read({"aimd-uses-it": record}, "figure-9", {}, {})
+    bic, figure_9 = PAPERS["bic"], PAPERS["bic"]["figure-9"]
+    more = replace(figure_9, claims=(*figure_9.claims, claim))
+    with_it = replace(bic, artefacts=[more if each is figure_9 else each for each in bic.artefacts])
+    listed = UNTRIED.read_text(encoding="utf-8").splitlines()
+    (line,) = needs(untried_of(with_it, all_tried()), listed)
+    assert line.startswith("bic/figure-9/aimd-uses-it needs trials (make inference; ")
 
 
 def test_claims_that_were_changed_after_a_run_become_fewer():
