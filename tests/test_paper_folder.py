@@ -203,6 +203,7 @@ kind = "simulation"
 
 [figure-1.reno-uses-the-link]
 sentence = "Reno has at least 4 Mbit/s"
+from = "the second paragraph"
 case = "reno"
 key = "mbps"
 at_least = 4
@@ -221,11 +222,12 @@ def test_a_folder_is_a_paper_with_all_that_the_others_have(own: Path, tmp_path: 
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     (record,) = json.loads(done.stdout)
-    assert record["class"] == "reproduced"
+    assert (record["class"], record["group"]) == ("reproduced", "holds")
     assert record["main_claim"]["holds"] is True
     assert record["claims"][0]["id"] == "my-paper/figure-1/reno-uses-the-link"
     page = (output / "index.html").read_text()
     assert "A paper of one figure" in page
+    assert "(the second paragraph)" in (output / "my-paper" / "index.html").read_text()
     # The scenario of a case is complete: it is the one that the laboratory opens.
     kept = (output / "my-paper" / "figure-1" / "scenarios" / "reno.toml").read_text()
     assert "5 Mbit/s" in kept

@@ -60,6 +60,7 @@ class ClaimRecord(TypedDict):
     id: str
     claim: str
     paper: str
+    source: NotRequired[str]
     tolerance: str
     measured: str
     ns2: NotRequired[Ns2Record | None]

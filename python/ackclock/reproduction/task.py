@@ -214,6 +214,7 @@ def of_claim(
         "id": f"{paper.name}/{artefact.name}/{claim.name}",
         "claim": claim.sentence,
         "paper": claim.paper,
+        "source": claim.source,
         "tolerance": claim.tolerance,
         "measured": judged.measured,
         "ns2": None if in_ns2 is None else in_ns2.record(),

@@ -139,6 +139,8 @@ class Claim:
         number, or None where a function reads some of that case.
     items : sequence of str
         Names of the items of the setting that it needs.
+    source : str
+        Where the paper says so.
     """
 
     name: str
@@ -152,6 +154,7 @@ class Claim:
     former: Claim | None = None
     reads: Sequence[tuple[Key, Key | None]] = ()
     items: Sequence[str] = ()
+    source: str = ""
 
     def cases(self, every: Iterable[Key]) -> list[Key]:
         """Return those of all cases that it reads."""

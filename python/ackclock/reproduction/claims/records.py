@@ -86,7 +86,9 @@ def read(
                 raise ProblemError(where, f"two claims are named {name}")
             claim = _ClaimReader(where, filled, functions).claim(name)
             claims[name] = replace(
-                claim, finding=_finding(filled.get("finding", table.get("finding")), findings)
+                claim,
+                source=str(filled.get("from", "")),
+                finding=_finding(filled.get("finding", table.get("finding")), findings),
             )
     return list(claims.values())
 
