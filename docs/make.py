@@ -264,9 +264,6 @@ def what_became(paper: Paper, classified: Mapping[str, classes.Classified]) -> l
             continue
         values = {"target": f"{paper.name}/{name}", "runs": 2 * each.runs}
         change = CHANGE.get(each.name, "").format_map(values) or _items(each)
-        is_contradicted = each.name == "ns-2 contradicts the text"
-        if is_contradicted and any(claim["verdict"] == "depends" for claim in each.deciding):
-            change += f"; it holds here at another plausible setting, so {_items(each)} matters too"
         rows.append([outcome.in_print(paper[name]), result.says, result.find, each.group, change])
     heads = ["", "the paper says", "we find", "group", "what would change our mind"]
     return [f"The main claims of these hold: {', '.join(holding)}.", "", *markdown.table(heads, rows)]

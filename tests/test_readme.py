@@ -148,4 +148,4 @@ def test_the_picture_is_drawn_from_what_is_published(tmp_path, monkeypatch):
         for line in (ROOT / "papers" / paper / "README.md").read_text("utf-8").splitlines()
         if line.startswith("| Figure 1 |") and f"{paper}/{name}" in line
     )
-    assert "| reproduced |" in row
+    assert "| holds |" in row

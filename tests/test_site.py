@@ -62,7 +62,7 @@ def test_what_is_published_becomes_pages(tmp_path, monkeypatch):
     ARTEFACTS["write"](tmp_path / "pages", {"tiny": TINY}, {"tiny": tmp_path / "published"})
     text = (tmp_path / "pages" / "artefacts.md").read_text()
     (figure,) = (line for line in text.splitlines() if "figure-1" in line)
-    assert "| reproduced | holds | 1 of 1 |" in figure
+    assert "| holds | holds | 1 of 1 |" in figure
     assert "[laboratory](artefacts/lab.html)" in text
     assert "| table-1 | what | not run |" in text
     shown = (tmp_path / "pages" / "artefacts" / "tiny" / "index.html").read_text()

@@ -1,4 +1,4 @@
-// Made by "make charts" from lab/src/charts: sources 4ffe4ad8a72855ad7cf9a57bf71371ce92ca667ddb91f2dc6e0e4846f43d9044, rest 5c64cac34ac097052f14de4e76b60a5e1c8cab229aa8e40fa50ded8906adb1c6
+// Made by "make charts" from lab/src/charts: sources 0220357d974f6a20793aa28440b80a7a84fa14e4424fb3991f3ccfff6689c703, rest 582a10f9bafc602e996b46f60886c9909e119c4bc459c2863f925a9b9261a63a
 /*! uPlot
 The MIT License (MIT)
 

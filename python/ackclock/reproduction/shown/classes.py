@@ -129,11 +129,12 @@ def _class_of_claim(claim: ClaimRecord, holds: str, unknown: set[str]) -> str:
         return "depends on a setting" if other and not (other["holds"] or other["undecided"]) else holds
     if kind in ("undecided", "contradicted"):
         return "undecided" if kind == "undecided" else "the paper contradicts itself"
+    # What holds at another plausible setting is not contradicted by ns-2, which was asked at this one.
+    if kind == "depends" or (other and other["holds"] and not other["undecided"]):
+        return "depends on a setting"
     in_ns2 = claim.get("ns2")
     if in_ns2 and in_ns2["holds"] is False:
         return "ns-2 contradicts the text"
-    if kind == "depends" or (other and other["holds"] and not other["undecided"]):
-        return "depends on a setting"
     if unknown & set(claim.get("controls", ())):
         return "unknown code"
     alone = claim.get("single_runs")
