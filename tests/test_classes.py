@@ -111,12 +111,13 @@ def test_counts_are_by_group_in_their_order():
 
 def test_every_class_has_one_group_or_no_main_claim():
     grouped = [name for names in classes.GROUPS.values() for name in names]
-    assert sorted([*grouped, "setting", "analogue"]) == sorted(CLASSES)
+    assert sorted([*grouped, "failed", "setting", "analogue"]) == sorted(CLASSES)
     # In ns-2, too: the second group; as a formula: the first.
     assert class_of(claim(verdict="not found", ns2=False)).group == "fails in a second simulator, too"
     assert class_of(claim(), main=replace(MAIN, kind="formula")).group == "holds"
     assert class_of(claim(), main=replace(MAIN, kind="live")).group == "no main claim"
-    assert class_of(claim(), error="KeyError").group == "open"
+    # A result that is not there leaves nothing open and counts by itself.
+    assert class_of(claim(), error="KeyError").group == "failed"
 
 
 @pytest.mark.parametrize(

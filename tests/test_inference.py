@@ -16,6 +16,7 @@ from ackclock.reproduction.claims.artefact import Judged, Probe, Simulated, Targ
 from ackclock.reproduction.claims.numbers import QUICK, Numbers
 from ackclock.reproduction.claims.orders import ordered
 from ackclock.reproduction.claims.usual import LEAST_CLOSENESS, between, closeness, mean, near, times
+from ackclock.reproduction.claims.values import FunctionValue
 from ackclock.reproduction.inference import infer, readings
 from ackclock.reproduction.inference.search import Search
 from ackclock.reproduction.library import chosen_of
@@ -362,7 +363,9 @@ def test_closeness_falls_with_the_distance_and_rises_with_the_noise():
 
 def test_an_order_says_how_far_it_is_from_holding():
     numbers = Numbers({})
-    three, two = (lambda _, value=value: Estimate(value, value, value, 1) for value in (3.0, 2.0))
+    three, two = (
+        FunctionValue(lambda _, value=value: Estimate(value, value, value, 1), []) for value in (3.0, 2.0)
+    )
     # 3 above 2 by a third of 3; the other way round the same below.
     falls = partial(ordered, "s", "s", margin=0.0, why="any")
     assert falls([("a", three), ("b", two)]).judge(numbers).value == pytest.approx(1 / 3)

@@ -16,6 +16,7 @@ from ackclock.reproduction import library, make
 from ackclock.reproduction.claims import records
 from ackclock.reproduction.claims.artefact import Claim
 from ackclock.reproduction.claims.numbers import FULL, QUICK, Numbers
+from ackclock.reproduction.trials import tried
 from ackclock.suites.formulas import ProblemError
 from conftest import COMMAND
 
@@ -246,10 +247,27 @@ def test_readings_judge_the_claims_of_a_folder_at_other_values(own: Path, tmp_pa
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     table = (output / "my-paper" / "readings.csv").read_text()
-    assert "8 Mbit/s" in table
+    assert "8 Mbit/s" in table and f"Table: {output / 'my-paper' / 'readings.csv'}\n" in done.stderr
     shutil.copy(output / "my-paper" / "readings.csv", own)
     paper = library.load_folder(own)
     assert {trial.setting["rate"] for trial in paper.trials} == {"8 Mbit/s"}
+    # The other value counts for a claim that holds, too.
+    judged = tried.judge(("figure-1", "reno-uses-the-link"), True, paper.trials)
+    assert (judged.kind, judged.tried) == ("reproduced", 1)
+
+
+def test_a_setting_with_a_mistake_is_named_in_its_file(own: Path) -> None:
+    data = (own / library.DATA).read_text()
+    (own / library.DATA).write_text(data.replace("evidence", "evidnce", 1))
+    with pytest.raises(ScenarioError, match=r"paper\.toml: setting\.0: is incomplete or wrong: .*evid"):
+        library.load_folder(own)
+
+
+def test_doubled_braces_of_a_quotation_are_braces() -> None:
+    quoted = {**FAST, "near": 10, "within": 0.1, "paper": "beta_{{ecn}} of 0.85"}
+    assert claim(**quoted).paper == "beta_{ecn} of 0.85"
+    with pytest.raises(ProblemError, match=r"unknown name ecn.*braces of the text are doubled"):
+        claim(**quoted | {"paper": "beta_{ecn} of 0.85"})
 
 
 def test_a_changed_file_of_a_folder_is_judged_again(own: Path, tmp_path: Path) -> None:

@@ -358,6 +358,7 @@ def _readings(
             file = output / name / tried.READINGS
             _write_readings(file, matrix.merge(matrix.read(file), cells))
             print("\n".join(readings.tables(paper, cells)))
+            print(f"Table: {file}", file=sys.stderr)
 
 
 def _write_readings(file: Path, cells: Sequence[Cell]) -> None:

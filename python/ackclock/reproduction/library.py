@@ -195,6 +195,11 @@ def load_folder(home: Path) -> Paper:
         data.setdefault("inference", {})
         functions = folder.functions_of(home)
         drawn = folder.artefacts(home, data.pop("artefact", {}), functions)
+        for place, table in enumerate(data.get("setting", ())):
+            try:
+                Item.read(table)
+            except (LookupError, TypeError, ValueError) as error:
+                raise ProblemError(f"setting.{place}", f"is incomplete or wrong: {error}") from error
         file = home / records.FILE
         artefacts = _with_claims(home, data, drawn, functions)
         return _collected(name, home.resolve(), data, artefacts)

@@ -25,6 +25,7 @@ MOST_DIGITS = 12
 MOST_POINTS = 2000
 """The largest number of points of a grid, of flows of a scenario, and of its events."""
 _BRACES = re.compile(r"\{([^{}:]*)(?::([^{}]*))?\}")
+_DOUBLED = re.compile(r"\{\{(.*?)\}\}")
 _FORMAT = re.compile(r"(\.\d)?[efg%]|d|slug")
 _OPERATORS: dict[type[ast.operator], Callable[[TomlValue, TomlValue], TomlValue]] = {
     ast.Add: operator.add,
@@ -72,7 +73,9 @@ class Names:
             return self.given[name]
         if name not in self._defaults:
             known = ", ".join(sorted({*self.given, *self._defaults})) or "none"
-            raise ProblemError("", f"unknown name {name[:40]}; known are {known}")
+            raise ProblemError(
+                "", f"unknown name {name[:40]}; known are {known}; braces of the text are doubled"
+            )
         if name in self._pending:
             raise ProblemError("", f"{name} is defined by itself")
         self._pending.add(name)
@@ -146,7 +149,8 @@ def fill(value: TomlValue, names: Names, where: str = "") -> TomlValue:
     """Return a value of a suite with its formulas replaced.
 
     A text that is a single formula becomes the value itself; otherwise the values are written into
-    the text, in the format after a colon, if any: ``slug`` writes lower-case words with hyphens.
+    the text, in the format after a colon, if any; ``slug`` writes lower-case words with hyphens.
+    Doubled braces are braces of the text.
     """
     if isinstance(value, Mapping):
         return {key: fill(item, names, f"{where}.{key}".lstrip(".")) for key, item in value.items()}
@@ -154,6 +158,11 @@ def fill(value: TomlValue, names: Names, where: str = "") -> TomlValue:
         return [fill(item, names, f"{where}.{index}") for index, item in enumerate(value)]
     if not isinstance(value, str) or "{" not in value:
         return value
+    parts = _DOUBLED.split(value)
+    if len(parts) > 1:
+        return "".join(
+            f"{{{part}}}" if place % 2 else str(fill(part, names, where)) for place, part in enumerate(parts)
+        )
     try:
         alone = _BRACES.fullmatch(value)
         if alone and alone[2] is None:

@@ -140,7 +140,7 @@ class Claim:
     items : sequence of str
         Names of the items of the setting that it needs.
     source : str
-        Where the paper says so.
+        Section or page of the paper that says so.
     """
 
     name: str

@@ -45,12 +45,12 @@ GROUPS: Mapping[str, Sequence[str]] = MappingProxyType(
             "not found",
             "differs",
             "not checked",
-            "failed",
         ),
     }
 )
 """The classes of artefacts with a main claim, in the groups that every screen and page has."""
 HOLDS, OTHER_SIMULATOR, SETTING, OPEN = GROUPS
+FAILED = "failed"
 NO_CLAIM = "no main claim"
 """In place of a group, for artefacts of which the paper claims nothing that packets could show."""
 POSSIBLE = 0.05
@@ -68,7 +68,9 @@ class Classified:
 
     @property
     def group(self) -> str:
-        """The group of `GROUPS` that has its class, or `NO_CLAIM`."""
+        """The group of `GROUPS` that has its class; `FAILED`, where there is no result; or `NO_CLAIM`."""
+        if self.name == FAILED:
+            return FAILED
         return next((group for group, names in GROUPS.items() if self.name in names), NO_CLAIM)
 
     @property
@@ -144,6 +146,6 @@ def _class_of_claim(claim: ClaimRecord, holds: str, unknown: set[str]) -> str:
 
 
 def counts(classified: Iterable[Classified]) -> dict[str, int]:
-    """Return the number of artefacts by group, in the order of `GROUPS`, and without a main claim."""
+    """Return the number of artefacts by group; those without a result or a main claim come last."""
     count = Counter(each.group for each in classified)
-    return {name: count[name] for name in (*GROUPS, NO_CLAIM) if count[name]}
+    return {name: count[name] for name in (*GROUPS, FAILED, NO_CLAIM) if count[name]}

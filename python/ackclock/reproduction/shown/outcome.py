@@ -13,7 +13,16 @@ from ackclock.reproduction.claims.artefact import Artefact
 from ackclock.reproduction.claims.orders import GAP
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, reliability, state
-from ackclock.reproduction.shown.classes import CLASSES, GROUPS, HOLDS, OPEN, Classified, classify, counts
+from ackclock.reproduction.shown.classes import (
+    CLASSES,
+    FAILED,
+    GROUPS,
+    HOLDS,
+    OPEN,
+    Classified,
+    classify,
+    counts,
+)
 
 WIDTH = 100
 """Columns of a terminal that every line fits into."""
@@ -114,7 +123,8 @@ def clipped(text: str, width: int = WIDTH) -> str:
 def counted(classified: Mapping[str, Classified]) -> tuple[int, int, dict[str, list[str]]]:
     """Return how many main claims hold, of how many, and the names of the other artefacts by group."""
     groups: dict[str, list[str]] = {
-        group: [name for name, each in classified.items() if each.group == group] for group in GROUPS
+        group: [name for name, each in classified.items() if each.group == group]
+        for group in (*GROUPS, FAILED)
     }
     total, holding = sum(map(len, groups.values())), len(groups.pop(HOLDS))
     return holding, total, {group: names for group, names in groups.items() if names}

@@ -39,6 +39,7 @@ TONES = {
     classes.OTHER_SIMULATOR: "fails",
     classes.SETTING: "depends",
     classes.OPEN: "undecided",
+    classes.FAILED: "failed",
     classes.NO_CLAIM: "no-claim",
     NOT_RUN: "no-claim",
 }

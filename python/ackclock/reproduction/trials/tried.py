@@ -206,8 +206,11 @@ def judge(
     proves that it cannot hold together with the rest of the paper. `why` names the items on which it depends
     (`ackclock.reproduction.trials.dependence`), `readings` those with readings of the text on which it could.
     """
-    fair = plausible(trials, key)
     everywhere = [trial for trial in trials if trial.possible and key in trial.outcomes]
+    # Without settings of a design, those count at which one item has another value.
+    fair = plausible(trials, key) or list(
+        {name_of(trial.setting): trial for trial in reversed(everywhere)}.values()
+    )
     holding = sum(trial.outcomes[key].holds for trial in fair)
     # One of many settings with one set of seeds may agree by chance, unless several runs decide it.
     agreeing = [trial for trial in everywhere if trial.outcomes[key].holds]
