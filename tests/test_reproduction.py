@@ -35,7 +35,7 @@ from ackclock.reproduction.claims.values import FunctionValue
 from ackclock.reproduction.inference import fingerprint
 from ackclock.reproduction.library import load
 from ackclock.reproduction.paper import Paper
-from ackclock.reproduction.shown import page, words
+from ackclock.reproduction.shown import outcome, page, words
 from ackclock.runs import Case, Store, each, run_all, sources
 from ackclock_papers import PAPERS
 from conftest import COMMAND
@@ -208,6 +208,22 @@ def test_failures_do_not_stop_the_others(tmp_path):
     assert "no such column" in records[2]["error"]
     assert "ZeroDivisionError" in records[3]["error"]
     assert (tmp_path / "tiny" / "good" / page.FIGURE).exists()
+
+
+def test_runs_that_are_all_alike_are_said_to_prove_nothing(tmp_path):
+    # Nothing is random without an overhead: two runs are the same, packet by packet.
+    random, same = Case(tiny(), 2), Case(tiny(overhead="0 s"), 2)
+    once = Case(tiny(overhead="0 s"), 1)
+    cases = ({"one": random}, {"one": same, "two": random}, {"one": once})
+    some = [artefact(f"figure-{number}", each) for number, each in enumerate(cases, start=1)]
+    paper = replace(ONE, artefacts=tuple(some))
+    records = make.reproduce([(paper, each) for each in some], tmp_path, FULL, 2)
+    alike = [[case["alike"] for case in record["cases"].values()] for record in records]
+    assert alike == [[False], [True, False], [False]]
+    said = "All runs of one are alike, because nothing in the scenario is random"
+    assert (tmp_path / "tiny" / "index.html").read_text().count(said) == 1
+    lines = [" ".join(outcome.lines(paper, record, records)) for record in records]
+    assert [said in " ".join(line.split()) for line in lines] == [False, True, False]
 
 
 def test_a_picture_without_a_single_value_is_a_failure(tmp_path):

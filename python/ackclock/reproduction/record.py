@@ -81,10 +81,11 @@ class ClaimRecord(TypedDict):
 
 
 class CaseRecord(TypedDict):
-    """The scenario of a case and the number of its runs."""
+    """The scenario of a case, the number of its runs, and whether all of them are alike, packet by packet."""
 
     file: str
     runs: int
+    alike: NotRequired[bool]
 
 
 class ArtefactRecord(TypedDict):
@@ -105,6 +106,18 @@ class ArtefactRecord(TypedDict):
     claims: list[ClaimRecord]
     expected_wrong_claims: NotRequired[float]
     error: str
+
+
+def alike(record: ArtefactRecord) -> str:
+    """Return a sentence about cases whose runs are all alike; nothing where there are none."""
+    cases = [label for label, case in record["cases"].items() if case.get("alike")]
+    if not cases:
+        return ""
+    others = f" and {len(cases) - 1} more" if len(cases) > 1 else ""
+    return (
+        f"All runs of {cases[0]}{others} are alike, because nothing in the scenario is random: "
+        "their intervals and single runs prove nothing."
+    )
 
 
 def state(claim: ClaimRecord) -> str:

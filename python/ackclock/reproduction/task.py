@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -107,6 +108,9 @@ class Task:
         paper, artefact, here = self.paper, self.artefact, self.assignments[0]
         judgement, *elsewhere = judgements
         there = elsewhere[0] if elsewhere else None
+        digests: dict[str, set[object]] = defaultdict(set)
+        for run in judgement.runs:
+            digests[str(run["case"])].add(run["digest"])
         return {
             "paper": paper.name,
             "name": artefact.name,
@@ -118,7 +122,11 @@ class Task:
             "quick": here.effort.quick,
             "profile": today.profiles(*(jobs[0].scenario for jobs in here.jobs.values() if jobs)),
             "cases": {
-                str(key): {"file": f"scenarios/{slug(str(key))}.toml", "runs": len(jobs)}
+                str(key): {
+                    "file": f"scenarios/{slug(str(key))}.toml",
+                    "runs": len(jobs),
+                    "alike": len(jobs) > 1 and len(digests[str(key)]) == 1,
+                }
                 for key, jobs in here.jobs.items()
             },
             "claims": [

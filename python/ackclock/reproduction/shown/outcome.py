@@ -12,7 +12,7 @@ from pathlib import Path
 from ackclock.reproduction.claims.artefact import Artefact
 from ackclock.reproduction.claims.orders import GAP
 from ackclock.reproduction.paper import Paper
-from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, reliability, state
+from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, alike, reliability, state
 from ackclock.reproduction.shown.classes import (
     CLASSES,
     FAILED,
@@ -82,7 +82,11 @@ def lines(paper: Paper, record: ArtefactRecord, known: Sequence[ArtefactRecord])
     if waiting:
         kind = f"open without {', '.join(waiting)}"
     undecided = [claim for claim in claims if state(claim) == "undecided"]
-    return [clipped(f"{artefact}: {kind}; {said}"), *(f"  {reason(paper, claim, 2)}" for claim in undecided)]
+    return [
+        clipped(f"{artefact}: {kind}; {said}"),
+        *(f"  {reason(paper, claim, 2)}" for claim in undecided),
+        *textwrap.wrap(alike(record), WIDTH, initial_indent="  ", subsequent_indent="  "),
+    ]
 
 
 def _waiting(classified: Classified, known: Sequence[ArtefactRecord]) -> list[str]:

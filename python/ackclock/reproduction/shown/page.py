@@ -19,7 +19,7 @@ from ackclock.draw.page import html
 from ackclock.engine import integrity, lab, storage
 from ackclock.reproduction.claims.artefact import Artefact
 from ackclock.reproduction.paper import Paper
-from ackclock.reproduction.record import ArtefactRecord, reliability, state
+from ackclock.reproduction.record import ArtefactRecord, alike, reliability, state
 from ackclock.reproduction.shown import classes, in_lab, outcome, stated, strips
 from ackclock.reproduction.shown.words import at_other_setting, explained, gain, setting_rows
 from ackclock.reproduction.trials import tried
@@ -105,6 +105,7 @@ def _write_paper(output: Path, paper: Paper, artefacts: Sequence[Described], *, 
         gain=gain(paper),
         tone=TONES,
         state=state,
+        alike=alike,
         paper=paper,
         short_name=outcome.short_name(paper),
         artefacts=artefacts,
