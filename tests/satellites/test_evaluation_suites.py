@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from ackclock import engine
-from ackclock.engine import Run
+from ackclock.engine import Run, number
 from ackclock.summary import Summary
 from ackclock_evaluate import measures, timelines
 from ackclock_evaluate.cell import _GROUP, _SCALE, _WORDS
@@ -196,27 +196,32 @@ def test_the_range_of_a_sawtooth_is_that_of_its_queue() -> None:
 
 
 def test_a_smaller_cut_at_a_mark_takes_more_marks() -> None:
-    """Reno that keeps b of its window at a loss: W = sqrt((1 + b)/(2 (1 - b) p)).
+    """Reno that keeps b of its window W at a mark grows for 2 (1 - b)/(1 + b) W round trips until the next.
 
-    For the same W it takes (1 + b)/(1 - b)/3 times the losses of b = 1/2: 3 times with b = 0.8
-    (RFC 8511).
+    Linux adds one without growth, while the reduction lasts (CWR). So b = 0.8 (RFC 8511) takes
+    (2/3 W + 1)/(2/9 W + 1) times the marks of b = 1/2, with windows of 13 packets 2.5 times.
     """
     (aqm,) = [criterion for criterion in SUITES["rfc9743"] if criterion.id == "aqm"]
     assert aqm.cells is not None
     (cell,) = [cell for cell in aqm.cells("quick") if "marks" in cell.name]
 
-    def marks_per_loss(subject: Subject) -> float:
-        parts = {
-            name: part.measure(engine.simulate(part.scenario, record=False))
-            for name, part in cell.parts(subject).items()
+    def marks_and_window(subject: Subject) -> tuple[float, float]:
+        runs = {
+            name: engine.simulate(part.scenario, record=False) for name, part in cell.parts(subject).items()
         }
-        return cell.numbers(parts)["marks_per_loss"]
+        numbers = {name: part.measure(runs[name]) for name, part in cell.parts(subject).items()}
+        windows = [number(flow["mean_window"]) for flow in runs["run"].summary["flows"]]
+        return cell.numbers(numbers)["marks_per_loss"], float(np.mean(windows))
 
-    reno, sparing = (marks_per_loss(Subject("reno", {"ecn_keep": keep})) for keep in (0.0, 0.8))
-    # The same window halves at a loss only where its episode does not cost a round trip of growth.
-    assert sparing / reno == pytest.approx(3, rel=0.15)
+    (reno, window), (sparing, sparing_window) = (
+        marks_and_window(Subject("reno", {"ecn_keep": keep})) for keep in (0.0, 0.8)
+    )
+    expected = (2 / 3 * window + 1) / (2 / 9 * sparing_window + 1)
+    assert expected == pytest.approx(2.5, abs=0.1)
+    # Whole packets: 0.8 of 13 or 14 packets are 10 or 11, three hundredths fewer.
+    assert sparing / reno == pytest.approx(expected, rel=0.15)
     # Reno answers a mark like a loss; only the retransmissions differ.
-    assert reno == pytest.approx(1, abs=0.35)
+    assert reno == pytest.approx(1, abs=0.15)
 
 
 def test_thirty_steps_leave_what_they_do_not_take() -> None:
