@@ -42,6 +42,14 @@ def test_every_claim_is_stated_or_listed_as_ours(name):
     assert not stated & set(listed)
 
 
+def test_a_claim_says_in_which_section_its_paper_does():
+    # Section III of BIC's paper has the 70 % of figure 2; no sentence names a claim that is ours.
+    claims = {claim.name: claim for claim in PAPERS["bic"]["figure-2"].claims}
+    assert claims["droptail-more-than-half-flows-in-about-70-percent"].source == "section III"
+    every = [claim for artefact in PAPERS["transient"].artefacts for claim in artefact.claims]
+    assert 0 < sum(not claim.source for claim in every) < 10
+
+
 @NAMES
 def test_no_sentence_is_said_twice(name):
     said = [(statement.section, statement.says) for statement in SAID[name]]

@@ -35,6 +35,7 @@ from __future__ import annotations
 
 import csv
 import tomllib
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module, resources
@@ -50,7 +51,7 @@ from ackclock.engine import ScenarioError, shown, text_of
 from ackclock.names import NAME
 from ackclock.reproduction import folder, main_claims, ns2
 from ackclock.reproduction.claims import records
-from ackclock.reproduction.claims.artefact import Artefact, Finding
+from ackclock.reproduction.claims.artefact import Artefact, Claim, Finding, matching
 from ackclock.reproduction.claims.numbers import SHARE, SIGNED, Bounds
 from ackclock.reproduction.paper import Chosen, Inference, Paper
 from ackclock.reproduction.trials import cells, tried
@@ -61,6 +62,8 @@ from ackclock.suites.formulas import ProblemError
 
 DATA = "paper.toml"
 """The data file in the directory of a paper."""
+SENTENCES = "sentences.toml"
+"""What a paper says, sentence by sentence with its section, and the claims that test it."""
 PLANNED = "runs.csv"
 """Table of the planned runs (`ackclock.reproduction.inference.plan`)."""
 PLANNED_QUICK = "quick_runs.csv"
@@ -130,7 +133,28 @@ def load(package: str) -> Paper:
     home = Path(str(resources.files(module)))
     data = tomllib.loads((home / DATA).read_text(encoding="utf-8"))
     artefacts = _with_claims(home, data, artefacts, _functions(modules), findings)
+    artefacts = _with_sources(home / SENTENCES, artefacts)
     return _collected(package.rpartition(".")[2], home, data, artefacts)
+
+
+def _with_sources(file: Path, artefacts: Sequence[Artefact]) -> list[Artefact]:
+    """Return artefacts whose claims say in which sections their paper does, where their records do not."""
+    sections: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    for said in tomllib.loads(text_of(file))["sentence"] if file.is_file() else ():
+        for artefact in artefacts:
+            for pattern in said.get("claims", {}).get(artefact.name, ()):
+                for claim in matching(artefact, pattern):
+                    place = said["section"]
+                    word = place.lower() if place == "Abstract" else f"section {place}"
+                    sections[artefact.name, claim.name][word] = None
+
+    def placed(artefact: Artefact, claim: Claim) -> Claim:
+        return replace(claim, source=claim.source or ", ".join(sections[artefact.name, claim.name]))
+
+    return [
+        replace(artefact, claims=tuple(placed(artefact, claim) for claim in artefact.claims))
+        for artefact in artefacts
+    ]
 
 
 def _functions(modules: Sequence[ModuleType]) -> dict[str, Callable[..., Any]]:
