@@ -771,7 +771,12 @@ def test_a_paper_with_a_mistake_is_refused(written, request, module, change, err
 
 
 @pytest.mark.parametrize(
-    ("again", "words"), [("by-chance", "or names two findings"), ("By chance", "or names two findings")]
+    ("again", "words"),
+    [
+        ("other", "no claim names the finding other"),
+        ("by-chance", "or names two findings"),
+        ("By chance", "or names two findings"),
+    ],
 )
 def test_a_paper_with_a_wrong_finding_is_refused(written, request, again, words):
     name = f"again_{request.node.callspec.indices['again']}"

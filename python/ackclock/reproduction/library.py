@@ -179,7 +179,8 @@ def _with_claims(
 ) -> list[Artefact]:
     """Return artefacts with the claims of `claims.toml`; `data` are those of `paper.toml`.
 
-    Raises ValueError when two findings have the same name, and ProblemError when a record is wrong.
+    Raises ValueError when two findings have the same name or no claim names one, and ProblemError when a
+    record is wrong.
     """
     explained: dict[str, Finding] = {}
     for finding in findings:
@@ -194,13 +195,14 @@ def _with_claims(
     if unknown:
         raise ProblemError(min(unknown), f"{DATA} has no artefact of this name")
     names = declared([Item.read(table) for table in data.get("setting", ())])
-    return [
-        replace(
-            artefact,
-            claims=records.read(tables.get(artefact.name, {}), artefact.name, names, functions, explained),
-        )
+    claims = {
+        artefact.name: records.read(tables.get(artefact.name, {}), artefact.name, names, functions, explained)
         for artefact in artefacts
-    ]
+    }
+    named = {claim.finding.name for some in claims.values() for claim in some if claim.finding}
+    if named != set(explained):
+        raise ValueError(f"no claim names the finding {min(set(explained) - named)}")
+    return [replace(artefact, claims=claims[artefact.name]) for artefact in artefacts]
 
 
 def load_folder(home: Path) -> Paper:
