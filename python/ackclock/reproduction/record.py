@@ -110,7 +110,7 @@ class ArtefactRecord(TypedDict):
 
 def alike(record: ArtefactRecord) -> str:
     """Return a sentence about cases whose runs are all alike; nothing where there are none."""
-    cases = [label for label, case in record["cases"].items() if case.get("alike")]
+    cases = [label for label, case in record.get("cases", {}).items() if case.get("alike")]
     if not cases:
         return ""
     others = f" and {len(cases) - 1} more" if len(cases) > 1 else ""
