@@ -148,7 +148,7 @@ def reproduction(papers: Mapping[str, Paper], every: Every, results: Path) -> st
     most = [max([0, *(case["runs"] for case in record["cases"].values())]) for record in records]
     more = sum(runs > numbers.FULL.runs for runs in most)
     text = [
-        "# Claims of the five papers, reproduced or not",
+        "# Which claims of the five papers hold",
         "",
         "Made by `make reproduction` (`ackclock reproduce --full`), at the settings "
         "that `make inference` found (`ackclock reproduce --infer`). "

@@ -88,14 +88,14 @@ def _strip(claim: Claim, values: Sequence[tuple[float, bool, bool]]) -> Strip:
 
 
 MEANING = {
-    "robust": "reproduced, and at four of five plausible settings at least",
-    "fragile": "reproduced, but not at four of five plausible settings",
-    "untried": "reproduced, and no other setting was tried",
+    "robust": "holds, and at four of five plausible settings at least",
+    "fragile": "holds, but not at four of five plausible settings",
+    "untried": "holds, and no other setting was tried",
     "undecided": "undecided: the 95 % interval allows both answers",
-    "depends": "depends on an open setting: holds at others, not at the one of its paper",
-    "not found": "not found at any setting that was tried",
-    "contradicted": "contradicted: the paper contradicts itself",
-    "differs": "differs, and no other setting or not every reading of the text was tried",
+    "depends": "does not hold, but does at another value of an open setting",
+    "not found": "does not hold at any setting that was tried",
+    "contradicted": "does not hold: the paper contradicts itself",
+    "differs": "does not hold, and no other setting or not every reading of the text was tried",
 }
 """What is known of a claim, in a few words."""
 
