@@ -4,6 +4,7 @@ import json
 import math
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,9 @@ def test_a_function_that_reads_no_case_needs_no_run() -> None:
     (formula,) = records.read({"a": record}, "figure-1", {}, functions)
     assert formula.judge(NUMBERS).holds
     assert formula.cases(NUMBERS.rows) == []
+    order = {"sentence": "S", "order": ["fast", {"estimate": "pi", "reads": []}], "key": "rate"}
+    (claim,) = records.read({"a": order}, "figure-1", {}, functions)
+    assert "calculated 3.14" in claim.judge(NUMBERS).measured
 
 
 @pytest.mark.parametrize(
@@ -253,7 +257,11 @@ def test_readings_judge_the_claims_of_a_folder_at_other_values(own: Path, tmp_pa
     assert {trial.setting["rate"] for trial in paper.trials} == {"8 Mbit/s"}
     # The other value counts for a claim that holds, too.
     judged = tried.judge(("figure-1", "reno-uses-the-link"), True, paper.trials)
-    assert (judged.kind, judged.tried) == ("reproduced", 1)
+    assert (judged.kind, judged.holding, judged.tried) == ("reproduced", 1, 1)
+    (trial,) = paper.trials
+    fails = {key: outcome._replace(holds=False) for key, outcome in trial.outcomes.items()}
+    judged = tried.judge(("figure-1", "reno-uses-the-link"), True, [replace(trial, outcomes=fails)])
+    assert (judged.kind, judged.holding, judged.tried) == ("reproduced", 0, 1)
 
 
 def test_a_setting_with_a_mistake_is_named_in_its_file(own: Path) -> None:

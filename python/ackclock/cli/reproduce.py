@@ -294,7 +294,7 @@ def _refuse_unknown(targets: tuple[str, ...]) -> None:
     for target in targets:
         name = target.partition("/")[0]
         if names and name not in names and library.folder_of(target) is None:
-            unknown = f"unknown paper {name}: {hint(name, names)}"
+            unknown = f"unknown paper {name or target}: {hint(name, names)}"
             problem = f"there is no {library.DATA} in {target}" if Path(target).is_dir() else unknown
             raise click.ClickException(problem if "/" not in target else f"{problem}, or a folder")
 

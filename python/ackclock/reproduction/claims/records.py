@@ -263,4 +263,4 @@ class _ClaimReader:
 
 def _label(number: Number) -> str:
     """Return what the sentence of an order calls a number that has no label of its own."""
-    return str(number.reads[0][0])
+    return str(number.reads[0][0]) if number.reads else "calculated"
