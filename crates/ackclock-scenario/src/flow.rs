@@ -45,7 +45,11 @@ pub fn flow(table: &Table<'_>, defaults: &FlowDefaults<'_>) -> Read<Flow> {
         return Err(table.refuse("rtt", problem));
     }
     if rtt > Span::from_seconds(86_400) {
-        return Err(table.refuse("rtt", "must be at most 24 h"));
+        let problem = match least_rtt > Span::from_seconds(86_400) {
+            true => format!("must be at most 24 h; the delays of its links there and back are {least_rtt}"),
+            false => "must be at most 24 h".to_owned(),
+        };
+        return Err(table.refuse("rtt", problem));
     }
     let start: Moment = table.need("start")?;
     let latest = start.latest();

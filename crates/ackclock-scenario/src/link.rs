@@ -116,21 +116,22 @@ pub fn pair(table: &Table<'_>, name: &str) -> Read<Pair> {
     Ok([forward, (link, Changing { square: square(&reverse)?, series })])
 }
 
-/// The delay of a link; over time its mean.
+/// The delay of a link; over time its mean. There and back, RTTs of 24 h are the longest.
 fn delay(table: &Table<'_>) -> Read<(Option<Span>, Option<Rc<Series>>)> {
-    let delay = table.get("delay")?;
-    if delay.is_some_and(|delay: Span| delay > LONGEST) {
-        return Err(table.refuse("delay", "must be at most 180 days (4320 h)"));
-    }
-    let Some(series) = Series::read(table, "delay_series", Quantity::Delay)? else {
-        return Ok((delay, None));
+    let given: Option<Span> = table.get("delay")?;
+    let series = Series::read(table, "delay_series", Quantity::Delay)?;
+    let (key, delay) = match &series {
+        Some(_) if given.is_some() => {
+            return Err(table.refuse("delay_series", "give either delay or delay_series, not both"));
+        }
+        // In whole nanoseconds, which texts keep.
+        Some(series) => ("delay_series", Some(Span((series.mean() / 1e3).round() as u64 * 1000))),
+        None => ("delay", given),
     };
-    if delay.is_some() {
-        return Err(table.refuse("delay_series", "give either delay or delay_series, not both"));
+    if delay.is_some_and(|delay| delay > Span::from_seconds(43_200)) {
+        return Err(table.refuse(key, "must be at most 12 h"));
     }
-    // In whole nanoseconds, which texts keep.
-    let nanoseconds = (series.mean() / 1e3).round() as u64;
-    Ok((Some(Span(nanoseconds * 1000)), Some(series)))
+    Ok((delay, series))
 }
 
 /// The rate of a link, on average where it changes by itself; and how it does.

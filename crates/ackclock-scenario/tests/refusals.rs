@@ -34,6 +34,7 @@ fn values() {
         ("run.duration=10 parsecs", format!("unknown unit; {TIME}")),
         ("run.duration=soon", format!("not a number; {TIME}")),
         ("dumbbell.delay=-5 ms", format!("must not be negative; {TIME}")),
+        ("dumbbell.delay=12.1 h", "must be at most 12 h".into()),
         ("dumbbell.rate=10", format!("the unit is missing; {RATE}; write \"10 Mbit/s\" if that is meant")),
         ("dumbbell.rate=true", "expected a text, found true or false".into()),
         ("dumbbell.queue.limit=50", format!("the unit is missing; {QUEUE}")),
