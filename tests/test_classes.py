@@ -78,7 +78,26 @@ def test_the_number_that_is_shown_is_of_a_claim_that_has_the_class():
     classified = class_of(*stated)
     result = outcome.found(Paper("tiny", "Tiny", (), ()), classified)
     assert classified.name == "depends on a setting"
-    assert result is not None and result.find == "0 of 2 parts hold; slow-2: 0.911"
+    assert result is not None and result.find == "0 of 2 parts hold, 1 undecided; slow-2: 0.911"
+
+
+def test_parts_that_fail_say_by_how_many_tolerances():
+    outcomes = [
+        ("reproduced", 0.0),
+        ("depends", 2.5),
+        ("depends", 0.9),
+        ("depends", None),
+        ("undecided", 0.2),
+    ]
+    stated = [
+        {**claim(f"slow-{number}", verdict), "claim": "a part", "measured": "3", "tolerances_missed": missed}
+        for number, (verdict, missed) in enumerate(outcomes)
+    ]
+    result = outcome.found(Paper("tiny", "Tiny", (), ()), class_of(*stated))
+    assert result is not None
+    assert result.find == "1 of 5 parts hold, 1 undecided, 2 off by 0.9 to 2.5 tolerances; a part: 3"
+    one = outcome.found(Paper("tiny", "Tiny", (), ()), class_of(*stated[:2]))
+    assert one is not None and one.find == "1 of 2 parts hold, 1 off by 2.5 tolerances; a part: 3"
 
 
 def test_formulas_settings_and_measurements_are_apart():

@@ -15,7 +15,15 @@ from ackclock.reproduction import make
 from ackclock.reproduction.claims.artefact import Judged, Probe, Simulated, Target
 from ackclock.reproduction.claims.numbers import QUICK, Numbers
 from ackclock.reproduction.claims.orders import ordered
-from ackclock.reproduction.claims.usual import LEAST_CLOSENESS, between, closeness, mean, near, times
+from ackclock.reproduction.claims.usual import (
+    LEAST_CLOSENESS,
+    between,
+    closeness,
+    mean,
+    near,
+    times,
+    tolerances_missed,
+)
 from ackclock.reproduction.claims.values import FunctionValue
 from ackclock.reproduction.inference import infer, readings
 from ackclock.reproduction.inference.search import Search
@@ -359,6 +367,31 @@ def test_closeness_falls_with_the_distance_and_rises_with_the_noise():
     assert closeness(Target(2, math.inf), Judged("", False, 1.5)) == pytest.approx(math.exp(-0.5))
     assert closeness(None, Judged("", True)) == 1
     assert closeness(None, Judged("", False)) == LEAST_CLOSENESS
+
+
+@pytest.mark.parametrize(
+    ("target", "value", "missed"),
+    [
+        # 10 within 2: 12 is the end, and 13 half a tolerance beyond it; 4 is two of them below 8.
+        (Target(8, 12, 10), 12.0, 0.0),
+        (Target(8, 12, 10), 13.0, 0.5),
+        (Target(8, 12, 10), 4.0, 2.0),
+        # A factor of two allowed, eight measured: log(8 / 2) is two of log 2.
+        (Target(0.5, 2, 1, logarithmic=True), 8.0, 2.0),
+        (Target(0.5, 2, 1, logarithmic=True), 2.0, 0.0),
+        # One end: a quarter of it is the unit, of 0.4 at least.
+        (Target(2, math.inf), 1.5, 1.0),
+        (Target(2, math.inf), 9.0, 0.0),
+        (Target(-math.inf, 0.0), 0.3, 3.0),
+        # No tolerance, no number, no end.
+        (Target(5, 5, 5), 6.0, None),
+        (Target(8, 12, 10), math.nan, None),
+        (None, 3.0, None),
+    ],
+)
+def test_misses_are_counted_in_tolerances(target, value, missed):
+    counted = tolerances_missed(target, Judged("", True, value))
+    assert counted == (None if missed is None else pytest.approx(missed))
 
 
 def test_an_order_says_how_far_it_is_from_holding():

@@ -8,14 +8,15 @@ The table of an artefact in `claims.toml` of a paper has
 - ``kind``: one of `KINDS`;
 - ``id``: claims of other artefacts that state it, too, as ``ARTEFACT/CLAIM``, in which ``*`` stands for any
   text; those of its own are ``main``;
-- ``missing``: where none does, what would have to be checked.
+- ``measures``: words of the sentence, each with the keys or functions of the numbers that measure it;
+- ``missing``: where no claim states it, what would have to be checked.
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources.abc import Traversable
 from types import MappingProxyType
 from typing import Any
@@ -40,8 +41,10 @@ class MainClaim:
     `claim` is the sentence, `words` are the paper's own, which stand in its `source`, `kind` is one of
     `KINDS`, `ids` are names or patterns of the claims that state it together, with the name of their
     artefact and a slash before them where it is another, and `missing` says what would have to be
-    checked where no claims do. Raises ValueError when the kind is unknown,
-    words, source or claim are empty, or a claim has both ids and something missing, or neither.
+    checked where no claims do. `measures` maps words of the sentence to the keys and functions of the
+    numbers that measure them. Raises ValueError when the kind is unknown,
+    words, source or claim are empty, a claim has both ids and something missing, or neither, or words that
+    are measured do not occur in the sentence.
     """
 
     words: str
@@ -50,6 +53,7 @@ class MainClaim:
     claim: str = ""
     ids: Sequence[str] = ()
     missing: str = ""
+    measures: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -63,26 +67,41 @@ class MainClaim:
             raise ValueError(f"{self.words!r} needs a claim, because it is not a setting")
         elif bool(self.ids) == bool(self.missing):
             raise ValueError(f"{self.claim!r} needs either ids or what is missing")
+        for words in self.measures:
+            if words.lower() not in self.claim.lower():
+                raise ValueError(f"{self.claim!r} does not have the words {words!r}, which are measured")
 
 
 def load(directory: Traversable) -> dict[str, MainClaim]:
     """Read the main claims of a paper, by artefact, in the order of the file; none where it has no file.
 
     `directory` is that of the paper. Raises TypeError or TOMLDecodeError when the file has
-    unknown keys or is not TOML, and ValueError as `MainClaim` does.
+    unknown keys or is not TOML, and ValueError as `MainClaim` does, or when a main claim measures
+    other numbers than it names.
     """
     file = directory / records.FILE
     tables = tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    return {name: _of_records(table) for name, table in tables.items() if name != records.CONDITIONS}
+    return {name: _of_records(tables, name) for name in tables if name != records.CONDITIONS}
 
 
-def _of_records(table: Mapping[str, Any]) -> MainClaim:
-    """Return the main claim of the table of an artefact; `from` is a keyword in Python."""
+def _of_records(tables: Mapping[str, Any], name: str) -> MainClaim:
+    """Return the main claim of an artefact; `from` is a keyword in Python."""
+    table = tables[name]
     fields = {key: table[key] for key in ("claim", "missing") if key in table}
+    measures = {
+        words: [numbers] if isinstance(numbers, str) else numbers
+        for words, numbers in table.get("measures", {}).items()
+    }
+    named = {number for numbers in measures.values() for number in numbers}
+    if measures and named != (measured := records.measured(tables, name)):
+        raise ValueError(
+            f"{name}: measures names {sorted(named)}, and its main claims read {sorted(measured)}"
+        )
     return MainClaim(
         words=table.get("words", ""),
         source=table.get("from", ""),
         kind=table.get("kind", ""),
         ids=(*records.main_names(table), *table.get("id", ())),
+        measures=measures,
         **fields,
     )

@@ -63,6 +63,7 @@ class ClaimRecord(TypedDict):
     source: NotRequired[str]
     tolerance: str
     measured: str
+    tolerances_missed: NotRequired[float | None]
     ns2: NotRequired[Ns2Record | None]
     controls: NotRequired[list[str]]
     holds: bool

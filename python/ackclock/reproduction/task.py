@@ -19,6 +19,7 @@ from ackclock.draw import charts
 from ackclock.draw.figure import Group
 from ackclock.engine import integrity, storage, today
 from ackclock.names import slug
+from ackclock.reproduction.claims import usual
 from ackclock.reproduction.claims.artefact import Artefact, Claim, Judged
 from ackclock.reproduction.claims.figures import with_paper
 from ackclock.reproduction.claims.judge import Assignment, Judgement, controls_of
@@ -225,6 +226,7 @@ def of_claim(
         "source": claim.source,
         "tolerance": claim.tolerance,
         "measured": judged.measured,
+        "tolerances_missed": usual.tolerances_missed(claim.target, judged),
         "ns2": None if in_ns2 is None else in_ns2.record(),
         "holds": judged.holds,
         "single_runs": None

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from importlib import resources
 from types import MappingProxyType
 from typing import Any
@@ -107,6 +108,44 @@ def main_names(table: TomlTable) -> list[str]:
         if is_claim(record) and record.get("main")
         for point in points(record.get("each", {}), Names({}), f"{pattern}.each")
     ]
+
+
+def measured(tables: TomlTable, artefact: str) -> set[str]:
+    """Return what the main claim of an artefact measures: keys of numbers, and functions of several.
+
+    `tables` are those of all artefacts of the paper, because others may have claims that state it.
+    """
+    own = tables[artefact]
+    stated = [f"{artefact}/{name}" for name in main_names(own)] + [*own.get("id", ())]
+    return {
+        number
+        for other, _, wanted in (name.partition("/") for name in stated)
+        for name, record in _filled(tables[other])
+        if fnmatchcase(name, wanted)
+        for number in _measured(record)
+    }
+
+
+def _filled(table: TomlTable) -> Iterator[tuple[str, TomlTable]]:
+    """Yield the claims of an artefact by name, as far as formulas without names of the paper say."""
+    for pattern, record in table.items():
+        if is_claim(record):
+            kept = {key: record[key] for key in ("function", "key", *NUMBERS, "order") if key in record}
+            for point in points(record.get("each", {}), Names({}), f"{pattern}.each"):
+                yield str(fill(pattern, Names(point), pattern)), fill(kept, Names(point), pattern)
+
+
+def _measured(record: TomlTable) -> set[str]:
+    """Return the keys and functions of a record, or of a number in it."""
+    if "function" in record or "estimate" in record:
+        return {str(record.get("function") or record["estimate"])}
+    numbers: set[str] = set()
+    for item in next((record[kind] for kind in ("order", *NUMBERS[1:]) if kind in record), ["case"]):
+        if isinstance(item, Mapping):
+            numbers |= _measured({"key": record.get("key"), **item})
+        else:
+            numbers.add(str(item[1] if isinstance(item, list) else record["key"]))
+    return numbers
 
 
 class _ClaimReader:

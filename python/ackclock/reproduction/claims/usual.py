@@ -158,20 +158,38 @@ def closeness(target: Target | None, judged: Judged) -> float:
     """
     if target is None or math.isnan(judged.value):
         return 1.0 if judged.holds else LEAST_CLOSENESS
-    number, low, high = judged.value, target.low, target.high
-    expected = target.expected
+    number, low, high, width = _on_scale(target, judged.value)
+    distance = max(low - number, number - high, 0.0)
+    if target.expected is not None:
+        distance = number - (math.log(target.expected) if target.logarithmic else target.expected)
+    sigma = math.hypot(width, judged.error)
+    density = math.exp(-0.5 * (distance / sigma) ** 2) if sigma else float(judged.holds)
+    return max(LEAST_CLOSENESS, density)
+
+
+def tolerances_missed(target: Target | None, judged: Judged) -> float | None:
+    """Return how far the number of a claim is outside its range, in half widths of that range.
+
+    0 is inside. Of a range with one end `BEYOND_ONE_END` is the unit. None where the claim is not about one
+    number, the number is not finite, or the range is a single number.
+    """
+    if target is None or not math.isfinite(judged.value):
+        return None
+    number, low, high, width = _on_scale(target, judged.value)
+    return max(low - number, number - high, 0.0) / width if width else None
+
+
+def _on_scale(target: Target, number: float) -> tuple[float, float, float, float]:
+    """Return a number, the ends of a range and half its width, as logarithms where ratios count."""
+    low, high = target.low, target.high
     if target.logarithmic:
         number, low, high = (math.log(max(bound, 1e-9)) for bound in (number, low, high))
-        expected = None if expected is None else math.log(expected)
     if math.isinf(low) or math.isinf(high):
         end = high if math.isinf(low) else low
         width = math.log1p(BEYOND_ONE_END) if target.logarithmic else BEYOND_ONE_END * max(abs(end), 0.4)
     else:
         width = (high - low) / 2
-    distance = max(low - number, number - high, 0.0) if expected is None else number - expected
-    sigma = math.hypot(width, judged.error)
-    density = math.exp(-0.5 * (distance / sigma) ** 2) if sigma else float(judged.holds)
-    return max(LEAST_CLOSENESS, density)
+    return number, low, high, width
 
 
 def holds(name: str, sentence: str, paper: str, judge: FunctionValue, *, why: str) -> Claim:

@@ -57,9 +57,21 @@ def _numbers(classified: Classified) -> str:
         return ""
     if len(stated) == 1:
         return stated[0]["measured"]
-    holding = sum(state(claim) == "holds" for claim in stated)
-    first = f"{deciding[0]['claim']}: {deciding[0]['measured']}"
-    return f"{holding} of {len(stated)} parts hold; {first}"
+    return f"{_parts(stated)}; {deciding[0]['claim']}: {deciding[0]['measured']}"
+
+
+def _parts(stated: Sequence[ClaimRecord]) -> str:
+    """Return how many parts of a main claim hold, how many are undecided, and how far the others miss."""
+    states = [state(claim) for claim in stated]
+    words = f"{states.count('holds')} of {len(stated)} parts hold"
+    if "undecided" in states:
+        words += f", {states.count('undecided')} undecided"
+    failing = [claim.get("tolerances_missed") for claim in stated if state(claim) == "does not hold"]
+    missed = [f"{miss:.2g}" for miss in sorted(filter(None, failing))]
+    if missed:
+        far = missed[0] if missed[0] == missed[-1] else f"{missed[0]} to {missed[-1]}"
+        words += f", {len(missed)} off by {far} tolerances"
+    return words
 
 
 def lines(paper: Paper, record: ArtefactRecord, known: Sequence[ArtefactRecord]) -> list[str]:
