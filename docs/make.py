@@ -248,7 +248,9 @@ def result(paper: Paper, classified: Mapping[str, classes.Classified]) -> list[s
         "formulas."
     )
     why = "our numbers, and what would change our mind, are [below](#what-held-what-did-not-and-why)"
-    return [f"{first} The groups of the other {asked - holding} are {', '.join(rest)}; {why}."]
+    missing = asked - holding
+    groups = "The group of the other one is" if missing == 1 else f"The groups of the other {missing} are"
+    return [f"{first} {groups} {', '.join(rest)}; {why}."]
 
 
 def what_became(paper: Paper, classified: Mapping[str, classes.Classified]) -> list[str]:

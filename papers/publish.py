@@ -5,16 +5,20 @@ from __future__ import annotations
 import argparse
 import json
 import subprocess
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 
+from ackclock.decision import expected_wrong
 from ackclock.draw import charts
 from ackclock.engine import integrity, storage
 from ackclock.reproduction import task
-from ackclock.reproduction.claims.artefact import Artefact
+from ackclock.reproduction.claims import judge
+from ackclock.reproduction.claims.artefact import Artefact, Simulated
+from ackclock.reproduction.claims.numbers import FULL
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, state
 from ackclock.reproduction.shown import page, published
@@ -48,9 +52,10 @@ def main() -> None:
 def publish(results: Path, paper: Paper, target: Path) -> list[str]:
     """Publish the artefacts of a paper that a reproduction in `results` made in full.
 
-    Artefacts that are missing there, or whose runs were quick, stay as they were published, except that
-    what ns-2 measures and what other settings say is always that of the paper's present tables. Returns the
-    names of the artefacts that are not published. Raises DamagedError when a result was changed.
+    Artefacts that are missing there, or whose runs were quick, keep their published runs and numbers. Their
+    claims are judged again with these, and what ns-2 measures and what other settings say is always that of
+    the paper's present tables. Returns the names of the artefacts that are not published. Raises DamagedError
+    when a result was changed.
     """
     before = published.read(target)
     every: dict[str, Published] = {}
@@ -59,12 +64,56 @@ def publish(results: Path, paper: Paper, target: Path) -> list[str]:
         fresh = _of_result(place) if (place / "artefact.json").exists() else None
         known = fresh or before.get(artefact.name)
         if known is not None:
-            every[artefact.name] = _with_tables(known, paper, artefact)
+            every[artefact.name] = _with_tables(judged_again(known, paper, artefact), paper, artefact)
     if every:
         target.parent.mkdir(parents=True, exist_ok=True)
         with storage.new_directory(target, force=True, is_result=_is_published) as directory:
             _write(every, directory)
     return [artefact.name for artefact in paper.artefacts if artefact.name not in every]
+
+
+def judged_again(known: Published, paper: Paper, artefact: Artefact) -> Published:
+    """Return a result whose present claims are judged with its published numbers.
+
+    A formula, a result without all numbers that present claims read, and claims that depend on a second
+    setting and were not judged there, stay as they are.
+    """
+    if not isinstance(artefact, Simulated):
+        return known
+    effort = FULL.at(paper.setting)
+    measured: dict[str, dict[int, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+    for case, run, number, value in known.tables["numbers"].iter_rows():
+        measured[case][run][number] = value
+    try:
+        rows = {
+            case: [{key: runs[run][str(key)] for key in keys} for run in sorted(runs)]
+            for case, keys in artefact.supplied(effort)
+            for runs in (measured[str(case)],)
+        }
+        judgement = judge.judged(artefact, judge.numbers_of(artefact, effort, rows))
+    except (KeyError, IndexError) as missing:
+        print(f"{paper.name}/{artefact.name} is not judged again: its numbers have no {missing}")
+        return known
+    controls = dict(known.tables["runs"].select("case", "controls").unique().iter_rows())
+    before = {record["id"]: record for record in known.record["claims"]}
+    other = paper.alternative
+    depends = other is not None and paper.differs(artefact, paper.setting, other)
+    claims: list[ClaimRecord] = []
+    for claim, judged in judgement.claims:
+        fresh = task.of_claim(paper, artefact, claim, judged, judgement)
+        stored = before.get(fresh["id"])
+        if stored is None and depends:
+            continue
+        named = {controls[str(case)] for case in claim.cases(rows) if str(case) in controls}
+        claims.append(
+            {
+                **fresh,
+                "controls": sorted({control for some in named for control in some.split(",")}),
+                "alternative": stored.get("alternative") if stored else None,
+            }
+        )
+    wrong = expected_wrong(judged.wrong_probability for _, judged in judgement.claims)
+    return replace(known, record=known.record | {"claims": claims, "expected_wrong_claims": wrong})
 
 
 def _with_tables(known: Published, paper: Paper, artefact: Artefact) -> Published:

@@ -134,6 +134,25 @@ def findings(numbers: Numbers, claims: Sequence[Claim]) -> dict[str, str]:
     return {name: sentence for name, sentence in sentences.items() if sentence}
 
 
+def numbers_of(artefact: Artefact, effort: Effort, rows: Mapping[Key, Sequence[Row]]) -> Numbers:
+    """Return what was measured for an artefact as its claims and its picture read it."""
+    return Numbers(rows, effort.setting, artefact.bounds, printed=artefact.printed)
+
+
+def judged(artefact: Artefact, numbers: Numbers) -> Judgement:
+    """Judge the claims of an artefact; raises what they raise, and ValueError for an impossible number."""
+    numbers.check()
+    is_simulated = isinstance(artefact, Simulated)
+    return Judgement(
+        numbers,
+        claims=[(claim, _judged(numbers, claim)) for claim in artefact.claims],
+        single_runs=single_runs(numbers, artefact.claims) if is_simulated else {},
+        findings=findings(numbers, artefact.claims),
+        former={claim.name: _judged(numbers, claim.former) for claim in artefact.claims if claim.former},
+        halves=halves(numbers, artefact.claims) if is_simulated else {},
+    )
+
+
 def controls_of(assignment: Assignment, numbers: Numbers, claim: Claim) -> list[str]:
     """Return the controls of the flows in the runs that a claim reads."""
     jobs = [assignment.jobs[case][0] for case in claim.cases(numbers.rows) if case in assignment.jobs]
@@ -186,18 +205,9 @@ class _Work:
             return Judgement(error=self.error)
         try:
             numbers, traces = self._finish()
-            numbers.check()
-            claims = [(claim, _judged(numbers, claim)) for claim in self.artefact.claims]
-            is_simulated = isinstance(self.artefact, Simulated)
-            alone = single_runs(numbers, self.artefact.claims) if is_simulated else {}
-            known = findings(numbers, self.artefact.claims)
-            former = {
-                claim.name: _judged(numbers, claim.former) for claim in self.artefact.claims if claim.former
-            }
-            apart = halves(numbers, self.artefact.claims) if is_simulated else {}
             runs = [self.runs[key][run] for key in self.cases for run in sorted(self.runs[key])]
             packets = {key: fmean(some) for key, some in self.packets.items() if some}
-            return Judgement(numbers, traces, claims, alone, known, former, apart, packets, runs)
+            return replace(judged(self.artefact, numbers), traces=traces, packets=packets, runs=runs)
         except Exception as error:
             return Judgement(error=f"{type(error).__name__}: {error}")
 
@@ -213,7 +223,7 @@ class _Work:
         return self._numbers(ordered), {key: self.traces[key] for key in self.cases if key in self.traces}
 
     def _numbers(self, rows: Mapping[Key, Sequence[Row]]) -> Numbers:
-        return Numbers(rows, self.effort.setting, self.artefact.bounds, printed=self.artefact.printed)
+        return numbers_of(self.artefact, self.effort, rows)
 
 
 def judge(
