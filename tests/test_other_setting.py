@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from ackclock.draw.figure import Table
-from ackclock.reproduction import make
+from ackclock.reproduction import make, task
 from ackclock.reproduction.claims import judge
-from ackclock.reproduction.claims.artefact import Probe, Simulated
+from ackclock.reproduction.claims.artefact import Evidence, Finding, Probe, Simulated
 from ackclock.reproduction.claims.numbers import FULL, QUICK
 from ackclock.reproduction.claims.usual import between, mean
 from ackclock.reproduction.main_claims import MainClaim
@@ -17,7 +17,7 @@ from ackclock.reproduction.paper import Chosen, Inference, Paper
 from ackclock.reproduction.shown import classes, page
 from ackclock.reproduction.trials.crossvalidation import Validation, validate
 from ackclock.reproduction.trials.settings import Item
-from ackclock.reproduction.trials.tried import Trial
+from ackclock.reproduction.trials.tried import Outcome, Trial
 from ackclock.runs import Case
 
 DECLARED = {"buffer": 5, "loss": 0.0001}
@@ -174,3 +174,34 @@ def test_a_setting_against_a_condition_is_not_a_finalist():
     result = validate([declared, trial([(0.0, 0.0)] * 3, possible=False)], list(declared.by_artefact))
     assert result.finalists == [declared.setting]
     assert (result.gain, result.best) == (0.0, 0)
+
+
+@pytest.mark.parametrize(
+    ("most", "begins"),
+    # Reno fills a droptail buffer: the queue has fewer than 6 packets here, and nearly 40 there.
+    [(12, task.AT_THIS_SETTING), (100, "The queue has fewer than 100 packets")],
+)
+def test_a_finding_that_the_other_setting_does_not_bear_out_says_so(paper, most, begins):
+    finding = Finding(
+        "bounded",
+        "The queue has fewer than {most} packets.",
+        lambda numbers: Evidence(numbers.of("one", "queue").value < most, {"most": most}),
+    )
+    long = replace(
+        between("long", "the queue is long", mean("one", "queue"), 50, 100, why="w"), finding=finding
+    )
+    explained = replace(paper["figure-1"], claims=(long,))
+    settings = [replace(FULL, runs=2).at(setting) for setting in (DECLARED, OTHER)]
+    here, there = (
+        judgement for _, judgement in judge.judge([judge.Assignment.of(explained, each) for each in settings])
+    )
+    record = task.of_claim(paper, explained, long, here.claims[0][1], here, there)
+    assert record["finding"].startswith(begins)
+    # A claim that holds at a setting that was tried is not explained for all of them.
+    key = "figure-1", "long"
+    held = {key: Outcome(True, 1.0)}
+    trials = [Trial(OTHER, "design", 3, first, True, {}, held) for first in (0, 3)]
+    open_paper = replace(paper, inferred=Chosen(DECLARED, False, {}, lambda: trials))
+    elsewhere = task.of_claim(open_paper, explained, long, here.claims[0][1], here)
+    assert elsewhere["verdict"] == "depends"
+    assert elsewhere["finding"].startswith(task.AT_THIS_SETTING)

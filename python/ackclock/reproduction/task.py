@@ -32,6 +32,9 @@ from ackclock.reproduction.trials import tried
 from ackclock.reproduction.trials.dependence import depends_on
 from ackclock.runs import progress
 
+AT_THIS_SETTING = "At the paper's setting, not at every other: "
+"""Beginning of a finding that other settings do not bear out."""
+
 
 @dataclass(frozen=True, eq=False)
 class Task:
@@ -132,7 +135,7 @@ class Task:
             },
             "claims": [
                 {
-                    **of_claim(paper, artefact, claim, judged, judgement),
+                    **of_claim(paper, artefact, claim, judged, judgement, there),
                     "controls": controls_of(here, judgement.numbers, claim),
                     "alternative": _at_other_setting(paper, artefact, claim, there),
                 }
@@ -208,9 +211,18 @@ def verdict_of(
 
 
 def of_claim(
-    paper: Paper, artefact: Artefact, claim: Claim, judged: Judged, judgement: Judgement
+    paper: Paper,
+    artefact: Artefact,
+    claim: Claim,
+    judged: Judged,
+    judgement: Judgement,
+    there: Judgement | None = None,
 ) -> ClaimRecord:
-    """Record a claim, what was measured, and what is known of it from other settings."""
+    """Record a claim, what was measured, and what is known of it from other settings.
+
+    `there` is the judgement at the other setting of the paper, where it has one. A finding that does not
+    hold there, or that explains a claim which holds at a setting that was tried, says so.
+    """
     single_runs = judgement.single_runs.get(claim.name)
     apart = judgement.halves.get(claim.name)
     finding = claim.finding if claim.finding and claim.finding.name in judgement.findings else None
@@ -219,6 +231,9 @@ def of_claim(
     verdict = verdict_of(paper, artefact, claim, judged.holds, judged.undecided, contradicted)
     if judged.holds or judged.undecided:
         finding = None
+    explanation = judgement.findings[finding.name] if finding else ""
+    if finding and (verdict.kind == "depends" or (there and finding.name not in there.findings)):
+        explanation = f"{AT_THIS_SETTING}{explanation}"
     return {
         "id": f"{paper.name}/{artefact.name}/{claim.name}",
         "claim": claim.sentence,
@@ -240,7 +255,7 @@ def of_claim(
         "halves": None if apart is None else {"even": apart[0], "odd": apart[1]},
         "wrong_probability": None if math.isnan(judged.wrong_probability) else judged.wrong_probability,
         **verdict.record(),  # type: ignore[typeddict-item]  # it has no key but its own
-        "finding": judgement.findings[finding.name] if finding else "",
+        "finding": explanation,
         "finding_id": f"{paper.name}/{finding.name}" if finding else "",
         "former": _former(claim, judgement),
     }

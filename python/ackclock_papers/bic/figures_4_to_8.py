@@ -124,6 +124,8 @@ FIGURE_4 = Computed(
 
 
 TWO, ALONE = "two flows", "one flow"
+SHOWN_S = 40.0
+"""End of the picture of figure 5, in which both the start and several large reductions can be told apart."""
 
 
 def _cases_5(effort: Effort) -> Mapping[str, Case]:
@@ -161,9 +163,9 @@ FIGURE_5 = Simulated(
     about="100 Mbit/s, RTT 40 ms, no background; growth per round trip of the trace, also of one flow alone.",
     cases=_cases_5,
     probe=lambda name, _effort: GROWTH if name == TWO else Probe(CLIMBS, measure_climbs),
-    trace=lambda name, run: window_trace(run, 0.0, 60, 80) if name == TWO else None,
+    trace=lambda _name, run: window_trace(run, 0.0, 0, SHOWN_S),
     draw=lambda _n, traces: figures.over_time(
-        traces, {TWO: (TWO,)}, "window", "window (packets)", span=(60, 80), height=3.0
+        traces, {name: (name,) for name in (TWO, ALONE)}, "window", "window (packets)", height=2.0
     ),
 )
 

@@ -118,8 +118,8 @@ FINDINGS = (
     ),
     Finding(
         "halved-window-fills-path",
-        "Arithmetic: {largest:.0f} packets halve to {half:.0f}, of which {path:.0f} fill the path, so "
-        "{waiting:.0f} still wait. The fifth percentile of the queue is {low:.0f}.",
+        "{largest:.0f} packets halve to {half:.0f}, of which {path:.0f} fill the path, so {waiting:.0f} "
+        "still wait. The fifth percentile of the queue is {low:.0f}.",
         _halved_window,
     ),
     Finding(
