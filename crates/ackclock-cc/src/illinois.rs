@@ -195,7 +195,7 @@ impl Source for Linux {
     }
 }
 
-/// After a timeout alpha and beta stay Reno's until one round trip after slow start.
+/// After a timeout alpha and beta stay Reno's until the round trip in which slow start ends is over.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum AfterTimeout {
     No,
