@@ -11,6 +11,7 @@ import ackclock
 from ackclock import metrics
 from ackclock.decision import intervals
 from ackclock.metrics import Epoch, congestion
+from ackclock_papers.illinois import measure
 
 
 def test_epochs_merge_close_events_and_leave_out_slow_start():
@@ -72,9 +73,17 @@ def test_smoothing_keeps_a_line_and_lifts_a_parabola():
 TIME = np.linspace(0, 100, 5001)
 
 
-def bend(window, tolerance=0.01):
-    """Judge a curve from 0 to 100 s without leaving out anything."""
-    return metrics.curvature(TIME, window, Epoch(0.0, 100.0), skip_s=0.0, span_s=4.0, tolerance=tolerance)
+def bend(window, tolerance=0.01, time=TIME, rtt_s=None, **options):
+    """Judge a curve from 0 to the end of the time, part by part, with round trips of 1 s by default."""
+    settings = {
+        "skip_round_trips": 0.0,
+        "span_round_trips": 4.0,
+        "whole_tolerance": math.inf,
+        "opposite": 0.0,
+    }
+    rtts = np.ones(len(time)) if rtt_s is None else rtt_s
+    epoch = Epoch(0.0, float(time[-1]))
+    return metrics.curvature(time, window, rtts, epoch, tolerance=tolerance, **settings | options)
 
 
 def test_curves_of_known_sign():
@@ -103,8 +112,7 @@ def test_small_bend_is_straight_only_within_the_tolerance():
 def test_start_of_the_epoch_can_be_left_out():
     # Flat for 10 s, then rising: a convex corner at 10 s, gone when 15 s are left out.
     corner = np.maximum(TIME, 10.0)
-    with_corner = metrics.curvature(TIME, corner, Epoch(0, 100), skip_s=0.0, span_s=4.0, tolerance=0.01)
-    without = metrics.curvature(TIME, corner, Epoch(0, 100), skip_s=15.0, span_s=4.0, tolerance=0.01)
+    with_corner, without = (bend(corner, skip_round_trips=skip) for skip in (0.0, 15.0))
     assert with_corner.convex > 0
     assert (without.straight, without.convex) == (1.0, 0.0)
 
@@ -112,15 +120,141 @@ def test_start_of_the_epoch_can_be_left_out():
 def test_steps_of_whole_packets_are_no_bends():
     # A line of 1 packet/s in whole packets differs from it by at most half a packet, and its mean
     # over 4 s by nothing that `least` = 0.25 packets would not cover.
-    shape = metrics.curvature(
-        TIME, np.floor(TIME), Epoch(0, 100), skip_s=0, span_s=4.0, tolerance=0.0, least=0.25
-    )
-    assert shape.straight == 1.0
+    assert bend(np.floor(TIME), tolerance=0.0, least=0.25).straight == 1.0
 
 
 def test_short_epoch_has_no_curvature():
-    shape = metrics.curvature(TIME, TIME, Epoch(0, 10), skip_s=0, span_s=4.0, tolerance=0.01)
+    shape = bend(np.linspace(0, 10, 501), time=np.linspace(0, 10, 501))
     assert math.isnan(shape.concave)
+
+
+def grown(increase, start, top):
+    """Return round trips and windows that grow by `increase(window)` per round trip from `start` to `top`."""
+    step, windows = 0.02, [float(start)]
+    while windows[-1] < top:
+        half = windows[-1] + step / 2 * increase(windows[-1])
+        windows.append(windows[-1] + step * increase(half))
+    return step * np.arange(len(windows)), np.array(windows)
+
+
+def judged(curve):
+    """Judge a curve as figure 8 of TCP-Illinois is judged; its time is in round trips."""
+    time, window = curve
+    return bend(
+        window,
+        measure.TOLERANCE,
+        time,
+        skip_round_trips=measure.RECOVERY_RTTS,
+        span_round_trips=max(1, measure.SMOOTH_SHARE * time[-1]),
+        whole_tolerance=measure.WHOLE_TOLERANCE,
+        opposite=measure.OPPOSITE,
+        least=measure.LEAST,
+    )
+
+
+W, B = 1350, 100
+"""Largest window of figure 8: 1250 packets on the path, 100 in the buffer."""
+RFC_3649 = ([851, 1058, 1284, 1529], [7, 8, 9, 10])
+"""Windows w and increases a(w) of RFC 3649, appendix B."""
+CUT_1350 = 0.317
+"""b(1350) there: 0.32 at 1284, 0.31 at 1529."""
+
+
+def exponential(bend):
+    """Return an exponential over 100 round trips.
+
+    Three are left out, and a moving average over 4 takes 2 at each end. Between the centres of the outer
+    thirds of the other 93 its slope is multiplied by 1/(1 - bend).
+    """
+    growth = -np.log(1 - bend) / (93 * 2 / 3)
+    return TIME, 1000 * np.exp(growth * TIME) / growth
+
+
+def upside_down(curve):
+    """Turn a growing curve, so that it grows and its slope falls."""
+    time, window = curve
+    return time, -window[::-1]
+
+
+def increase_of_a_straight_f1(window):
+    """Return alpha, which falls from 10 to 0.1 in a straight line while the queue grows."""
+    return 10 - 9.9 * max(window - (W - B), 0) / B
+
+
+def with_noise(window):
+    """Add a fraction of a packet that the samples do not show."""
+    return window + np.random.default_rng(1).uniform(-0.5, 0.5, len(window))
+
+
+@pytest.mark.parametrize(
+    ("curve", "shape", "slope_change"),
+    [
+        # The window is multiplied by 1.01 per round trip, so that its slope is, too. From 0.875 W to W there
+        # are ln(8/7)/ln(1.01) = 13.42 round trips, less 3 and a span of 1; the centres of the outer thirds
+        # are 6.28 apart.
+        (grown(lambda w: w * math.log(1.01), 0.875 * W, W), "convex", 1 - 1.01**-6.28),
+        # From 922 to 1350 a(w) rises by 0.0045 per packet, from 7.34 to 9.27: in ln(9.27/7.34)/0.0045 = 52
+        # round trips, less 3 and a span of 2; the centres of the outer thirds are 31.3 apart.
+        (
+            grown(lambda w: np.interp(w, *RFC_3649), W * (1 - CUT_1350), W),
+            "convex",
+            1 - math.exp(-0.0045 * 31.3),
+        ),
+        # The slope grows from 1 at 5 to 2 at 98: 7/6 and 11/6 in the centres of the outer thirds.
+        ((TIME, TIME + (TIME - 5) ** 2 / 186), "convex", 4 / 11),
+        # The slope grows tenfold.
+        (exponential(1 - 10 ** (-2 / 3)), "convex", 1 - 10 ** (-2 / 3)),
+        # Both sides of the limit: a slope that grows by less than 3 % and by more.
+        (exponential(0.025), "straight", 0.025),
+        (exponential(0.035), "convex", 0.035),
+        (upside_down(exponential(0.025)), "straight", -0.025),
+        (upside_down(exponential(0.035)), "concave", -0.035),
+        # Reno's line, and what whole packets, samples and noise make of it.
+        ((TIME, 675 + 6.75 * TIME), "straight", 0.0),
+        ((TIME, np.floor(675 + 6.75 * TIME)), "straight", 0.0),
+        ((TIME, with_noise(675 + 6.75 * TIME)), "straight", 0.0),
+        # C-AIMD: straight for 57.5 round trips, until the path is full, and concave for 10 ln(100) = 46.
+        (grown(increase_of_a_straight_f1, W / 2, W), "concave", None),
+        # TCP-Illinois: as straight, and then alpha is 10/q: q^2 grows by 20 for 500 round trips.
+        (grown(lambda w: min(10.0, 10 / max(w - (W - B), 1.0)), W / 2, W), "concave", None),
+    ],
+)
+def test_shape_of_a_whole_epoch(curve, shape, slope_change):
+    curvature = judged(curve)
+    shares = {"concave": 0.0, "straight": 0.0, "convex": 0.0} | {shape: 1.0}
+    assert {name: getattr(curvature, name) for name in shares} == shares
+    if slope_change is not None:
+        # The grid of quarter spans moves the limits of the thirds by 1 % of the epoch.
+        assert curvature.bend == pytest.approx(slope_change, rel=0.05, abs=0.002)
+
+
+def test_an_s_is_neither_concave_nor_convex():
+    # CUBIC: the second derivative of (n - 50)^3 changes its sign at 50; the outer thirds are alike.
+    cubic = judged((TIME, 1000 + 0.01 * (TIME - 50) ** 3))
+    assert cubic.concave == pytest.approx(0.5, abs=0.06)
+    assert cubic.convex == pytest.approx(0.5, abs=0.06)
+
+
+@pytest.mark.parametrize(("opposite", "straight"), [(0.05, 0.0), (0.01, 0.55)])
+def test_a_small_part_may_bend_the_other_way(opposite, straight):
+    # Convex for 3 of 100 round trips with a slope of 4 to 10, straight to 60, and then the slope falls to 0.
+    slope = np.interp(TIME, [0, 3, 60, 100], [4.0, 10.0, 10.0, 0.0])
+    window = np.concatenate(([0.0], np.cumsum((slope[1:] + slope[:-1]) / 2 * np.diff(TIME))))
+    curvature = bend(window, span_round_trips=1.0, whole_tolerance=0.05, opposite=opposite)
+    assert curvature.convex == pytest.approx(0.03, abs=0.015)
+    assert curvature.straight == pytest.approx(straight, abs=0.03)
+    assert curvature.concave == pytest.approx(1 - curvature.convex - curvature.straight)
+
+
+def test_a_queue_bends_no_curve():
+    # A packet per round trip on a path of 75 packets and a second: from there a round trip takes W/75 s, so
+    # that in seconds the window grows as a square root. Its second difference is 0 per round trip.
+    windows = np.linspace(62.5, 125, 5001)
+    rtt_s = np.maximum(windows / 75, 1.0)
+    time = np.concatenate(([0.0], np.cumsum((rtt_s[1:] + rtt_s[:-1]) / 2 * np.diff(windows))))
+    options = {"span_round_trips": 2.5, "whole_tolerance": 0.05, "opposite": 0.05}
+    assert bend(windows, time=time, rtt_s=rtt_s, **options).straight == 1.0
+    assert bend(windows, time=time, rtt_s=np.ones(5001), **options).concave == 1.0
 
 
 @given(st.floats(0.1, 1000), st.floats(-100, 100), st.floats(0.2, 3).filter(lambda p: abs(p - 1) > 0.1))

@@ -38,7 +38,19 @@ CASES: dict[str, Case] = {
     "cov": (lambda v: float(metrics.cov(v)), (NAN, 0.0, NAN, NAN)),
     "cumulative": (lambda v: metrics.cumulative(at(v), v).tolist(), ([0.0], [0.0], [0.0, NAN], [0.0, 0.0])),
     "curvature": (
-        lambda v: metrics.curvature(at(v), v, Epoch(0, 10), skip_s=0, span_s=0.5, tolerance=0.1).straight,
+        lambda v: (
+            metrics.curvature(
+                at(v),
+                v,
+                [1.0] * len(v),
+                Epoch(0, 10),
+                skip_round_trips=0,
+                span_round_trips=0.1,
+                tolerance=0.1,
+                whole_tolerance=0.1,
+                opposite=0.1,
+            ).straight
+        ),
         (NAN, NAN, NAN, 1.0),
     ),
     # NaN does not count; a sample below the propagation delay is a negative delay.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ackclock.metrics.series import FloatArray, integral, length_s, smooth, time_mean
+from ackclock.metrics.series import FloatArray, cumulative, integral, length_s, smooth, time_mean
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,9 @@ class Curvature:
     concave_at, convex_at : float
         Mean position, from 0 at the epoch's start to 1 at its end; NaN if there is no such
         part.
+    bend : float
+        Slope of the last third minus that of the first, as a share of the steeper of the two:
+        0 for a straight line, -1 for a curve that ends level, 1 for one that begins level.
     """
 
     concave: float
@@ -41,6 +44,7 @@ class Curvature:
     convex: float
     concave_at: float
     convex_at: float
+    bend: float
 
 
 def epochs(event_times_s: ArrayLike, merge_within_s: float, from_s: float = 0.0) -> list[Epoch]:
@@ -119,32 +123,46 @@ def used_share(
 def curvature(
     time_s: ArrayLike,
     window: ArrayLike,
+    rtt_s: ArrayLike,
     epoch: Epoch,
     *,
-    skip_s: float,
-    span_s: float,
+    skip_round_trips: float,
+    span_round_trips: float,
     tolerance: float,
+    whole_tolerance: float,
+    opposite: float,
     least: float = 0.0,
 ) -> Curvature:
     """Measure where a window curve is concave, straight and convex within an epoch.
 
-    The window is smoothed by a moving average over `span_s` and compared with itself one span before and
-    after; the sign of the second difference decides. It counts as straight when the slope changes from
-    one span to the next by no more than `tolerance` times the steeper of the two, or the window departs
-    by no more than `least` from a straight line.
+    The clock is the round trip, because an increase is so many packets per round trip: in seconds a queue
+    that grows would bend every curve down. The window is smoothed by a moving average over
+    `span_round_trips` and compared with itself one span before and after; the sign of the second difference
+    decides. It counts as straight when the slope changes from one span to the next by no more than
+    `tolerance` times the steeper of the two, or the window departs by no more than `least` from a straight
+    line.
+
+    A curve that bends little in every span may bend much in an epoch. So lines through the first and the last
+    third of the epoch are compared, too: if their slopes differ by more than `whole_tolerance` times
+    the steeper, and a share of at most `opposite` bends the other way, then the epoch is concave or convex
+    as a whole, and its straight parts are parts of that curve.
 
     Parameters
     ----------
-    time_s, window : array_like
-        Samples of the window, packets.
+    time_s, window, rtt_s : array_like
+        Samples of the window, packets, and of the round-trip time, seconds.
     epoch : Epoch
         The epoch to measure.
-    skip_s : float
-        Time to leave out at its beginning, seconds: recovery from the loss.
-    span_s : float
-        Width of the moving average and spacing of the differences, seconds.
+    skip_round_trips : float
+        Time to leave out at its beginning: recovery from the loss.
+    span_round_trips : float
+        Width of the moving average and spacing of the differences.
     tolerance : float
         Change of slope that still counts as straight, as a share of the steeper slope.
+    whole_tolerance : float
+        Change of slope from the first to the last third with which an epoch still is straight as a whole.
+    opposite : float
+        Largest share that may bend the other way in an epoch that is concave or convex as a whole.
     least : float
         Second difference that still counts as straight, packets.
 
@@ -153,27 +171,46 @@ def curvature(
     Curvature
         Shares of the epoch. All are NaN if it is shorter than five spans.
     """
-    begin, end = epoch.start_s + skip_s + span_s / 2, epoch.end_s - span_s / 2
-    if end - begin < 4 * span_s:
-        return Curvature(*[float("nan")] * 5)
+    unknown = Curvature(*[float("nan")] * 6)
+    # A sample at the end may have been cut already.
+    inside = np.asarray(time_s, float) < epoch.end_s
+    time, windows, rtts = (np.asarray(values, float)[inside] for values in (time_s, window, rtt_s))
+    if time.size < 2:
+        return unknown
+    # No round trip takes no time.
+    clock = cumulative(time, 1 / np.where(rtts > 0, rtts, np.nan))
+    start, stop = float(np.interp(epoch.start_s, time, clock)), float(clock[-1])
+    span, first = span_round_trips, start + skip_round_trips
+    begin, end = first + span / 2, stop - span / 2
+    if not end - begin >= 4 * span:
+        return unknown
     # Quarter steps, so that the shares do not depend on the position of the grid.
-    centres = np.arange(begin + span_s, end - span_s, span_s / 4)
-    before, here, after = (
-        smooth(time_s, window, centres + shift, span_s) for shift in (-span_s, 0.0, span_s)
-    )
+    grid = np.arange(begin, end, span / 4)
+    level = smooth(clock, windows, grid, span)
+    if np.isnan(level).any():
+        return unknown
+    before, here, after, centres = level[:-8], level[4:-4], level[8:], grid[4:-4]
     second = after - 2 * here + before
-    if np.isnan(second).any():
-        return Curvature(*[float("nan")] * 5)
     steepest = np.maximum(np.abs(after - here), np.abs(here - before))
     limit = np.maximum(tolerance * steepest, least)
-    position = (centres - epoch.start_s) / epoch.length_s
     concave, convex = second < -limit, second > limit
+    third = len(grid) // 3
+    early, late = (
+        float(np.polyfit(grid[part], level[part], 1)[0]) for part in (np.s_[:third], np.s_[-third:])
+    )
+    bend = (late - early) / (max(abs(early), abs(late)) or 1.0)
+    if bend < -whole_tolerance and convex.mean() <= opposite:
+        concave = ~convex
+    elif bend > whole_tolerance and concave.mean() <= opposite:
+        convex = ~concave
+    position = (centres - start) / (stop - start)
     return Curvature(
         concave=float(concave.mean()),
         straight=float((~concave & ~convex).mean()),
         convex=float(convex.mean()),
         concave_at=float(position[concave].mean()) if concave.any() else float("nan"),
         convex_at=float(position[convex].mean()) if convex.any() else float("nan"),
+        bend=bend,
     )
 
 

@@ -9,15 +9,13 @@ from functools import partial
 import numpy as np
 
 from ackclock.metrics import rtt_unfairness_exponent
-from ackclock.models import fluid, illinois, laws
+from ackclock.models import fluid, illinois
 from ackclock.reproduction import ns2, quoted
 from ackclock.reproduction.claims.artefact import Evidence, Finding
 from ackclock.reproduction.claims.numbers import Numbers
-from ackclock_papers.illinois import measure
 from ackclock_papers.illinois.figures_8_and_10 import RATE_MBPS, RTT_S
 from ackclock_papers.illinois.figures_9_and_11_to_13 import Counted
 from ackclock_papers.illinois.four_flows import RTTS_MS
-from ackclock_papers.illinois.other_functions import MEMBERS
 from ackclock_papers.illinois.section_4_5 import FLOWS, RENO
 from ackclock_papers.illinois.setting import BUFFER_PACKETS, capacity
 
@@ -42,21 +40,6 @@ def _ack_trains(numbers: Numbers) -> Evidence:
     # A cycle that the model explains to a hundredth; with even spacing the claim would hold.
     holds = evenly * RATE_MBPS > bic > trains * RATE_MBPS and abs(ours / RATE_MBPS - trains) < 0.01
     return Evidence(holds, {"evenly": evenly, "trains": trains, "bic": bic, "ours": ours})
-
-
-def _straight_part(numbers: Numbers) -> Evidence:
-    """Compare the share of an epoch that is bent with that of an alpha that falls in a straight line."""
-    least, most = illinois.STANDARD.alpha_min, illinois.STANDARD.alpha_max
-    path = capacity(RATE_MBPS) * RTT_S
-    until_full = (path - (path + BUFFER_PACKETS) / 2) / most
-    # From there dq/dn = alpha(q), which falls from alpha_max to alpha_min as the buffer fills.
-    bent = BUFFER_PACKETS * float(np.log(most / least)) / (most - least)
-    concave, convex = (numbers.of(MEMBERS[0], key).value for key in ("concave", "convex"))
-    share = bent / (until_full + bent)
-    return Evidence(
-        share < 0.5 and abs(concave - share) < 0.05 and convex < 0.01,
-        {"until_full": until_full, "bent": bent, "share": share, "concave": concave},
-    )
 
 
 def _reno_share(case: str) -> float:
@@ -107,22 +90,6 @@ def _listed(values: Iterable[float], form: str) -> str:
     return f"{', '.join(first)} and {last}"
 
 
-def _rise(law: laws.Law, top: float) -> float:
-    """Return by what share the increase grows from the beginning of an epoch to its end."""
-    ends = np.array([top, top * (1 - float(law.cut(top)))])
-    last, first = np.broadcast_to(law.increase(ends, top), 2)
-    return float(last / first) - 1
-
-
-def _convexity(_numbers: Numbers) -> Evidence:
-    top = capacity(RATE_MBPS) * RTT_S + BUFFER_PACKETS
-    rises = {"hstcp": _rise(laws.hstcp(), top), "scalable": _rise(laws.scalable(), top)}
-    parts = round(1 / measure.SMOOTH_SHARE)
-    step = max((1 + rise) ** (1 / parts) - 1 for rise in rises.values())
-    values = {**rises, "step": step, "parts": parts, "tolerance": measure.TOLERANCE}
-    return Evidence(0 < step < measure.TOLERANCE, values)
-
-
 def _sum_of_alpha(numbers: Numbers) -> Evidence:
     lost = numbers.of(RENO, "drops").value
     # Reno's alpha is 1, so the sum is the number of flows; a tenth for losses of retransmissions.
@@ -137,13 +104,6 @@ FINDINGS = (
         "Illinois takes for congestion (docs/validation.md): then the same equations give {trains:.1%}, and "
         "here it has {ours:.1f} Mbit/s.",
         _ack_trains,
-    ),
-    Finding(
-        "straight-until-full",
-        "The rest of the curve is straight, and nothing is convex. An alpha that falls in a straight line is "
-        "largest for {until_full:.0f} round trips, until the path is full, and falls for {bent:.0f}: by this "
-        "arithmetic {share:.0%} of an epoch are bent, and {concave:.0%} here.",
-        _straight_part,
     ),
     Finding(
         "ns-2-beside-reno",
@@ -170,13 +130,6 @@ FINDINGS = (
         "have {goodputs} Mbit/s, so that goodput times RTT differs by {apart:.0%} at most and mu is "
         "{mu:.2f}: nearly equal windows. That agent does not grow at most ACKs when an overhead is set.",
         _four_illinois,
-    ),
-    Finding(
-        "convexity-within-tolerance",
-        "From the beginning of an epoch to its end the growth of HS-TCP rises by {hstcp:.0%} and that of "
-        "Scalable TCP by {scalable:.0%}, by {step:.1%} at most from one of {parts} parts of the epoch to the "
-        "next: a change of slope within {tolerance:.0%} counts as straight.",
-        _convexity,
     ),
     Finding(
         "sum-of-alpha-is-lost",

@@ -29,12 +29,22 @@ TOLERANCE = 0.02
 """Change of slope that counts as straight. Where alpha should be constant, a queue of two packets
 instead of one halves it for a round trip; in a span of 25 round trips that is 2 %."""
 
+WHOLE_TOLERANCE = 0.03
+"""Change of slope from the first to the last third of an epoch that counts as straight: half of that of the
+mildest curve that the paper calls convex. After Scalable TCP has cut an eighth, its window grows by 1 % in
+each of ln(8/7)/ln(1.01) = 13.4 round trips, of which 9.4 are judged: its slope changes by 1 - 1.01^-(9.4 2/3)
+= 6 %. Whole packets change the slope of such a third by less than 1 %."""
+
+OPPOSITE = 0.05
+"""Share of an epoch that may bend the other way in a curve that is concave or convex throughout: half of what
+is visible in a picture."""
+
 LEAST = 0.05
 """Second difference, packets, that counts as straight: the remainder of steps of whole packets."""
 
 COUNTS = ("goodput_mbps", "mean_window", "epochs", "loss_events", "timeouts", "timeouts_whole_run")
 LENGTHS = ("epoch_round_trips", "epoch_s", "used_share", "full_share", "full_s", "to_full_s")
-BENDS = ("concave", "straight", "convex", "concave_at", "convex_at")
+BENDS = ("concave", "straight", "convex", "concave_at", "convex_at", "bend")
 NUMBERS = (*COUNTS, *LENGTHS, *BENDS)
 """Keys of `one_flow`; lengths and bends are NaN without an epoch."""
 
@@ -78,13 +88,16 @@ def one_flow(run: Run, *, bandwidth_delay_product: float, rtt_s: float) -> dict[
         metrics.curvature(
             time,
             window,
+            rtt,
             epoch,
-            skip_s=RECOVERY_RTTS * rtt_s,
-            span_s=max(rtt_s, SMOOTH_SHARE * epoch.length_s),
+            skip_round_trips=RECOVERY_RTTS,
+            span_round_trips=max(1, SMOOTH_SHARE * length),
             tolerance=TOLERANCE,
+            whole_tolerance=WHOLE_TOLERANCE,
+            opposite=OPPOSITE,
             least=LEAST,
         )
-        for epoch in epochs
+        for epoch, length in zip(epochs, trips, strict=True)
     ]
     for name in BENDS:
         row[name] = _mean_over_time([getattr(bend, name) for bend in bends], epochs)
