@@ -385,14 +385,34 @@ def test_response(dip, lowest):
     sent[dip, 1] = 0
     response = measure.response_of(sent, 100)
     assert (response.before, response.after, response.end_share) == pytest.approx((10, 2, 0.2))
-    # The mean of the last five has made 1/5 of the change, 2/5, 3/5 after three round trips.
-    assert response.half_way == 3
+    # They fall at once: within the first round trip.
+    assert response.half_way == 1
     assert response.quarter_at_20 == pytest.approx(1)
     # The next 40 end before 140: the lowest are 1 and 0, or 1 and 3, over a mean of 2.
     assert response.lowest_share == pytest.approx(lowest / 2)
     assert response.zero_share == pytest.approx(1.0 if dip < 140 else 0.5)
     # Five round trips of which one has 0.5 in place of 2.
     assert response.lowest == pytest.approx((4 * 2 + 0.5) / 5)
+
+
+@pytest.mark.parametrize("half", [5, 20])
+def test_a_ramp_is_half_way_in_its_middle(half):
+    # From 10 to 2 packets per round trip in a straight line: half of the change is covered after half of the
+    # time, in the round trip before that it is not yet, and the next has ended one later.
+    middles = np.arange(300) + 0.5 - 100
+    sent = 10 - 8 * np.clip(middles / (2 * half), 0, 1)
+    response = measure.response_of(sent[:, None], 100)
+    assert half <= response.half_way <= half + 1
+    # The 20th round trip lies between 20 and 21.
+    assert response.quarter_at_20 == pytest.approx(min(20.5 / (2 * half), 1))
+
+
+def test_half_of_a_change_may_never_be_covered():
+    # The new rate is that of the last half of the time: it is 2 there, and until then 7 of 10.
+    sent = steps((100, [10]), (99, [7]), (101, [2]))
+    assert measure.response_of(sent, 100).half_way == pytest.approx(100, abs=1)
+    assert measure.until(np.array([False, False])) == np.inf
+    assert measure.until(np.array([False, True])) == 1
 
 
 def test_pictures_show_the_fairness_of_the_flows_that_send():
@@ -506,8 +526,8 @@ def test_eight_flows_leave():
     row = figures_29_to_36.FIGURE_36.measure(TCP, made(packets, queue=queue))
     # (8 + 24)^2/(16 (8 + 72)) = 0.8.
     assert (row["fairness_before"], row["fairness_after"]) == pytest.approx((0.8, 1))
-    # A mean of five has made 3/5 of the change after three round trips.
-    assert (row["half_way"], row["all_half_way"]) == (3, 3)
+    # At once: within the first round trip.
+    assert (row["half_way"], row["all_half_way"]) == (1, 1)
     # The 45 packets before it empties do not count.
     assert (row["least_queue"], row["refill_s"]) == pytest.approx((2, 2.5))
     assert row["fairness_change"] == pytest.approx(0.2)

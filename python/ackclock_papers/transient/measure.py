@@ -185,8 +185,8 @@ class Response(NamedTuple):
     # Packets per round trip, in the last half of the time before the change and after it.
     before: float
     after: float
-    # Round trips until the rate, smoothed over 5 round trips, has covered half of the change;
-    # infinite if it never has.
+    # Round trips until the rate, a mean over 5 round trips around each, has covered half of the
+    # change; infinite if it never has.
     half_way: float
     # Share of the change that is covered after 20 round trips.
     quarter_at_20: float
@@ -237,8 +237,10 @@ def response_of(sent: FloatArray, change: int) -> Response:
     total = sent.mean(axis=1)
     before = float(total[change // 2 : change].mean())
     after = float(total[(change + len(total)) // 2 :].mean())
-    smooth = np.convolve(total, np.ones(5) / 5, mode="full")[: len(total)]
-    progress = (smooth[change:] - before) / (after - before)
+    # Each mean is over the round trip, two before it and two after it: means that trail are two round trips
+    # late.
+    smooth = np.convolve(total, np.ones(5) / 5, "valid")
+    progress = (smooth[change - 2 :] - before) / (after - before)
     soon = sent[change : change + 40].min(axis=0)
     return Response(
         before=before,
