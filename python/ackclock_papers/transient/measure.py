@@ -172,10 +172,16 @@ STEADINESS = Probe((*Steadiness._fields, *RECOUNTED.values()), steadiness)
 
 
 def _period(values: FloatArray) -> float:
-    """Return the mean distance between upward crossings of the mean, smoothed over ten round trips."""
+    """Return the mean length of the cycles of a series, smoothed over ten round trips.
+
+    A cycle begins when it rises above the mean after it was below. It is above or below when it is half a
+    standard deviation away, because noise crosses the mean several times on the way.
+    """
     smooth = np.convolve(values, np.ones(10) / 10, mode="valid")
-    above = smooth > smooth.mean()
-    rises = np.flatnonzero(~above[:-1] & above[1:])
+    away = smooth - smooth.mean()
+    side = np.sign(away) * (np.abs(away) > 0.5 * smooth.std())
+    at_side = np.flatnonzero(side)
+    rises = at_side[1:][np.diff(side[at_side]) > 0]
     return float(np.diff(rises).mean()) if rises.size > 2 else float("nan")
 
 
