@@ -204,7 +204,8 @@ CHANGE = {
     "undecided": "more runs: `ackclock reproduce --full --undecided --runs {runs} {target}`",
     "possible as one run": "the authors' traces, if theirs was such a run",
     "unknown code": "the authors' code",
-    "ns-2 contradicts the text": "the authors' scripts, or the version of ns-2 in which it holds",
+    "two simulators differ": "the reason why ns-2 gives something else",
+    "fails in ns-2, too": "the authors' scripts, or the version of ns-2 in which it holds",
     "the paper contradicts itself": "an erratum",
     "not found": "the authors' scenario, or a reading that was not tried",
     "differs": "the authors' scenario, or another reading of the setting",
@@ -266,6 +267,8 @@ def what_became(paper: Paper, classified: Mapping[str, classes.Classified]) -> l
             continue
         values = {"target": f"{paper.name}/{name}", "runs": 2 * each.runs}
         change = CHANGE.get(each.name, "").format_map(values) or _items(each)
+        if reasons := classes.unproven(each):
+            change += f"; or a proof by ns-2, which lacks: {'; '.join(reasons)}"
         rows.append([outcome.in_print(paper[name]), result.says, result.find, each.group, change])
     heads = ["", "the paper says", "we find", "group", "what would change our mind"]
     return [f"The main claims of these hold: {', '.join(holding)}.", "", *markdown.table(heads, rows)]

@@ -20,7 +20,7 @@ from ackclock.reproduction.claims import judge
 from ackclock.reproduction.claims.artefact import Artefact, Simulated
 from ackclock.reproduction.claims.numbers import FULL
 from ackclock.reproduction.paper import Paper
-from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, state
+from ackclock.reproduction.record import ArtefactRecord, state
 from ackclock.reproduction.shown import page, published
 from ackclock.reproduction.shown.published import RECORDS, TABLES, Figure, Published
 from ackclock_papers import PAPERS
@@ -118,18 +118,15 @@ def judged_again(known: Published, paper: Paper, artefact: Artefact) -> Publishe
 
 def _with_tables(known: Published, paper: Paper, artefact: Artefact) -> Published:
     """Return a result with what ns-2 and other settings say now: neither depends on its runs."""
-    claims: list[ClaimRecord] = []
-    for record in known.record["claims"]:
-        in_ns2 = paper.ns2.get((artefact.name, record["id"].rpartition("/")[2]))
-        claims.append(record | {"ns2": None if in_ns2 is None else in_ns2.record()})
-    of = {record["id"]: record for record in claims}
+    of = {record["id"]: record for record in known.record["claims"]}
     for claim in artefact.claims:
         if record := of.get(f"{paper.name}/{artefact.name}/{claim.name}"):
             undecided = state(record) == "undecided"
             contradicted = bool(record["finding"] and claim.finding and claim.finding.contradiction)
             holds = record["holds"]
-            record |= task.verdict_of(paper, artefact, claim, holds, undecided, contradicted).record()
-    return replace(known, record=known.record | {"claims": claims})
+            verdict = task.verdict_of(paper, artefact, claim, holds, undecided, contradicted).record()
+            of[record["id"]] = task.with_ns2(record | verdict, paper, artefact, claim)
+    return replace(known, record=known.record | {"claims": list(of.values())})
 
 
 def _commit() -> str:

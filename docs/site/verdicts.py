@@ -18,6 +18,7 @@ from ackclock.reproduction.shown.words import (
     at_other_setting,
     former_check,
     gain,
+    in_ns2,
     robustness,
     setting_rows,
     single_runs,
@@ -32,8 +33,7 @@ def _failing(claims: Sequence[ClaimRecord]) -> list[str]:
     """List claims that do not hold; what is found about several of them stands once, above them."""
     by_finding: dict[str, list[str]] = {}
     for claim in claims:
-        in_ns2 = claim.get("ns2")
-        ns2 = f"; ns-2: {in_ns2['measured']}" if in_ns2 else ""
+        ns2 = f"; ns-2: {in_ns2(claim)}" if claim.get("ns2") else ""
         other = at_other_setting(claim)
         ns2 += f"; at the other setting: {other}" if other else ""
         known = " ".join(filter(None, (robustness(claim), single_runs(claim))))

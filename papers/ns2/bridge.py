@@ -46,12 +46,19 @@ MODULES = {
 LINUX = {("reno", "linux-2.6"): "reno", ("hstcp", "linux-2.6"): "highspeed"}
 """The same for controls that ns-2's own agents have, too: the recovery decides."""
 APPROXIMATE = {
-    "illinois": "alpha and beta as in Linux",
-    "bic": "as in Linux, not as printed",
-    "tfrc-2000": "as in 2.35",
-    "cubic-8312": "before RFC 8312",
+    "illinois": "of Linux 2.6.22, with its alpha and beta, where a loss event leaves beta W",
+    "bic": "of Linux 2.6.22, not as printed",
+    "bic-linux": "of Linux 2.6.22, where a packet of growth takes an ACK more",
+    "cubic-8312": "of Linux 2.6.22, before RFC 8312",
+    "htcp": "of Linux 2.6.22, with RTT scaling and whole numbers",
+    "hstcp": "of Linux 2.6.22, by the table of RFC 3649 and not its formulas",
+    "scalable": "of Linux 2.6.22, which grows by 1/50 and not by 1/100",
+    "vegas": "with the mean RTT of a round trip, not the least",
+    "tfrc": "of 2.35, whose rate rises by a packet per round trip at most",
+    "tfrc-2000": "of 2.35, not of 2000",
 }
-"""How what ns-2 has differs from what the scenario asks for."""
+"""How the control of ns-2 differs, as the page of the control says. Every other control of it is the same; so
+are HSTCP, BIC as in Linux and Vegas with other settings."""
 BASES = {"reno": "Reno", "reno-ns2": "Reno", "newreno": "Newreno", "sack": "Sack1"}
 """ns-2's own agents by the name of the recovery."""
 RED_VARIABLES = {
@@ -121,12 +128,18 @@ def agent(table: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     if control in ("tfrc", "tfrc-2000"):
         known |= {"sink_variables": {"discount_": int(params.get("discounting", True))}}
         variables = {"packetSize_": size(table["packet"]), "overhead_": seconds(table["overhead"])}
-        ran = f"TFRC {APPROXIMATE['tfrc-2000']}" if control == "tfrc-2000" else "TFRC"
+        ran = f"TFRC ({APPROXIMATE[control]})"
         return known | {"agent": "Agent/TFRC", "sink": "Agent/TFRCSink", "variables": variables}, ran
     variables = of_sender(table)
+    delayed = delayed_of(table)
+    if delayed:
+        known["sink"] += DELAYED
+        known["sink_variables"] |= delayed
     if control == "vegas":
         variables |= {f"v_{key}_": params[key] for key in ("alpha", "beta", "gamma")}
-        return known | {"agent": "Agent/TCP/Vegas", "sink": "Agent/TCPSink", "variables": variables}, "Vegas"
+        sink = "Agent/TCPSink" + (DELAYED if delayed else "")
+        ran = "Vegas" if params["rtt"] == "mean" else f"Vegas ({APPROXIMATE[control]})"
+        return known | {"agent": "Agent/TCP/Vegas", "sink": sink, "variables": variables}, ran
     if params.get("f1") == "power":
         raise MissingError("powers of the delay in Illinois")
     if (control, recovery) in LINUX:
@@ -136,14 +149,26 @@ def agent(table: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     elif control in WINDOW_LAWS and recovery in BASES:
         variables |= law(control, params)
         base = BASES[recovery]
-        sink = "Agent/TCPSink/Sack1" if base == "Sack1" else "Agent/TCPSink"
+        sink = ("Agent/TCPSink/Sack1" if base == "Sack1" else "Agent/TCPSink") + (DELAYED if delayed else "")
         name = {"reno": base, "hstcp": f"{base} with windowOption_ 8"}.get(control, f"{base}, {control}")
         return known | {"agent": f"Agent/TCP/{base}", "sink": sink, "variables": variables}, name
     else:
         raise MissingError(f"the control {control}")
     known |= {"agent": "Agent/TCP/Linux", "algorithm": module, "variables": variables}
-    note = APPROXIMATE.get(control)
+    note = "" if params.get("whole_counts") is False else APPROXIMATE.get(control)
     return known, f"TCP-Linux {module}" + (f" ({note})" if note else "")
+
+
+DELAYED = "/DelAck"
+"""Ending of the receivers of ns-2 that acknowledge every second packet."""
+
+
+def delayed_of(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the variables of a receiver that delays its acknowledgements; none for one that does not."""
+    packets = table["delayed_ack"]
+    if packets > 2:
+        raise MissingError(f"an acknowledgement for {packets} packets")
+    return {"interval_": seconds(table["delayed_ack_timer"])} if packets == 2 else {}
 
 
 def law(control: str, params: Mapping[str, Any]) -> dict[str, Any]:

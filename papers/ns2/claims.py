@@ -3,7 +3,8 @@
 It runs the scenarios that a claim reads, at the paper's setting, measures them by the claim's own artefact,
 and has the claim judge the numbers. Without arguments it makes every table again: for the claims that
 tests/verdicts.txt lists, for those that fail in a published result, and for those that a table has already.
-Arguments are papers, artefacts or claims.
+Arguments are papers, artefacts or claims. With --missing it runs nothing and lists the runs without which
+a main claim cannot be said to fail in ns-2, too.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ import re
 import sys
 import tomllib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import bridge
 import numpy as np
@@ -29,9 +30,11 @@ import polars as pl
 from ackclock import engine
 from ackclock.reproduction.claims.artefact import Artefact, Claim, Simulated
 from ackclock.reproduction.claims.numbers import FULL, QUICK, Effort, Numbers, Row
-from ackclock.reproduction.ns2 import COLUMNS, NAME
+from ackclock.reproduction.ns2 import COLUMNS, NAME, words
 from ackclock.reproduction.paper import Paper
-from ackclock.reproduction.shown import published
+from ackclock.reproduction.record import ArtefactRecord, state
+from ackclock.reproduction.shown import classes, published
+from ackclock.reproduction.trials.settings import Setting
 from ackclock_papers import PAPERS
 from ackclock_papers.transient.setting import Protocol
 
@@ -45,7 +48,7 @@ EFFORTS = {
 }
 """The papers that used ns-2, and how long their runs are here: in full where the link is slow enough. There
 are more of them where they are short: three or five left 18 claims undecided in ns-2."""
-VARIANTS: Mapping[str, Sequence[Mapping[str, Any]]] = {"illinois": ({}, {"overhead": "0 s"})}
+VARIANTS: Mapping[str, Sequence[Setting]] = {"illinois": ({"overhead": "0 s"},)}
 """Changes of the setting that are run, too: TCP-Linux stops most growth when an overhead is set."""
 
 SEEDS: Mapping[str, int] = {
@@ -116,6 +119,66 @@ def table_of(paper: str) -> Path:
     return ROOT / "python" / "ackclock_papers" / paper / NAME
 
 
+def changes_of(paper: Paper, artefact: Artefact) -> list[Setting]:
+    """Return what differs from the paper's setting where a claim is run: nothing first."""
+    other = paper.other(artefact)
+    return [{}, *VARIANTS.get(paper.name, ()), *([other] if other else [])]
+
+
+class Missing(NamedTuple):
+    """A run of ns-2 that could prove that a main claim fails there, too: the claim, and what differs."""
+
+    claim: str
+    change: str
+
+
+def missing(paper: Paper, records: Sequence[ArtefactRecord]) -> Iterator[Missing]:
+    """Yield the runs of ns-2 that main claims lack which fail at every setting in these records.
+
+    A claim of which ns-2 has another control, or that is a formula, lacks none.
+    """
+    known = {(row["artefact"], row["claim"], row["change"]): row for row in rows_of(paper.name)}
+    stated = {
+        claim["id"]: claim for each in classes.classify(paper, records).values() for claim in each.stated
+    }
+    for name, record in stated.items():
+        _, of, claim_name = name.split("/")
+        artefact = paper[of]
+        claim = next((claim for claim in artefact.claims if claim.name == claim_name), None)
+        other = record.get("alternative")
+        fails = state(record) == "does not hold" and record["verdict"] not in ("depends", "contradicted")
+        if claim is None or not fails or (other and (other["holds"] or other["undecided"])):
+            continue
+        for change in changes_of(paper, artefact):
+            row = known.get((of, claim_name, words(change)))
+            lacks = row is None or row["holds"] == "undecided"
+            if lacks and can_prove(artefact, claim, EFFORTS[paper.name].at(dict(paper.setting) | change)):
+                yield Missing(name, words(change))
+
+
+def can_prove(artefact: Artefact, claim: Claim, effort: Effort) -> bool:
+    """Return whether ns-2 has the controls of a claim as they are, and shows what it is about."""
+    agents = agents_of(artefact, claim, effort)
+    return not isinstance(agents, str) and not any("(" in agent for agent in agents)
+
+
+def agents_of(artefact: Artefact, claim: Claim, effort: Effort) -> list[str] | str:
+    """Return the agents of ns-2 by case that a claim reads, or why there are none."""
+    read = cases_of(artefact, claim, effort) if isinstance(artefact, Simulated) else []
+    if not isinstance(artefact, Simulated) or not read:
+        return "a formula, without runs"
+    if claim.name in UNSEEN:
+        return UNSEEN[claim.name]
+    cases, stand_ins = artefact.cases(effort), STAND_INS.get(claim.name, {})
+    try:
+        agents = [
+            bridge.ran(engine.read(cases[case].scenario)) for case in read if str(case) not in stand_ins
+        ]
+    except bridge.MissingError as lacks:
+        return f"ns-2 does not have {lacks}"
+    return list(dict.fromkeys(" + ".join(of_case) for of_case in agents))
+
+
 def cases_of(artefact: Artefact, claim: Claim, effort: Effort) -> list[Any]:
     """Return the cases whose numbers a claim reads."""
     return claim.cases(case for case, _ in artefact.supplied(effort))
@@ -155,13 +218,10 @@ class Laboratory:
 
     def judge(self, artefact: Artefact, claim: Claim) -> dict[str, str]:
         """Return what a row says of a claim."""
-        if not isinstance(artefact, Simulated):
-            return {"why": "a formula, without runs"}
+        agents = agents_of(artefact, claim, self.effort)
+        if isinstance(agents, str) or not isinstance(artefact, Simulated):
+            return {"why": str(agents)}
         read, cases = cases_of(artefact, claim, self.effort), artefact.cases(self.effort)
-        if not read:
-            return {"why": "a formula, without runs"}
-        if claim.name in UNSEEN:
-            return {"why": UNSEEN[claim.name]}
         stand_ins = STAND_INS.get(claim.name, {})
         more = SEEDS.get(f"{self.paper.name}/{artefact.name}/{claim.name}", 0)
         cases = {
@@ -170,10 +230,6 @@ class Laboratory:
             if str(case) not in stand_ins
         }
         scenarios = {case: engine.read(needed.scenario) for case, needed in cases.items()}
-        try:
-            agents = [bridge.ran(scenario) for scenario in scenarios.values()]
-        except bridge.MissingError as missing:
-            return {"why": f"ns-2 does not have {missing}"}
         minutes = {case: bridge.minutes(scenario) for case, scenario in scenarios.items()}
         if max(minutes.values()) > LONGEST_MIN:
             total = sum(cases[case].runs * minutes[case] for case in cases)
@@ -207,7 +263,7 @@ class Laboratory:
             "seeds": str(seeds),
             "by_seed": "; ".join(claim.judge(numbers.only(run)).measured for run in range(seeds)),
             "seconds": " ".join(f"{bridge.seconds(text):g}" for text in sorted(durations)),
-            "ran": "; ".join(dict.fromkeys(" + ".join(words) for words in agents)),
+            "ran": "; ".join(agents),
             "ns2": bridge.version(),
         }
 
@@ -225,16 +281,21 @@ def put(paper: Paper, artefact: Artefact, claim: Claim, new: Sequence[Mapping[st
 
 
 def main() -> None:
-    """Judge claims, and put their rows into the tables."""
+    """Judge claims, and put their rows into the tables; or list what is missing."""
+    if sys.argv[1:] == ["--missing"]:
+        for name in EFFORTS:
+            result = published.read(ROOT / "papers" / name / published.NAME)
+            for run in missing(PAPERS[name], [known.record for known in result.values()]):
+                print(run.claim, f"with {run.change}" if run.change else "at the paper's setting")
+        return
     bridge.check_installed()
     laboratories: dict[tuple[str, str], Laboratory] = {}
     for paper, artefact, claim in wanted(sys.argv[1:]):
         new: list[dict[str, str]] = []
-        for change in VARIANTS.get(paper.name, ({},)):
-            words = ", ".join(f"{key} {value}" for key, value in change.items())
+        for change in changes_of(paper, artefact):
             at = EFFORTS[paper.name].at(dict(paper.setting) | change)
-            laboratory = laboratories.setdefault((paper.name, words), Laboratory(paper, at))
-            row = {"artefact": artefact.name, "claim": claim.name, "change": words}
+            laboratory = laboratories.setdefault((paper.name, words(change)), Laboratory(paper, at))
+            row = {"artefact": artefact.name, "claim": claim.name, "change": words(change)}
             new.append(row | laboratory.judge(artefact, claim))
             print(f"{paper.name}/{artefact.name}/{claim.name}", new[-1].get("why") or new[-1], flush=True)
             if "why" in new[-1]:

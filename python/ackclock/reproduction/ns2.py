@@ -7,16 +7,22 @@ import re
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from importlib.resources.abc import Traversable
+from itertools import pairwise
 from typing import NamedTuple
 
+from ackclock.reproduction.claims.artefact import Target
+from ackclock.reproduction.claims.orders import GAP
+from ackclock.reproduction.claims.usual import logarithm, width
 from ackclock.reproduction.record import Ns2Record
+from ackclock.reproduction.trials.settings import Setting
 
 NAME = "ns2.csv"
 COLUMNS = (
     "artefact", "claim", "change", "measured", "holds", "seeds", "by_seed", "seconds", "ran", "ns2", "why",
 )  # fmt: skip
 """Columns of the table: `change` is what differs from the paper's setting, `by_seed` what the claim says of
-each run, `ran` names the agents, `ns2` is the version, and `why` tells why there is no number."""
+each run, `ran` names the agents, with what makes them another control than the scenario's in brackets, `ns2`
+is the version, and `why` tells why there is no number."""
 
 
 class InNs2(NamedTuple):
@@ -25,10 +31,76 @@ class InNs2(NamedTuple):
     measured: str
     holds: bool | None
     """None where ns-2 does not decide, or says different things with and without a change of the setting."""
+    changes: Mapping[str, str] = {}
+    """What it measures, by what differs from the paper's setting."""
+    approximate: Sequence[str] = ()
+    """Agents that are another control than the scenario's, each with the difference in brackets."""
 
-    def record(self) -> Ns2Record:
-        """Return it as the record of a claim has it."""
-        return {"measured": self.measured, "holds": self.holds}
+    def record(self, target: Target | None, ours: Mapping[str, str | None]) -> Ns2Record:
+        """Return it as the record of a claim has it, compared with what we measure.
+
+        `ours` has that by what differs from the paper's setting, None where it was not judged: the setting
+        and, where the claim's artefact is not the same there, the other setting.
+        """
+        both = [(said, self.changes.get(change)) for change, said in ours.items()]
+        answers = {near(target, said, theirs) if said and theirs else None for said, theirs in both}
+        return {
+            "measured": self.measured,
+            "holds": self.holds,
+            "near": False if False in answers else None if None in answers else True,
+            "approximate": list(self.approximate),
+            "missing": [change for change in ours if change not in self.changes],
+        }
+
+
+class _Interval(NamedTuple):
+    value: float
+    low: float
+    high: float
+
+
+_NUMBER = r"-?(?:[\d.]+(?:e[-+]?\d+)?|inf)"
+_ESTIMATE = re.compile(rf"({_NUMBER}) \[({_NUMBER}), ({_NUMBER})\]")
+
+
+def near(target: Target | None, ours: str, theirs: str) -> bool | None:
+    """Return whether the numbers of two simulators differ by no more than the tolerance of their claim.
+
+    In an order the differences of neighbours count, as shares of the larger one. None where the means differ
+    by more and their intervals need not, or where the texts have no numbers that can be compared.
+    """
+    first, second = _intervals(target, ours), _intervals(target, theirs)
+    if target is None or not first or len(first) != len(second):
+        return None
+    pairs, most = list(zip(first, second, strict=True)), width(target)
+    if all(abs(us.value - them.value) <= most for us, them in pairs):
+        return True
+    if any(max(us.low - them.high, them.low - us.high) > most for us, them in pairs):
+        return False
+    return None
+
+
+def _intervals(target: Target | None, measured: str) -> list[_Interval]:
+    """Return the numbers of a text that a target is about; none where it names several without one."""
+    some = [_Interval(*map(float, numbers)) for numbers in _ESTIMATE.findall(measured)]
+    if not some and (alone := re.match(_NUMBER, measured)):
+        some = [_Interval(*[float(alone[0])] * 3)]
+    if target == GAP:
+        return [_gap(more, less) for more, less in pairwise(some)]
+    if target and target.logarithmic:
+        some = [_Interval(*map(logarithm, ends)) for ends in some]
+    return some if len(some) == 1 else []
+
+
+def _gap(more: _Interval, less: _Interval) -> _Interval:
+    size = max(abs(more.value), abs(less.value)) or 1.0
+    ends = more.low - less.high, more.high - less.low
+    return _Interval((more.value - less.value) / size, ends[0] / size, ends[1] / size)
+
+
+def words(change: Setting) -> str:
+    """Return what differs from the paper's setting, as the table has it."""
+    return ", ".join(f"{key} {value}" for key, value in change.items())
 
 
 def read(directory: Traversable) -> Mapping[tuple[str, str], InNs2]:
@@ -76,6 +148,10 @@ def _rows(directory: Traversable) -> Sequence[dict[str, str]]:
 def _of_rows(rows: Sequence[Mapping[str, str]]) -> InNs2:
     said = (f"{row['measured']} ({row['change']})" if row["change"] else row["measured"] for row in rows)
     answers = {row["holds"] for row in rows}
+    agents = dict.fromkeys(agent for row in rows for agent in re.split(r"; | \+ ", row["ran"]))
     return InNs2(
-        "; ".join(said), {"yes": True, "no": False}.get(answers.pop()) if len(answers) == 1 else None
+        "; ".join(said),
+        {"yes": True, "no": False}.get(answers.pop()) if len(answers) == 1 else None,
+        {row["change"]: row["measured"] for row in rows},
+        [agent for agent in agents if agent.endswith(")")],
     )

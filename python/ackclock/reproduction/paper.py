@@ -113,6 +113,14 @@ class Paper:
         other = self.inferred.alternative if self.inferred else None
         return None if other is None else declared(self.items) | dict(other)
 
+    def other(self, artefact: Artefact) -> Setting:
+        """Return what is not the same at the other setting, of what an artefact can depend on."""
+        there = self.alternative
+        if there is None or not self.differs(artefact, self.setting, there):
+            return {}
+        items = [item.name for item in self.relevant(artefact)]
+        return {name: there[name] for name in items if there[name] != self.setting[name]}
+
     def differs(self, artefact: Artefact, here: Setting, there: Setting) -> bool:
         """Return whether an artefact, or what its claims ask for, is not the same at two settings."""
         names = {name for name in here if here[name] != there[name]}

@@ -39,10 +39,18 @@ class FormerCheck(TypedDict):
 
 
 class Ns2Record(TypedDict):
-    """What ns-2 measures for a claim, and whether the claim holds there; None where that is not decided."""
+    """What ns-2 measures for a claim, and whether the claim holds there; None where that is not decided.
+
+    `near` tells whether its numbers are within the claim's tolerance of ours; None where that is not known.
+    `approximate` are agents that are another control than ours, and `missing` what differs from the paper's
+    setting where ns-2 was not asked, empty text for nothing.
+    """
 
     measured: str
     holds: bool | None
+    near: NotRequired[bool | None]
+    approximate: NotRequired[list[str]]
+    missing: NotRequired[list[str]]
 
 
 class OtherSetting(TypedDict):

@@ -19,6 +19,7 @@ from ackclock.draw import charts
 from ackclock.draw.figure import Group
 from ackclock.engine import integrity, storage, today
 from ackclock.names import slug
+from ackclock.reproduction import ns2
 from ackclock.reproduction.claims import usual
 from ackclock.reproduction.claims.artefact import Artefact, Claim, Judged
 from ackclock.reproduction.claims.figures import with_paper
@@ -134,11 +135,16 @@ class Task:
                 for key, jobs in here.jobs.items()
             },
             "claims": [
-                {
-                    **of_claim(paper, artefact, claim, judged, judgement, there),
-                    "controls": controls_of(here, judgement.numbers, claim),
-                    "alternative": _at_other_setting(paper, artefact, claim, there),
-                }
+                with_ns2(
+                    {
+                        **of_claim(paper, artefact, claim, judged, judgement, there),
+                        "controls": controls_of(here, judgement.numbers, claim),
+                        "alternative": _at_other_setting(paper, artefact, claim, there),
+                    },
+                    paper,
+                    artefact,
+                    claim,
+                )
                 for claim, judged in judgement.claims
             ],
             "expected_wrong_claims": expected_wrong(
@@ -226,7 +232,6 @@ def of_claim(
     single_runs = judgement.single_runs.get(claim.name)
     apart = judgement.halves.get(claim.name)
     finding = claim.finding if claim.finding and claim.finding.name in judgement.findings else None
-    in_ns2 = paper.ns2.get((artefact.name, claim.name))
     contradicted = bool(finding and finding.contradiction)
     verdict = verdict_of(paper, artefact, claim, judged.holds, judged.undecided, contradicted)
     if judged.holds or judged.undecided:
@@ -242,7 +247,7 @@ def of_claim(
         "tolerance": claim.tolerance,
         "measured": judged.measured,
         "tolerances_missed": usual.tolerances_missed(claim.target, judged),
-        "ns2": None if in_ns2 is None else in_ns2.record(),
+        "ns2": None,
         "holds": judged.holds,
         "single_runs": None
         if single_runs is None
@@ -259,6 +264,18 @@ def of_claim(
         "finding_id": f"{paper.name}/{finding.name}" if finding else "",
         "former": _former(claim, judgement),
     }
+
+
+def with_ns2(record: ClaimRecord, paper: Paper, artefact: Artefact, claim: Claim) -> ClaimRecord:
+    """Return the record of a claim with what ns-2 gives, compared with what is recorded at each setting."""
+    known = paper.ns2.get((artefact.name, claim.name))
+    if known is None:
+        return {**record, "ns2": None}
+    ours: dict[str, str | None] = {"": record["measured"]}
+    if there := paper.other(artefact):
+        other = record.get("alternative")
+        ours[ns2.words(there)] = other["measured"] if other else None
+    return {**record, "ns2": known.record(claim.target, ours)}
 
 
 def _former(claim: Claim, judgement: Judgement) -> FormerCheck | None:

@@ -148,6 +148,20 @@ BEYOND_ONE_END = 0.25
 with two ends, as a share of that end, which counts as at least 0.4."""
 
 
+def logarithm(number: float) -> float:
+    """Return the logarithm of a number of a target whose ratios count; what is not positive is nearly 0."""
+    return math.log(max(number, 1e-9))
+
+
+def width(target: Target) -> float:
+    """Return the tolerance of a target: a difference, or that of the logarithms where ratios count."""
+    low, high = map(logarithm, target[:2]) if target.logarithmic else target[:2]
+    if not math.isinf(low) and not math.isinf(high):
+        return (high - low) / 2
+    end = high if math.isinf(low) else low
+    return math.log1p(BEYOND_ONE_END) if target.logarithmic else BEYOND_ONE_END * max(abs(end), 0.4)
+
+
 def closeness(target: Target | None, judged: Judged) -> float:
     """Return how close the measured numbers are to what a claim says; its logarithm is a score.
 
@@ -158,11 +172,11 @@ def closeness(target: Target | None, judged: Judged) -> float:
     """
     if target is None or math.isnan(judged.value):
         return 1.0 if judged.holds else LEAST_CLOSENESS
-    number, low, high, width = _on_scale(target, judged.value)
+    number, low, high = _on_scale(target, judged.value)
     distance = max(low - number, number - high, 0.0)
     if target.expected is not None:
         distance = number - (math.log(target.expected) if target.logarithmic else target.expected)
-    sigma = math.hypot(width, judged.error)
+    sigma = math.hypot(width(target), judged.error)
     density = math.exp(-0.5 * (distance / sigma) ** 2) if sigma else float(judged.holds)
     return max(LEAST_CLOSENESS, density)
 
@@ -175,21 +189,17 @@ def tolerances_missed(target: Target | None, judged: Judged) -> float | None:
     """
     if target is None or not math.isfinite(judged.value):
         return None
-    number, low, high, width = _on_scale(target, judged.value)
-    return max(low - number, number - high, 0.0) / width if width else None
+    number, low, high = _on_scale(target, judged.value)
+    unit = width(target)
+    return max(low - number, number - high, 0.0) / unit if unit else None
 
 
-def _on_scale(target: Target, number: float) -> tuple[float, float, float, float]:
-    """Return a number, the ends of a range and half its width, as logarithms where ratios count."""
+def _on_scale(target: Target, number: float) -> tuple[float, float, float]:
+    """Return a number and the ends of a range, as logarithms where ratios count."""
     low, high = target.low, target.high
     if target.logarithmic:
-        number, low, high = (math.log(max(bound, 1e-9)) for bound in (number, low, high))
-    if math.isinf(low) or math.isinf(high):
-        end = high if math.isinf(low) else low
-        width = math.log1p(BEYOND_ONE_END) if target.logarithmic else BEYOND_ONE_END * max(abs(end), 0.4)
-    else:
-        width = (high - low) / 2
-    return number, low, high, width
+        number, low, high = map(logarithm, (number, low, high))
+    return number, low, high
 
 
 def holds(name: str, sentence: str, paper: str, judge: FunctionValue, *, why: str) -> Claim:

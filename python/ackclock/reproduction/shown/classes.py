@@ -23,7 +23,9 @@ CLASSES: Mapping[str, str] = MappingProxyType(
         "possible as one run": "the main claim does not hold on average, but in one run of twenty or more",
         "depends on a setting": "the main claim holds at one setting or reading and not at another",
         "unknown code": "the paper leaves open how its control works, and its code is not public",
-        "ns-2 contradicts the text": "the main claim does not hold in ns-2 either, at the same setting",
+        "two simulators differ": "the main claim does not hold here, and ns-2 has another answer or number",
+        "fails in ns-2, too": "the main claim does not hold in ns-2 either: with the paper's control its "
+        "number is near ours at every setting that may be the paper's",
         "the paper contradicts itself": "the main claim cannot hold together with the rest of the paper",
         "not found": "the main claim holds at no setting and no reading that was tried",
         "differs": "the main claim does not hold, and not every reading of the text was tried",
@@ -35,12 +37,13 @@ CLASSES: Mapping[str, str] = MappingProxyType(
 GROUPS: Mapping[str, Sequence[str]] = MappingProxyType(
     {
         "holds": ("reproduced", "verified"),
-        "fails in a second simulator, too": ("ns-2 contradicts the text",),
+        "fails in a second simulator, too": ("fails in ns-2, too",),
         "depends on a setting that the paper does not state": ("depends on a setting",),
         "open": (
             "undecided",
             "possible as one run",
             "unknown code",
+            "two simulators differ",
             "the paper contradicts itself",
             "not found",
             "differs",
@@ -131,18 +134,49 @@ def _class_of_claim(claim: ClaimRecord, holds: str, unknown: set[str]) -> str:
         return "depends on a setting" if other and not (other["holds"] or other["undecided"]) else holds
     if kind in ("undecided", "contradicted"):
         return "undecided" if kind == "undecided" else "the paper contradicts itself"
-    # What holds at another plausible setting is not contradicted by ns-2, which was asked at this one.
+    # What holds at another plausible setting is not contradicted by ns-2, whatever it was asked.
     if kind == "depends" or (other and other["holds"] and not other["undecided"]):
         return "depends on a setting"
     in_ns2 = claim.get("ns2")
-    if in_ns2 and in_ns2["holds"] is False:
-        return "ns-2 contradicts the text"
+    if in_ns2 and (in_ns2["holds"] or in_ns2.get("near") is False):
+        return "two simulators differ"
+    if in_ns2 and not lacking(claim):
+        return "fails in ns-2, too"
     if unknown & set(claim.get("controls", ())):
         return "unknown code"
     alone = claim.get("single_runs")
     if alone is not None and alone["hold"] and alone["hold"] >= POSSIBLE * alone["runs"]:
         return "possible as one run"
     return kind
+
+
+def lacking(claim: ClaimRecord) -> list[str]:
+    """Return why what ns-2 gives does not prove that a claim fails there, too; nothing where it does."""
+    in_ns2, other = claim.get("ns2"), claim.get("alternative")
+    if in_ns2 is None:
+        return ["ns-2 was not asked"]
+    said = [f"ns-2 has another control, {agent}" for agent in in_ns2.get("approximate", ())]
+    said += [f"ns-2 was not asked {_at(change)}" for change in in_ns2.get("missing", ())]
+    if in_ns2["holds"]:
+        said.append("it holds in ns-2")
+    elif in_ns2["holds"] is None:
+        said.append("ns-2 leaves it undecided")
+    if not in_ns2.get("near"):
+        far = in_ns2.get("near") is False
+        said.append("ns-2's number is not ours" if far else "ns-2's number is not shown to be near ours")
+    if other and other["undecided"]:
+        said.append("it is undecided at the other setting")
+    return said
+
+
+def unproven(classified: Classified) -> list[str]:
+    """Return why ns-2, where it was asked, does not prove that a main claim fails there, too."""
+    claims = [claim for claim in classified.deciding if claim.get("ns2") and not claim["holds"]]
+    return list(dict.fromkeys(reason for claim in claims for reason in lacking(claim)))
+
+
+def _at(change: str) -> str:
+    return f"with {change}" if change else "at the paper's setting"
 
 
 def counts(classified: Iterable[Classified]) -> dict[str, int]:

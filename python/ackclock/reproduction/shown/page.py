@@ -21,7 +21,7 @@ from ackclock.reproduction.claims.artefact import Artefact
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, alike, reliability, state
 from ackclock.reproduction.shown import classes, in_lab, outcome, stated, strips
-from ackclock.reproduction.shown.words import at_other_setting, explained, gain, setting_rows
+from ackclock.reproduction.shown.words import at_other_setting, explained, gain, in_ns2, setting_rows
 from ackclock.reproduction.trials import tried
 from ackclock.runs import progress
 from ackclock.runs.live import InterimResults
@@ -100,6 +100,7 @@ def _write_paper(output: Path, paper: Paper, artefacts: Sequence[Described], *, 
         thumbnail=thumbnail.svg,
         explained=explained,
         at_other_setting=at_other_setting,
+        in_ns2=in_ns2,
         in_lab=(lambda file: f"../{_in_lab(output / file)}") if has_lab else None,
         opened_first=lambda artefact: _opened_first(output, artefact),
         gain=gain(paper),

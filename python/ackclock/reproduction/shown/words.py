@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ackclock.reproduction.paper import Chosen, Paper
-from ackclock.reproduction.record import ClaimRecord
+from ackclock.reproduction.record import ClaimRecord, state
+from ackclock.reproduction.shown import classes
 from ackclock.reproduction.trials.settings import Item
 
 
@@ -104,6 +105,15 @@ def at_other_setting(claim: ClaimRecord) -> str:
     """Return what a claim is at the other setting; nothing where that is the same or there is none."""
     other = claim.get("alternative")
     return f"{other['measured']}: {other['verdict']}" if other else ""
+
+
+def in_ns2(claim: ClaimRecord) -> str:
+    """Return what ns-2 gives for a claim and, where the claim fails here, what keeps that from a proof."""
+    known = claim.get("ns2")
+    if known is None:
+        return ""
+    reasons = classes.lacking(claim) if state(claim) == "does not hold" else []
+    return f"{known['measured']}: {'; '.join(reasons)}" if reasons else known["measured"]
 
 
 def explained(claim: ClaimRecord) -> str:
