@@ -173,7 +173,9 @@ def test_every_setting_of_the_design_is_judged_with_two_sets_of_seeds(found):
 def test_the_matrix_of_readings_is_around_the_chosen_setting(found):
     told = [cell for cell in found.cells if cell.claim == readings.THE_SETTING]
     assert [(cell.artefact, cell.value) for cell in told] == [(name, HIDDEN) for name in PATHS]
-    others = {(cell.item, cell.value) for cell in found.cells if cell.item != readings.CHOSEN}
+    # One queue is not that of the single printed run at any of them, and so items were changed together.
+    alone = [cell for cell in found.cells if cell.item not in (readings.CHOSEN, readings.SEVERAL)]
+    others = {(cell.item, cell.value) for cell in alone}
     assert others == {("buffer", 10), ("buffer", 25), ("loss", 0.01), ("control", "vegas")}
     chosen = [cell for cell in found.cells if cell.item == readings.CHOSEN and cell not in told]
     # Two numbers of each artefact, with the seeds of the refinement.

@@ -353,7 +353,10 @@ def _readings(
             paper = next(paper for paper, _ in chosen if paper.name == name)
             artefacts = [artefact for of, artefact in chosen if of.name == name]
             cells = readings.judged(
-                Search(paper, store, jobs, tell, cluster), artefacts, runs or readings.RUNS
+                Search(paper, store, jobs, tell, cluster),
+                artefacts,
+                runs or readings.RUNS,
+                known=paper.trials,
             )
             file = output / name / tried.READINGS
             _write_readings(file, matrix.merge(matrix.read(file), cells))

@@ -193,4 +193,5 @@ class Paper:
         tables = self.inferred.trials() if self.inferred else ()
         matrix = cells.trials(declared(self.items), self.matrix())
         # A search writes the matrix, too, and only there says what is undecided.
-        return [*(trial for trial in tables if not matrix or trial.stage != tried.MATRIX), *matrix]
+        kept = (tried.MATRIX, tried.SEARCHED) if matrix else ()
+        return [*(trial for trial in tables if trial.stage not in kept), *matrix]

@@ -213,7 +213,10 @@ def verdict_of(
     items = paper.relevant_to(artefact, claim)
     why = depends_on(key, paper.trials, items)
     readings = [item.name for item in items if item.has_readings]
-    return tried.judge(key, holds, paper.trials, why, contradicted, undecided, readings)
+    searched = sum(not item.is_stated for item in items) < 2 or any(
+        trial.stage == tried.SEARCHED and key in trial.outcomes for trial in paper.trials
+    )
+    return tried.judge(key, holds, paper.trials, why, contradicted, undecided, readings, searched=searched)
 
 
 def of_claim(

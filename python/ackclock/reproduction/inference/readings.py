@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from ackclock.draw import markdown
 from ackclock.reproduction.claims.artefact import Artefact
-from ackclock.reproduction.trials.cells import CHOSEN, THE_SETTING, Cell
+from ackclock.reproduction.inference import together
+from ackclock.reproduction.trials.cells import CHOSEN, SEVERAL, THE_SETTING, Cell, apart
 from ackclock.reproduction.trials.settings import Item, Setting
-from ackclock.reproduction.trials.tried import MATRIX
+from ackclock.reproduction.trials.tried import MATRIX, Trial
 
 if TYPE_CHECKING:
     from ackclock.reproduction.inference.search import Search
@@ -26,11 +27,14 @@ def judged(
     runs: int = RUNS,
     chosen: Setting | None = None,
     first_run: int = 0,
+    known: Sequence[Trial] = (),
 ) -> list[Cell]:
     """Judge the claims of artefacts at the chosen setting and where one item has another value.
 
     An artefact is judged only for items that change its scenarios or its claims. `chosen` is by default the
-    setting of the paper.
+    setting of the paper. Where a claim holds neither there nor in the trials that are `known`, several items
+    are changed together (`ackclock.reproduction.inference.together`); what gives such a claim is judged by
+    the other artefacts, too.
     """
     paper = search.paper
     setting = dict(paper.setting if chosen is None else chosen)
@@ -38,7 +42,7 @@ def judged(
         Cell(artefact.name, THE_SETTING, CHOSEN, setting, runs, True, True, False, math.nan)
         for artefact in artefacts
     ]
-    cells += _look(search, [(CHOSEN, setting)], artefacts, runs, first_run)
+    cells += _look(search, [(CHOSEN, setting)], artefacts, runs, first_run, setting)
     for item in paper.items:
         others = [value.value for value in item.values if item.name and value.value != setting[item.name]]
         settings = [(item.name, setting | {item.name: value}) for value in others]
@@ -48,7 +52,10 @@ def judged(
             if any(paper.differs(artefact, setting, other) for _, other in settings)
         ]
         if affected:
-            cells += _look(search, settings, affected, runs, first_run)
+            cells += _look(search, settings, affected, runs, first_run, setting)
+    for artefact in artefacts:
+        trials = together.searched(search, artefact, artefacts, setting, known, runs, first_run)
+        cells += _cells([(SEVERAL, trial) for trial in trials], setting)
     return cells
 
 
@@ -58,23 +65,34 @@ def _look(
     artefacts: Sequence[Artefact],
     runs: int,
     first_run: int,
+    chosen: Setting,
 ) -> list[Cell]:
     trials = search.look([setting for _, setting in settings], artefacts, MATRIX, runs, first_run)
+    return _cells([(item, trial) for (item, _), trial in zip(settings, trials, strict=True)], chosen)
+
+
+def _cells(trials: Sequence[tuple[str, Trial]], chosen: Setting) -> list[Cell]:
     return [
         Cell(
             artefact,
             claim,
             item,
-            None if item == CHOSEN else setting[item],
-            runs,
+            _value(item, trial.setting, chosen),
+            trial.runs,
             trial.possible,
             outcome.holds,
             outcome.undecided,
             outcome.value,
         )
-        for (item, setting), trial in zip(settings, trials, strict=True)
+        for item, trial in trials
         for (artefact, claim), outcome in trial.outcomes.items()
     ]
+
+
+def _value(item: str, setting: Setting, chosen: Setting) -> object:
+    if item == SEVERAL:
+        return {name: value for name, value in setting.items() if value != chosen[name]}
+    return None if item == CHOSEN else setting[item]
 
 
 def _item(paper: Paper, name: str) -> Item | None:
@@ -84,9 +102,10 @@ def _item(paper: Paper, name: str) -> Item | None:
 def tables(paper: Paper, cells: Sequence[Cell]) -> list[str]:
     """Return a table per artefact: a row per value that turns a claim, a column per claim that is turned.
 
-    A line in front says how many claims were judged and how many no value turns.
+    A line in front says how many claims were judged and how many no value turns. Before all tables stand the
+    artefacts of which one is only given by what breaks the other.
     """
-    lines: list[str] = []
+    lines = _apart(paper, cells)
     for artefact in paper.artefacts:
         own = [cell for cell in cells if cell.artefact == artefact.name and cell.claim != THE_SETTING]
         if own:
@@ -94,13 +113,36 @@ def tables(paper: Paper, cells: Sequence[Cell]) -> list[str]:
     return lines
 
 
+def _apart(paper: Paper, cells: Sequence[Cell]) -> list[str]:
+    """Return a sentence for each two artefacts with claims that no reading gives together."""
+    sentences: dict[tuple[str, str], str] = {}
+    for given, broken in apart(cells):
+        both = [
+            f"{paper[cell.artefact].title.partition(':')[0]}'s *{_sentence(paper, cell)}*"
+            for cell in (given, broken)
+        ]
+        words = f"No reading gives {both[0]} and {both[1]} together: with {_changed(paper, given)} only the "
+        sentences.setdefault((given.artefact, broken.artefact), f"- {words}first holds.")
+    return ["", *sentences.values()] if sentences else []
+
+
+def _sentence(paper: Paper, cell: Cell) -> str:
+    return next(claim.sentence for claim in paper[cell.artefact].claims if claim.name == cell.claim)
+
+
+def _changed(paper: Paper, cell: Cell) -> str:
+    """Return the items of a cell with their values, in words."""
+    items = [(_item(paper, name), value) for name, value in cell.changes.items()]
+    return "; ".join(f"{item.quantity}: {item.words(value)}" for item, value in items if item)
+
+
 def _table(paper: Paper, artefact: Artefact, cells: Sequence[Cell]) -> list[str]:
     chosen = {cell.claim: cell for cell in cells if cell.item == CHOSEN}
-    others: dict[tuple[str, str], dict[str, Cell]] = {}
+    others: dict[str, dict[str, Cell]] = {}
     for cell in cells:
-        item = _item(paper, cell.item)
-        if item is not None:
-            others.setdefault((item.quantity, item.words(cell.value)), {})[cell.claim] = cell
+        if words := _changed(paper, cell):
+            others.setdefault(words, {})[cell.claim] = cell
+    several = sum(any(cell.item == SEVERAL for cell in column.values()) for column in others.values())
     turns = [
         (column, claim)
         for column, of_value in others.items()
@@ -112,8 +154,9 @@ def _table(paper: Paper, artefact: Artefact, cells: Sequence[Cell]) -> list[str]
     still = [claim for claim in artefact.claims if claim not in claims and claim.name in chosen]
     fail = [f"*{claim.sentence}*" for claim in still if chosen[claim.name].word == "no"]
     lines = [
-        f"Claims: {len(chosen)}; settings: the chosen one and {len(others)} that differ in one item, each "
-        f"with {cells[0].runs} quick runs. Claims with the same outcome at all of them: {len(still)}."
+        f"Claims: {len(chosen)}; settings: the chosen one and {len(others) - several} that differ in one item"
+        f"{f' and {several} in several' if several else ''}, each with {cells[0].runs} quick runs. "
+        f"Claims with the same outcome at all of them: {len(still)}."
     ]
     if fail:
         lines += ["", f"Claims that hold at none of them: {'; '.join(fail)}."]
@@ -121,14 +164,14 @@ def _table(paper: Paper, artefact: Artefact, cells: Sequence[Cell]) -> list[str]
         rows = [["as chosen", *(_words(chosen[claim.name]) for claim in claims)]]
         for column in columns:
             outcomes = [_words(others[column].get(claim.name)) for claim in claims]
-            rows.append([_head(*column, others[column]), *outcomes])
+            rows.append([_head(column, others[column]), *outcomes])
         lines += ["", *markdown.table(["reading", *(claim.sentence for claim in claims)], rows)]
     return lines
 
 
-def _head(quantity: str, words: str, cells: Mapping[str, Cell]) -> str:
+def _head(words: str, cells: Mapping[str, Cell]) -> str:
     impossible = "" if all(cell.possible for cell in cells.values()) else " (against a stated condition)"
-    return f"{quantity}: {words}{impossible}"
+    return f"{words}{impossible}"
 
 
 def _words(cell: Cell | None) -> str:

@@ -145,11 +145,13 @@ class Search:
             possible = not stated.error and all(claim.holds for claim in stated.claims.values())
         outcomes = dict(like.outcomes) if like else {}
         by_artefact = dict(like.by_artefact) if like else {}
+        by_claim = dict(like.by_claim) if like else {}
         for name, outcome in artefact_outcomes.items():
             if name != CONDITIONS:
                 outcomes = {key: known for key, known in outcomes.items() if key[0] != name}
                 for claim, said in outcome.claims.items():
                     outcomes[name, claim] = Outcome(said.holds, said.value, said.undecided)
+                    by_claim[name, claim] = said.scores
                 by_artefact[name] = outcome.scores(outcome.claims, runs)
         scores = {}
         if self.scored and all(artefact.name in by_artefact for artefact in self.scored):
@@ -161,7 +163,7 @@ class Search:
             ]
             if means and like is None:
                 scores[kind] = mean(means)
-        return Trial(setting, stage, runs, first_run, possible, scores, outcomes, by_artefact)
+        return Trial(setting, stage, runs, first_run, possible, scores, outcomes, by_artefact, by_claim)
 
 
 class ClaimOutcome(NamedTuple):

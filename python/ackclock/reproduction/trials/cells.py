@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ackclock.reproduction.trials.settings import Setting
-from ackclock.reproduction.trials.tried import MATRIX, ClaimKey, Outcome, Trial
+from ackclock.reproduction.trials.tried import MATRIX, SEARCHED, ClaimKey, Outcome, Trial
 
 HEADS = ("artefact", "claim", "item", "value", "runs", "possible", "holds", "undecided", "measured")
 CHOSEN = ""
 """In place of an item: the row is of the chosen setting."""
+SEVERAL = "several"
+"""In place of an item: several of them have other values, which the value of the row has by item."""
 THE_SETTING = ""
 """In place of a claim: the value of the row is the chosen setting."""
 
@@ -38,6 +40,14 @@ class Cell(NamedTuple):
     holds: bool
     undecided: bool
     measured: float
+
+    @property
+    def changes(self) -> Mapping[str, object]:
+        """The items whose value is not the chosen one, with that value."""
+        if self.item == SEVERAL:
+            assert isinstance(self.value, Mapping)  # noqa: S101
+            return self.value
+        return {} if self.item == CHOSEN else {self.item: self.value}
 
     @property
     def word(self) -> str:
@@ -82,14 +92,41 @@ def trials(declared: Setting, cells: Sequence[Cell]) -> list[Trial]:
     `declared` has the first value of every item.
     """
     chosen = {cell.artefact: cell.value for cell in cells if cell.claim == THE_SETTING}
-    outcomes: dict[tuple[str, int, bool], dict[ClaimKey, Outcome]] = defaultdict(dict)
+    outcomes: dict[tuple[str, str, int, bool], dict[ClaimKey, Outcome]] = defaultdict(dict)
     for cell in cells:
         around = chosen.get(cell.artefact)
         if cell.item != CHOSEN and isinstance(around, Mapping):
-            setting = json.dumps({**declared, **around, cell.item: cell.value})
+            setting = json.dumps({**declared, **around, **cell.changes})
+            stage = SEARCHED if cell.item == SEVERAL else MATRIX
             outcome = Outcome(cell.holds, cell.measured, cell.undecided)
-            outcomes[setting, cell.runs, cell.possible][cell.artefact, cell.claim] = outcome
+            outcomes[setting, stage, cell.runs, cell.possible][cell.artefact, cell.claim] = outcome
     return [
-        Trial(json.loads(setting), MATRIX, runs, 0, possible, outcomes=of_value)
-        for (setting, runs, possible), of_value in outcomes.items()
+        Trial(json.loads(setting), stage, runs, 0, possible, outcomes=of_value)
+        for (setting, stage, runs, possible), of_value in outcomes.items()
     ]
+
+
+def apart(cells: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
+    """Return claims that only several items together give, with claims of other artefacts that these break.
+
+    The second of a pair holds at some value that was tried, and at none of the settings at which the first
+    holds. Both cells are of the first of these settings.
+    """
+    holding: dict[ClaimKey, list[Cell]] = defaultdict(list)
+    for cell in cells:
+        if cell.claim != THE_SETTING and cell.possible and cell.word == "yes":
+            holding[cell.artefact, cell.claim].append(cell)
+    pairs = []
+    for (artefact, _), some in holding.items():
+        if all(cell.item == SEVERAL for cell in some):
+            together = {repr(cell.value): cell for cell in some}
+            broken: dict[ClaimKey, list[Cell]] = defaultdict(list)
+            for cell in cells:
+                if cell.artefact != artefact and cell.item == SEVERAL and repr(cell.value) in together:
+                    broken[cell.artefact, cell.claim].append(cell)
+            pairs += [
+                (together[repr(others[0].value)], others[0])
+                for key, others in broken.items()
+                if key in holding and all(cell.word == "no" for cell in others)
+            ]
+    return pairs

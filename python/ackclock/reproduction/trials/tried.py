@@ -26,6 +26,8 @@ DESIGN = "design"
 """Stage of settings drawn evenly from all plausible ones, and judged by every claim."""
 MATRIX = "readings"
 """Stage of the matrix of readings: every value of every open item alone, with several seeds."""
+SEARCHED = "search"
+"""Stage of settings that differ in several items, around the best one for an artefact, with several seeds."""
 ROBUST = 0.8
 """Share of the plausible settings at which a robust claim holds."""
 
@@ -55,7 +57,7 @@ class Trial:
     `stage` is the purpose of the trial, `runs` the number of seeds of each scenario from `first_run` on.
     `possible` tells whether the conditions that the paper states held in these runs. `scores` has the mean
     score of all artefacts, and those of the claims that were named before any run; see `SCORES`.
-    `by_artefact` has the score of each artefact in each run, and is not kept in the tables.
+    `by_artefact` and `by_claim` have the score of each artefact and claim in each run, which the tables lack.
     """
 
     setting: Setting
@@ -66,6 +68,7 @@ class Trial:
     scores: Mapping[str, float] = field(default_factory=dict)
     outcomes: Mapping[ClaimKey, Outcome] = field(default_factory=dict)
     by_artefact: Mapping[str, Sequence[float]] = field(default_factory=dict, compare=False)
+    by_claim: Mapping[ClaimKey, Sequence[float]] = field(default_factory=dict, compare=False)
 
 
 def write(directory: Path, trials: Sequence[Trial]) -> None:
@@ -149,8 +152,8 @@ def _rows(file: Traversable) -> list[list[str]]:
 VerdictKind = Literal["reproduced", "undecided", "depends", "contradicted", "not found", "differs"]
 """The verdict on a claim, in this order: it holds; its interval includes both answers; it holds at
 other plausible settings; the paper contradicts itself; it holds at none of the settings tried, which have
-every reading of its own controls with several values; it does not hold, and no other setting or not every
-reading was tried."""
+every reading of its own controls with several values, and several items changed together; it does not hold,
+and no other setting or not every reading was tried."""
 
 
 class VerdictRecord(TypedDict):
@@ -199,12 +202,15 @@ def judge(
     contradicted: bool = False,
     undecided: bool = False,
     readings: Collection[str] = (),
+    *,
+    searched: bool = True,
 ) -> ClaimVerdict:
     """Return the verdict on a claim.
 
     `holds` and `undecided` are its state at the paper's setting; `contradicted` means that a finding
     proves that it cannot hold together with the rest of the paper. `why` names the items on which it depends
     (`ackclock.reproduction.trials.dependence`), `readings` those with readings of the text on which it could.
+    `searched` tells whether several items were changed together, if there are several.
     """
     everywhere = [trial for trial in trials if trial.possible and key in trial.outcomes]
     # Without settings of a design, those count at which one item has another value.
@@ -215,7 +221,9 @@ def judge(
     # One of many settings with one set of seeds may agree by chance, unless several runs decide it.
     agreeing = [trial for trial in everywhere if trial.outcomes[key].holds]
     holds_at = {(name_of(trial.setting), trial.first_run) for trial in agreeing}
-    is_decided = any(trial.stage == MATRIX and not trial.outcomes[key].undecided for trial in agreeing)
+    is_decided = any(
+        trial.stage in (MATRIX, SEARCHED) and not trial.outcomes[key].undecided for trial in agreeing
+    )
     varied = all(len({repr(trial.setting[name]) for trial in everywhere}) > 1 for name in readings)
     kind: VerdictKind
     if undecided:
@@ -227,7 +235,7 @@ def judge(
     elif len(holds_at) > 1 or is_decided:
         kind = "depends"
     else:
-        kind = "not found" if everywhere and varied else "differs"
+        kind = "not found" if everywhere and varied and searched else "differs"
     tried = len(fair)
     if kind in ("not found", "differs"):
         tried = len({name_of(trial.setting) for trial in everywhere})
