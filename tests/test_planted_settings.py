@@ -1,21 +1,24 @@
-"""The search finds planted settings: eight items of two values of which three act, or none.
+"""The search finds planted settings: eight items of two values, of which three act or none, and a table's.
 
 No packet is simulated: what an artefact measures is a function of the setting and of seeded noise.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ackclock.draw.figure import Table
+from ackclock.engine import integrity
 from ackclock.reproduction.claims.artefact import Probe, Simulated
 from ackclock.reproduction.claims.judge import Judgement
 from ackclock.reproduction.claims.numbers import Numbers
 from ackclock.reproduction.claims.usual import mean, near
 from ackclock.reproduction.inference import infer
-from ackclock.reproduction.paper import Inference, Paper
+from ackclock.reproduction.library import chosen_of
+from ackclock.reproduction.paper import Chosen, Inference, Paper
+from ackclock.reproduction.shown import page
 from ackclock.reproduction.trials.settings import Item
 
 ITEMS = "abcdefgh"
@@ -97,3 +100,87 @@ def test_three_acting_items_of_eight_are_recovered(monkeypatch):
 def test_where_nothing_acts_the_declared_setting_stays(monkeypatch):
     accepted = [seed for seed in range(100, 120) if _inferred(monkeypatch, seed, {}).accepted]
     assert len(accepted) <= 1
+
+
+ROWS = 12
+"""Rows of the table: a number and a claim each."""
+
+
+def _with_table():
+    """Return the paper with a table of its own, which alone depends on the ninth item."""
+    values = [{"value": value, "basis": "open", "evidence": "ours"} for value in (0, 1, 2)]
+    own = Item.read({"name": "i", "quantity": "the i", "choice": "{} units", "values": values})
+    rows = [f"row-{number}" for number in range(ROWS)]
+    table = replace(
+        _artefact(0),
+        name="table-1",
+        probe=Probe(rows, lambda _run: {}),
+        cases=lambda effort: {"one": _Case((("i", effort.setting["i"]),))},
+        claims=tuple(
+            near(row, f"{row} is 0", mean("one", row), 0, within=1, absolute=True, why="ours") for row in rows
+        ),
+    )
+    paper = _paper()
+    return replace(paper, items=[*paper.items, own], artefacts=[*paper.artefacts, table])
+
+
+def _judge_table(seed, right):
+    """Return a judge by whom the table's rows are right at one value of its item, or at none better."""
+    of_figures = _judge(seed, {})
+
+    def judged(asked, *rest):
+        for index, request in enumerate(asked):
+            if request.artefact.name != "table-1":
+                ((_, judgement),) = of_figures([request], *rest)
+                yield index, judgement
+                continue
+            ((_, value),) = request.artefact.cases(request.effort)["one"].setting
+            off = SHIFT * (right is not None and value != right)
+            first = request.effort.first_run
+            rows = [
+                {
+                    claim.name: off + np.random.default_rng([seed, row, run, value]).normal(0, NOISE)
+                    for row, claim in enumerate(request.artefact.claims)
+                }
+                for run in range(first, first + request.effort.runs)
+            ]
+            numbers = Numbers({"one": rows})
+            yield index, Judgement(numbers, claims=[(c, c.judge(numbers)) for c in request.artefact.claims])
+
+    return judged
+
+
+def _inferred_table(monkeypatch, seed, right):
+    monkeypatch.setattr("ackclock.reproduction.inference.search.judge", _judge_table(seed, right))
+    return infer.infer(_with_table(), settings=4)
+
+
+def test_an_item_that_only_a_table_has_is_chosen_by_leaving_out_rows(monkeypatch):
+    """Whole artefacts cannot choose it, whose only witness would be left out; twelve rows can."""
+    for seed in range(3):
+        result = _inferred_table(monkeypatch, seed, 2)
+        assert result.setting["i"] == 2
+        assert list(result.own) == ["i"]
+        assert {fold.name for fold in result.own["i"].folds} != {"table-1"}
+        assert len(result.own["i"].folds) == 10 * 3
+        assert result.alternative is None or result.alternative["i"] == 2
+    chosen = Chosen(
+        result.setting, result.accepted, {}, lambda: result.trials, None, result.validation, result.own
+    )
+    said = page.gain(replace(_with_table(), inferred=chosen))
+    assert "Of the i, which one artefact has, 2 units is chosen: cross-validated over its claims" in said
+
+
+def test_rows_that_do_not_decide_choose_nothing(monkeypatch):
+    moved = [seed for seed in range(20) if _inferred_table(monkeypatch, seed, None).setting["i"] != 0]
+    assert len(moved) <= 1
+
+
+def test_what_chose_an_item_of_a_table_is_kept(monkeypatch, tmp_path):
+    result = _inferred_table(monkeypatch, 0, 2)
+    infer.keep(result, tmp_path)
+    integrity.seal_directory(tmp_path)
+    kept = chosen_of(tmp_path, _with_table().items)
+    assert kept is not None
+    assert kept.own == result.own
+    assert kept.setting["i"] == 2

@@ -122,7 +122,8 @@ def reproduce(
     trials are written to DIR/PAPER/inferred, and the table of --readings to DIR/PAPER/readings.csv.
 
     --readings judges the claims at the paper's setting, and at settings in which one open item has another
-    value. The table is written to DIR/PAPER/readings.csv; rows of artefacts that were not judged are kept.
+    value, or several where a claim holds at none of these. The table is written to DIR/PAPER/readings.csv;
+    rows of artefacts that were not judged are kept.
 
     --plan makes five pilot runs, or as many as --runs says, and estimates how many runs decide each claim
     with a probability of 80 %. No verdict uses the pilot runs. The table is written to
@@ -352,12 +353,8 @@ def _readings(
         for name in dict.fromkeys(paper.name for paper, _ in chosen):
             paper = next(paper for paper, _ in chosen if paper.name == name)
             artefacts = [artefact for of, artefact in chosen if of.name == name]
-            cells = readings.judged(
-                Search(paper, store, jobs, tell, cluster),
-                artefacts,
-                runs or readings.RUNS,
-                known=paper.trials,
-            )
+            search = Search(paper, store, jobs, tell, cluster)
+            cells = readings.judged(search, artefacts, runs or readings.RUNS, known=paper.trials)
             file = output / name / tried.READINGS
             _write_readings(file, matrix.merge(matrix.read(file), cells))
             print("\n".join(readings.tables(paper, cells)))

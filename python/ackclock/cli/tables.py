@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -223,11 +224,17 @@ def print_setting(paper: Paper, result: Inferred) -> None:
             value = item.find(result.setting[item.name])
             table.add_row(item.quantity, item.words(value.value), value.basis, value.evidence)
     _print(table)
+    # What it takes to import is of no use to other tables.
+    from ackclock.reproduction.shown import words
+
     validation = result.validation
     if validation.best:
         declared, best = validation.scores[0], validation.scores[validation.best]
         print(f"score: {declared:.2f} as declared, {best:.2f} at the best")
         print(f"cross-validated gain: {validation.gain:.2f}, standard error {validation.error:.2f}")
+    for name, test in result.own.items():
+        if test.best:
+            print(textwrap.fill(words.own(paper, name, test), 100))
     if not result.accepted:
         print("the declared setting stays: no other setting gains more than twice the error")
     if result.alternative is not None:

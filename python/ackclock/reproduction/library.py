@@ -294,6 +294,7 @@ def chosen_of(directory: Traversable, items: Sequence[Item]) -> Chosen | None:
         trials,
         chosen.get("alternative"),
         validation and Validation.read(validation),
+        {name: Validation.read(test) for name, test in chosen.get("own", {}).items()},
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ackclock.reproduction.claims.artefact import Artefact, Claim, Simulated
@@ -41,7 +42,7 @@ class Chosen(NamedTuple):
     declared ones. `scores` are those of a search of an earlier version, by ``fit`` and ``held_out``, of the
     ``declared`` setting and of the ``best`` for the claims that chose. `trials` reads everything that
     was tried. `alternative` is the best setting where cross-validation, whose result is `validation`, cannot
-    distinguish it from the declared one.
+    distinguish it from the declared one. `own` is that of items that a single artefact has, over its claims.
     """
 
     setting: Setting
@@ -50,6 +51,7 @@ class Chosen(NamedTuple):
     trials: Callable[[], Sequence[Trial]]
     alternative: Setting | None = None
     validation: Validation | None = None
+    own: Mapping[str, Validation] = MappingProxyType({})
 
 
 @dataclass(frozen=True)

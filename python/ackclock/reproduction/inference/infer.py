@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ import numpy as np
 from scipy.stats import qmc
 
 from ackclock.engine import integrity
+from ackclock.reproduction.claims.artefact import Artefact
+from ackclock.reproduction.claims.usual import LEAST_CLOSENESS
 from ackclock.reproduction.inference import readings
 from ackclock.reproduction.inference.search import Search
 from ackclock.reproduction.paper import Paper
@@ -27,9 +29,9 @@ from ackclock.runs import Store
 
 SETTINGS = 16
 """Number of settings that are drawn by default."""
-HALVING_RUN, REFINING_RUN, TESTING_RUN, SECOND_RUN = 50, 100, 200, 300
-"""First runs of the rounds, of the refinement, of the test, and of the second look at the settings drawn:
-each has seeds that nothing before has seen."""
+HALVING_RUN, REFINING_RUN, TESTING_RUN, SECOND_RUN, OWN_RUN = 50, 100, 200, 300, 400
+"""First runs of the rounds, of the refinement, of the test, of the second look at the settings drawn, and of
+the items that a single artefact has: each has seeds that nothing before has seen."""
 HALVING_RUNS, TESTING_RUNS = 2, 3
 SURVIVING_SHARE = 3
 """One setting in three advances to the next round."""
@@ -47,7 +49,8 @@ class Inferred:
 
     `setting` is the declared one unless another is accepted. `alternative` is the best setting where it is
     neither accepted nor worse. `validation` is the test of the finalists, `trials` is everything that was
-    tried, and `cells` are the matrix of readings around the setting, empty until it is known.
+    tried, and `cells` are the matrix of readings around the setting, empty until it is known. `own` has the
+    test of each item that a single artefact has, over the rows of that artefact.
     """
 
     setting: Setting
@@ -55,6 +58,7 @@ class Inferred:
     validation: Validation
     trials: Sequence[Trial]
     cells: Sequence[Cell] = ()
+    own: Mapping[str, Validation] = field(default_factory=dict)
 
     @property
     def accepted(self) -> bool:
@@ -105,7 +109,8 @@ def infer(
     Settings drawn evenly are judged by all simulated artefacts that depend on an open item, with new seeds
     for those that do better; what the paper states is not changed. The best setting is refined item by item.
     It is accepted only if cross-validation over artefacts and seeds, with seeds of its own, finds that it
-    gains more than twice the error over the declared setting; else both are kept. Last, every open item is
+    gains more than twice the error over the declared setting; else both are kept. An item that a single
+    artefact has is tested in the same way over the rows of that artefact. Last, every open item is
     given each of its values at the chosen setting, and the settings drawn are judged once more with other
     seeds, which shows how robust each claim is.
 
@@ -129,7 +134,17 @@ def _inferred(search: Search, settings: int, known: Callable[[Inferred], None]) 
     tested = search.look(finalists, search.scored, "test", TESTING_RUNS, TESTING_RUN)
     validation = validate(tested, [artefact.name for artefact in search.scored])
     chosen = dict(validation.finalists[validation.best]) if validation.accepted else first
-    result = Inferred(chosen, validation.alternative, validation, search.trials)
+    own = {}
+    for item, artefact in own_items(search):
+        own[item.name] = _by_rows(search, artefact, item, chosen)
+        if own[item.name].accepted:
+            chosen[item.name] = own[item.name].finalists[own[item.name].best][item.name]
+    other = validation.alternative and {
+        **validation.alternative,
+        **{name: chosen[name] for name, test in own.items() if test.accepted},
+    }
+    alternative = None if other == chosen else other
+    result = Inferred(chosen, alternative, validation, search.trials, own=own)
     known(replace(result, trials=list(search.trials)))
     cells = readings.judged(search, search.scored, search.refining_runs, chosen, REFINING_RUN)
     stated = [
@@ -138,10 +153,43 @@ def _inferred(search: Search, settings: int, known: Callable[[Inferred], None]) 
         for value in item.values[1:]
         if item.is_open and item.is_stated
     ]
-    every = _distinct([*drawn, chosen, *filter(None, [validation.alternative]), *stated])
+    every = _distinct([*drawn, chosen, *filter(None, [alternative]), *stated])
     search.look(every[len(drawn) :], search.judged, DESIGN, 1)
     search.look(every, search.judged, DESIGN, 1, SECOND_RUN)
     return replace(result, cells=cells)
+
+
+def own_items(search: Search) -> list[tuple[Item, Artefact]]:
+    """Return the free items that only one of the scored artefacts can depend on, each with that artefact."""
+    relevant = [(artefact, search.paper.relevant(artefact)) for artefact in search.scored]
+    having = [
+        (item, [artefact for artefact, items in relevant if item in items])
+        for item in free_items(search.paper.items)
+    ]
+    return [(item, artefacts[0]) for item, artefacts in having if len(artefacts) == 1]
+
+
+def _by_rows(search: Search, artefact: Artefact, item: Item, chosen: Setting) -> Validation:
+    """Cross-validate the values of an item over the claims of its only artefact, the chosen value first.
+
+    Whole artefacts cannot do it: without this one, nothing is left that depends on the item.
+    """
+    others = [value.value for value in item.values if value.value != chosen[item.name]]
+    settings = [dict(chosen) | {item.name: value} for value in (chosen[item.name], *others)]
+    tested = search.look(settings, [artefact], "rows", TESTING_RUNS, OWN_RUN)
+    names = [claim.name for claim in artefact.claims]
+    rows = [
+        replace(
+            trial,
+            scores={},
+            by_artefact={
+                name: trial.by_claim.get((artefact.name, name), [math.log(LEAST_CLOSENESS)] * TESTING_RUNS)
+                for name in names
+            },
+        )
+        for trial in tested
+    ]
+    return validate(rows, names)
 
 
 def passes(search: Search, drawn: int) -> float:
@@ -253,6 +301,7 @@ def words(result: Inferred) -> dict[str, Any]:
         "alternative": None if result.alternative is None else dict(result.alternative),
         "accepted": result.accepted,
         "validation": result.validation.words(),
+        "own": {name: test.words() for name, test in result.own.items()},
     }
 
 

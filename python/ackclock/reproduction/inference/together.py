@@ -74,9 +74,9 @@ def searched(
         here = max([here, *(trial for trial in tries if trial.possible)], key=yardstick.score)
     pairs = sorted(itertools.combinations(items, 2), key=lambda pair: -sum(moves[item.name] for item in pair))
     both = [
-        {**here.setting, first.name: one, second.name: other}
+        {**here.setting, first.name: this, second.name: that}
         for first, second in pairs
-        for one, other in itertools.product(_others(first, here), _others(second, here))
+        for this, that in itertools.product(_others(first, here), _others(second, here))
     ]
     trials += look(both[:PAIRED])
     keys = [(artefact.name, claim.name) for claim in lost]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ackclock.reproduction.paper import Chosen, Paper
 from ackclock.reproduction.record import ClaimRecord, state
 from ackclock.reproduction.shown import classes
+from ackclock.reproduction.trials.crossvalidation import Validation
 from ackclock.reproduction.trials.settings import Item
 
 
@@ -66,6 +67,7 @@ def gain(paper: Paper) -> str:
         )
     elif not validation.accepted:
         words.append("No setting has a better score than the declared one.")
+    words += [own(paper, name, test) for name, test in paper.inferred.own.items() if test.best]
     if validation.planned is not None:
         before, after = validation.planned.declared, validation.planned.best
         words.append(
@@ -73,6 +75,17 @@ def gain(paper: Paper) -> str:
             f"changes from {before:.2f} to {after:.2f}."
         )
     return " ".join(words)
+
+
+def own(paper: Paper, name: str, test: Validation) -> str:
+    """Return what became of an item that a single artefact has, as a sentence."""
+    item = next(item for item in paper.items if item.name == name)
+    first, best = (item.words(test.finalists[index][name]) for index in (0, test.best))
+    verdict = "is chosen" if test.accepted else f"does not replace {first}"
+    return (
+        f"Of {item.quantity}, which one artefact has, {best} {verdict}: cross-validated over its claims and "
+        f"seeds, the gain is {test.gain:.2f} with a standard error of {test.error:.2f}."
+    )
 
 
 def _earlier_gain(chosen: Chosen) -> str:
