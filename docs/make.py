@@ -268,7 +268,7 @@ def what_became(paper: Paper, classified: Mapping[str, classes.Classified]) -> l
         values = {"target": f"{paper.name}/{name}", "runs": 2 * each.runs}
         change = CHANGE.get(each.name, "").format_map(values) or _items(each)
         if reasons := classes.unproven(each):
-            change += f"; or a proof by ns-2, which lacks: {'; '.join(reasons)}"
+            change += f"; or ns-2, which proves nothing yet: {'; '.join(reasons)}"
         rows.append([outcome.in_print(paper[name]), result.says, result.find, each.group, change])
     heads = ["", "the paper says", "we find", "group", "what would change our mind"]
     return [f"The main claims of these hold: {', '.join(holding)}.", "", *markdown.table(heads, rows)]

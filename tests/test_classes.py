@@ -116,7 +116,7 @@ def test_a_claim_fails_in_ns2_too_only_where_everything_proves_it():
     }
 
 
-def test_what_a_proof_lacks_is_said():
+def test_it_is_said_what_a_proof_lacks():
     given = in_ns2(None, None, AGENTS["approximate"], ASKED["one"])
     assert classes.lacking(claim(verdict="not found", ns2=given, other=OTHER["open"])) == [
         "ns-2 has another control, TFRC (of 2.35, not of 2000)",
@@ -131,6 +131,11 @@ def test_what_a_proof_lacks_is_said():
     ]
     assert classes.lacking(claim(verdict="not found", ns2=in_ns2())) == []
     assert classes.lacking(claim(verdict="not found")) == ["ns-2 was not asked"]
+    reasons = ["ns-2 was not asked with min_rto 1 s"]
+    asked = in_ns2(missing=["min_rto 1 s"])
+    assert classes.unproven(class_of(claim(verdict="not found", ns2=asked))) == reasons
+    assert classes.unproven(class_of(claim(verdict="depends", ns2=asked))) == []
+    assert classes.unproven(class_of(claim(verdict="not found"))) == []
     said = words.in_ns2(claim(verdict="not found", ns2=in_ns2(missing=[""])))
     assert said == "1: ns-2 was not asked at the paper's setting"
     assert words.in_ns2(claim(ns2=in_ns2(missing=[""]))) == "1"

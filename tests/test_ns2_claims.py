@@ -81,7 +81,10 @@ def test_a_number_is_read_with_what_differs_from_the_setting(tmp_path):
     assert in_ns2.measured == "0.27; 0.11 (overhead 0 s)"
     # Within 0.1 of 0.2: ours is 0.30 and near; at the other setting ns-2 was not asked.
     record = in_ns2.record(Target(0.1, 0.3), {"": "0.30 [0.29, 0.31]", "min_rto 1 s": None})
-    assert (record["holds"], record["near"], record["missing"]) == (False, None, ["min_rto 1 s"])
+    assert (record["holds"], record["near"], record["missing"]) == (False, True, ["min_rto 1 s"])
+    # Where ns-2 was asked and we were not, nothing is known.
+    assert in_ns2.record(Target(0.1, 0.3), {"": "0.30", "overhead 0 s": None})["near"] is None
+    assert in_ns2.record(Target(0.1, 0.3), {"min_rto 1 s": "0.3"})["near"] is None
     assert in_ns2.record(Target(0.1, 0.3), {"": "0.30 [0.29, 0.31]"})["near"] is True
     assert in_ns2.record(Target(0.1, 0.3), {"": "0.3", "overhead 0 s": "0.4 [0.39, 0.41]"})["near"] is False
 

@@ -42,8 +42,8 @@ class InNs2(NamedTuple):
         `ours` has that by what differs from the paper's setting, None where it was not judged: the setting
         and, where the claim's artefact is not the same there, the other setting.
         """
-        both = [(said, self.changes.get(change)) for change, said in ours.items()]
-        answers = {near(target, said, theirs) if said and theirs else None for said, theirs in both}
+        both = [(said, self.changes[change]) for change, said in ours.items() if change in self.changes]
+        answers = {near(target, said, theirs) if said else None for said, theirs in both} or {None}
         return {
             "measured": self.measured,
             "holds": self.holds,

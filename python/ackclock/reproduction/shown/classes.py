@@ -28,7 +28,7 @@ CLASSES: Mapping[str, str] = MappingProxyType(
         "number is near ours at every setting that may be the paper's",
         "the paper contradicts itself": "the main claim cannot hold together with the rest of the paper",
         "not found": "the main claim holds at no setting and no reading that was tried",
-        "differs": "the main claim does not hold, and not every reading of the text was tried",
+        "differs": "the main claim does not hold, and not every reading, alone and with others, was tried",
         "not checked": "no claim states the main claim, or the artefact whose claims state it was not run",
         "failed": "a run failed",
     }
@@ -170,7 +170,12 @@ def lacking(claim: ClaimRecord) -> list[str]:
 
 
 def unproven(classified: Classified) -> list[str]:
-    """Return why ns-2, where it was asked, does not prove that a main claim fails there, too."""
+    """Return why ns-2, where it was asked, does not prove that a main claim fails there, too.
+
+    A claim that holds at another setting cannot be proven to fail.
+    """
+    if classified.name in GROUPS[SETTING]:
+        return []
     claims = [claim for claim in classified.deciding if claim.get("ns2") and not claim["holds"]]
     return list(dict.fromkeys(reason for claim in claims for reason in lacking(claim)))
 

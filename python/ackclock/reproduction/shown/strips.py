@@ -95,7 +95,7 @@ MEANING = {
     "depends": "does not hold, but does at another value of an open setting",
     "not found": "does not hold at any setting that was tried",
     "contradicted": "does not hold: the paper contradicts itself",
-    "differs": "does not hold, and no other setting or not every reading of the text was tried",
+    "differs": "does not hold, and not every reading, alone and with others, was tried",
 }
 """What is known of a claim, in a few words."""
 

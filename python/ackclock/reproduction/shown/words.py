@@ -172,7 +172,7 @@ def robustness(claim: ClaimRecord) -> str:
         "depends": f"Depends on the setting: holds at {holding} of {settings} plausible ones{on}.",
         "not found": f"Not found at {settings} settings.",
         "contradicted": "The paper contradicts itself.",
-        "differs": f"Fails at {settings} settings, which do not cover every reading of the paper's text."
+        "differs": f"Fails at {settings} settings, which are not every reading, alone and with others."
         if settings
         else "No other setting was tried.",
     }[claim["verdict"]]
