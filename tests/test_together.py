@@ -17,6 +17,7 @@ from ackclock.reproduction.inference import readings, together
 from ackclock.reproduction.inference.search import Search
 from ackclock.reproduction.main_claims import MainClaim
 from ackclock.reproduction.paper import Chosen, Inference, Paper
+from ackclock.reproduction.shown import page
 from ackclock.reproduction.trials import cells as matrix
 from ackclock.reproduction.trials import tried
 from ackclock.reproduction.trials.cells import SEVERAL
@@ -189,6 +190,8 @@ def test_what_gives_one_figure_and_breaks_another_is_said(judged):
         "- No reading gives Figure 1's *x of 1 is 0* and Figure 2's *x of 2 is 0* together: "
         "with the b: 1 units; the d: 2 units only the first holds."
     )
+    pairs = page.never_together(replace(paper, matrix=lambda: cells))
+    assert pairs == [(("figure-1", "small"), ("figure-2", "small"))]
     # Where the other figure does not mind there is nothing to say.
     _, cells = judged(paper, laws | {"figure-2": lambda _: 0.0})
     assert matrix.apart(cells) == []

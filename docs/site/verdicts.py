@@ -13,7 +13,7 @@ from ackclock.reproduction.claims.artefact import Artefact
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, reliability, state
 from ackclock.reproduction.shown import classes, strips
-from ackclock.reproduction.shown.page import NOT_RUN, PAIRS, Described, described
+from ackclock.reproduction.shown.page import NOT_RUN, Described, described, never_together
 from ackclock.reproduction.shown.words import (
     at_other_setting,
     former_check,
@@ -23,7 +23,6 @@ from ackclock.reproduction.shown.words import (
     setting_rows,
     single_runs,
 )
-from ackclock.reproduction.trials import tried
 
 SINGLE_RUNS = "In how many single runs claims hold"
 """Heading of a table."""
@@ -137,9 +136,8 @@ def markdown(output: Path, papers: Iterable[Paper]) -> str:
         lines += _changed(records.values())
         heads = ["setting", "value", "stated or inferred", "evidence", "other values"]
         lines += ["", "### Settings", gain(paper), "", *table(heads, setting_rows(paper))]
-        pairs = tried.never_together(paper.trials)[:PAIRS]
-        if pairs:
-            lines += ["", "Claims that hold often, but never at the same setting:", ""]
+        if pairs := never_together(paper):
+            lines += ["", "Claims that hold, but never at the same setting:", ""]
             lines += [f"- {first[0]}: {first[1]}; {second[0]}: {second[1]}" for first, second in pairs]
     heads = ["claims", "what is known of them"]
     of_claims = [

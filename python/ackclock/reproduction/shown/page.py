@@ -22,7 +22,8 @@ from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, alike, reliability, state
 from ackclock.reproduction.shown import classes, in_lab, outcome, stated, strips
 from ackclock.reproduction.shown.words import at_other_setting, explained, gain, in_ns2, setting_rows
-from ackclock.reproduction.trials import tried
+from ackclock.reproduction.trials import cells, tried
+from ackclock.reproduction.trials.tried import ClaimKey
 from ackclock.runs import progress
 from ackclock.runs.live import InterimResults
 
@@ -112,11 +113,17 @@ def _write_paper(output: Path, paper: Paper, artefacts: Sequence[Described], *, 
         artefacts=artefacts,
         said=_of_paper(artefacts),
         setting=setting_rows(paper),
-        pairs=tried.never_together(paper.trials)[:PAIRS],
+        pairs=never_together(paper),
         version=engine.__version__,
         quick=any(artefact["quick"] for artefact in artefacts),
     )
     storage.write_sealed(output / paper.name / "index.html", text)
+
+
+def never_together(paper: Paper) -> list[tuple[ClaimKey, ClaimKey]]:
+    """Return claims of two artefacts that hold, but at no setting that was tried both."""
+    given = [(first[:2], second[:2]) for first, second in cells.apart(paper.matrix())]
+    return [*given, *tried.never_together(paper.trials)][:PAIRS]
 
 
 def _of_paper(artefacts: Sequence[Described]) -> str:
