@@ -137,6 +137,19 @@ def test_three_items_of_which_one_moves_the_number_are_found(judged):
     assert holding == [{"b": 1, "d": 1, "e": 1}]
 
 
+def test_the_item_that_moves_a_number_most_is_not_in_every_pair(judged):
+    """The a moves it far, b and d a little, and the others not at all: b and d together bring it home."""
+
+    def law(setting):
+        little = 0.2 * (setting["b"] + setting["d"])
+        return 0.0 if setting["b"] == setting["d"] == 3 else 9.0 - 2 * setting["a"] + little
+
+    paper = paper_of([item(name, 4) for name in "cefabd"], figure(1, "abcdef"))
+    _, cells = judged(paper, {"figure-1": law})
+    holding = [cell.value for cell in cells if cell.word == "yes" and cell.item == SEVERAL]
+    assert {(value["b"], value["d"]) for value in holding} == {(3, 3)}
+
+
 def test_a_trial_of_an_earlier_search_is_where_it_begins(judged):
     """Four items must be right; an earlier trial has two of them, and is nearer than the chosen setting."""
 
@@ -157,7 +170,7 @@ def test_few_settings_are_tried_together(judged):
     paper = paper_of([item(name, 4) for name in "abcdefgh"], figure(1, "abcdefgh"))
     search, _ = judged(paper, {"figure-1": lambda _: WRONG})
     tries = [trial for trial in search.trials if trial.stage == tried.SEARCHED]
-    assert len(tries) == together.ALONE + together.PAIRED == 26
+    assert len(tries) == together.ALONE + together.PAIRED == 37
 
 
 def test_nothing_is_tried_together_where_all_holds_or_the_paper_states_the_rest(judged):

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 ALONE = 10
 """Most settings that are reached by moving one item after the other from the best trial, with that trial."""
-PAIRED = 16
-"""Most settings in which two items have other values than at the best of these."""
+PAIRED = 27
+"""Most settings in which two items have other values than at the best of these: all pairs of the values of
+three items with four each."""
 RESCUING = 3
 """Most settings that give a claim and are judged by the other artefacts, too."""
 FARTHEST = 10.0
@@ -40,9 +41,9 @@ def searched(
     """Look for settings that give what no trial gave, and return the trials that differ in several items.
 
     From the best trial of the artefact, of the search or `known`, one item after the other takes each of its
-    values, and then pairs of items do, those first that move its numbers most. What gives a claim is judged
-    by the other artefacts of `every`, too. No trial is made where every claim holds somewhere, and what the
-    paper states is not changed.
+    values, and then pairs do, those first of which each item moves its numbers most. What gives a claim is
+    judged by the other artefacts of `every`, too. No trial is made where every claim holds somewhere, and
+    what the paper states is not changed.
     """
     paper = search.paper
     items = [item for item in paper.relevant(artefact) if not item.is_stated]
@@ -72,7 +73,7 @@ def searched(
         moves[item.name] = max([moves[item.name], *(yardstick.moved(here, trial) for trial in tries)])
         trials += tries
         here = max([here, *(trial for trial in tries if trial.possible)], key=yardstick.score)
-    pairs = sorted(itertools.combinations(items, 2), key=lambda pair: -sum(moves[item.name] for item in pair))
+    pairs = sorted(itertools.combinations(items, 2), key=lambda pair: -min(moves[item.name] for item in pair))
     both = [
         {**here.setting, first.name: this, second.name: that}
         for first, second in pairs
