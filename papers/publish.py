@@ -20,7 +20,7 @@ from ackclock.reproduction.claims import judge
 from ackclock.reproduction.claims.artefact import Artefact, Simulated
 from ackclock.reproduction.claims.numbers import FULL
 from ackclock.reproduction.paper import Paper
-from ackclock.reproduction.record import ArtefactRecord, state
+from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, state
 from ackclock.reproduction.shown import page, published
 from ackclock.reproduction.shown.published import RECORDS, TABLES, Figure, Published
 from ackclock_papers import PAPERS

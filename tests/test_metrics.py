@@ -344,6 +344,19 @@ def test_comparisons():
     assert metrics.throughput_degradation(2.0, 0.5) == 0.75
 
 
+def test_drops_over_packets():
+    # 10 of 100 drops with 25 of 100 packets: 0.1/0.25; the others 0.9/0.75. Five of ten for a tenth: 5.
+    assert [each.value for each in metrics.drops_over_packets([10, 90], [25, 75])] == [0.4, 1.2]
+    # Over two runs the ratio of the mean shares: (0.1 + 0.5)/(0.25 + 0.1), whatever the numbers of packets.
+    first, second = metrics.drops_over_packets([[10, 90], [5, 5]], [[25, 75], [100, 900]])
+    assert first.value == pytest.approx(0.6 / 0.35)
+    assert second.value == pytest.approx(1.4 / 1.65)
+    assert first.low < first.value < first.high
+    # A run without a drop says nothing.
+    alone, _ = metrics.drops_over_packets([[10, 90], [0, 0]], [[25, 75], [1, 1]])
+    assert (alone.value, alone.samples) == (0.4, 1)
+
+
 def test_responsiveness():
     # 100 until 10 s, then 100 * 2^-(t - 10): halved after 1 s, 10 round trips of 0.1 s. Towards 0
     # it is within 5 % of the change when 2^-x <= 0.05, x = 4.32 s: the sample at 14.4 s.

@@ -67,6 +67,10 @@ CASES: dict[str, Case] = {
         lambda v: metrics.difference(metrics.over_runs(v), metrics.over_runs(v)).value,
         (NAN, 0.0, 0.0, 0.0),
     ),
+    "drops_over_packets": (
+        lambda v: [ratio.value for ratio in metrics.drops_over_packets(v, v)],
+        ([], [1.0], [NAN, NAN], [NAN, NAN]),
+    ),
     "epochs": (lambda v: metrics.epochs(v, 0.1), ([], [], [], [])),
     # Nothing arrives in (0 s, 1 s] but what the second sample has.
     "goodput": (lambda v: metrics.goodput(at(v), v, 0, 1), (0.0, 0.0, 8e-6, 0.0)),

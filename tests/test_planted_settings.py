@@ -13,15 +13,19 @@ from ackclock.draw.figure import Table
 from ackclock.engine import integrity
 from ackclock.reproduction.claims.artefact import Probe, Simulated
 from ackclock.reproduction.claims.judge import Judgement
+from ackclock.reproduction.claims.losses import SEEDS, Condition
 from ackclock.reproduction.claims.numbers import Numbers
+from ackclock.reproduction.claims.records import CONDITIONS
 from ackclock.reproduction.claims.usual import mean, near
 from ackclock.reproduction.inference import infer
 from ackclock.reproduction.library import chosen_of
 from ackclock.reproduction.paper import Chosen, Inference, Paper
-from ackclock.reproduction.shown import page
+from ackclock.reproduction.shown import words
+from ackclock.reproduction.trials import tried
 from ackclock.reproduction.trials.settings import Item
 
 ITEMS = "abcdefgh"
+LOSSES = Condition("We avoid phase effects.", "section 2")
 ARTEFACTS = 12
 NOISE = 0.5
 """Deviation of a number in one run, in units of the tolerance of its claim."""
@@ -57,6 +61,18 @@ def _artefact(number):
     )
 
 
+def _conditions():
+    return Simulated(
+        name=CONDITIONS,
+        caption="what",
+        about="About.",
+        draw=lambda _numbers, _traces: Table(["a"], [["b"]]),
+        probe=Probe((), lambda _run: {}),
+        cases=lambda effort: {"one": _Case((("a", effort.setting["a"]),))},
+        claims=(LOSSES.claim(["one"]),),
+    )
+
+
 def _paper():
     values = [{"value": value, "basis": "open", "evidence": "ours"} for value in (0, 1)]
     items = [Item.read({"name": name, "quantity": name, "choice": "{}", "values": values}) for name in ITEMS]
@@ -64,12 +80,23 @@ def _paper():
     return Paper("planted", "Planted", items, artefacts, inference=Inference())
 
 
-def _judge(seed, acting):
-    """Return what takes the place of the judge of runs."""
+def _judge(seed, acting, drops):
+    """Return what takes the place of the judge of runs.
+
+    `drops` are those of the slower of two flows, of 100 in each run, by the value of the item a.
+    """
 
     def judged(asked, *_):
         for index, request in enumerate(asked):
             setting = dict(request.artefact.cases(request.effort)["one"].setting)
+            if request.artefact.name == CONDITIONS:
+                # Half of the packets are its own, and the drops of two runs in turn differ by one.
+                own = [drops[setting["a"]] + run % 2 for run in range(SEEDS)]
+                runs = [{"slow": (some, 500, True), "fast": (100 - some, 500, True)} for some in own]
+                numbers = Numbers({"one": [{}] * SEEDS}, losses={"one": runs})
+                (claim,) = request.artefact.claims
+                yield index, Judgement(numbers, claims=[(claim, claim.judge(numbers))])
+                continue
             wrong = sum(name in setting and setting[name] != value for name, value in acting.items())
             number = int(request.artefact.name.removeprefix("figure-"))
             rows = []
@@ -84,9 +111,15 @@ def _judge(seed, acting):
     return judged
 
 
-def _inferred(monkeypatch, seed, acting):
-    monkeypatch.setattr("ackclock.reproduction.inference.search.judge", _judge(seed, acting))
-    return infer.infer(_paper())
+def _inferred(monkeypatch, seed, acting, drops=()):
+    monkeypatch.setattr("ackclock.reproduction.inference.search.judge", _judge(seed, acting, drops))
+    return infer.infer(replace(_paper(), conditions=_conditions()) if drops else _paper())
+
+
+def _said(result):
+    """Return what the page says of the losses."""
+    inferred = Chosen(result.setting, result.accepted, {}, lambda: result.trials, result.alternative)
+    return words.losses(replace(_paper(), losses=LOSSES, inferred=inferred))
 
 
 def test_three_acting_items_of_eight_are_recovered(monkeypatch):
@@ -126,7 +159,7 @@ def _with_table():
 
 def _judge_table(seed, right):
     """Return a judge by whom the table's rows are right at one value of its item, or at none better."""
-    of_figures = _judge(seed, {})
+    of_figures = _judge(seed, {}, ())
 
     def judged(asked, *rest):
         for index, request in enumerate(asked):
@@ -167,7 +200,7 @@ def test_an_item_that_only_a_table_has_is_chosen_by_leaving_out_rows(monkeypatch
     chosen = Chosen(
         result.setting, result.accepted, {}, lambda: result.trials, None, result.validation, result.own
     )
-    said = page.gain(replace(_with_table(), inferred=chosen))
+    said = words.gain(replace(_with_table(), inferred=chosen))
     assert "Of the i, which one artefact has, 2 units is chosen: cross-validated over its claims" in said
 
 
@@ -184,3 +217,40 @@ def test_what_chose_an_item_of_a_table_is_kept(monkeypatch, tmp_path):
     assert kept is not None
     assert kept.own == result.own
     assert kept.setting["i"] == 2
+
+
+def test_where_losses_follow_growth_the_declared_setting_is_impossible(monkeypatch):
+    # 10 or 11 of 100 drops with half of the packets: 0.21. With 40 or 41 it is 0.81.
+    result = _inferred(monkeypatch, 1, {}, drops=(10, 40))
+    assert result.setting == dict.fromkeys(ITEMS, 0) | {"a": 1}
+    assert not result.accepted
+    assert {trial.setting["a"] for trial in result.trials if not trial.possible} == {0}
+    assert all(setting["a"] == 1 for setting in result.validation.finalists)
+    said = _said(result)
+    assert "“We avoid phase effects.” (section 2)" in said
+    assert said.endswith("The declared setting is among them; another, which is possible, stands in for it.")
+
+
+def test_the_least_violating_setting_is_kept_where_all_are_impossible(monkeypatch, tmp_path):
+    # 10.5 and 15.5 of 100 drops for half of the packets: 50 over these is 4.762 and 3.226.
+    result = _inferred(monkeypatch, 2, ACTING, drops=(10, 15))
+    assert not any(trial.possible for trial in result.trials)
+    assert (ACTING | {"a": 1}).items() <= result.setting.items()
+    assert result.accepted
+    # The tables have it, too.
+    tried.write(tmp_path, result.trials)
+    integrity.seal_directory(tmp_path)
+    departures = {
+        (trial.setting["a"], trial.scores[tried.LOSSES], trial.possible) for trial in tried.read(tmp_path)
+    }
+    assert departures == {(0, 4.762, False), (1, 3.226, False)}
+    assert _said(result).endswith(
+        "Every declared value is among them, so the least violating one is kept, at which the shares differ "
+        "by a factor of 3.23."
+    )
+
+
+def test_nothing_is_said_of_losses_before_they_are_measured(monkeypatch):
+    result = _inferred(monkeypatch, 3, {})
+    assert result.setting == dict.fromkeys(ITEMS, 0)
+    assert _said(result) == ""

@@ -19,6 +19,7 @@ from ackclock.decision.intervals import (
 from ackclock.decision.ratios import of_ratios
 from ackclock.metrics.comparison import (
     bandwidth_stolen_rate,
+    drops_over_packets,
     rtt_unfairness_exponent,
     throughput_degradation,
     throughput_ratio,
@@ -63,6 +64,7 @@ __all__ = [
     "delay_percentiles_ms",
     "delta_fair_time",
     "difference",
+    "drops_over_packets",
     "epochs",
     "goodput",
     "halving_round_trips",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ackclock.decision.intervals import Estimate
+from ackclock.decision.ratios import ratio_of_means
 from ackclock.metrics.series import FloatArray
 
 
@@ -29,6 +31,41 @@ def throughput_ratio(first: ArrayLike, second: ArrayLike) -> float:
         float(np.mean(values)) if values.size else float("nan") for values in map(_array, (first, second))
     )
     return own / other if other else float("inf" if own > 0 else "nan")
+
+
+def drops_over_packets(drops: ArrayLike, packets: ArrayLike) -> list[Estimate]:
+    """Divide the share of drops of each group of flows at a link by its share of packets.
+
+    It is 1 where every packet is as likely to be dropped as any other: the rate of loss of a group over that
+    of all flows.
+
+    Parameters
+    ----------
+    drops : array_like
+        Packets of each group that the link dropped, shape (runs, groups) or, for a single run, (groups,).
+    packets : array_like
+        Packets of each group that arrived at the link, of the same shape.
+
+    Returns
+    -------
+    list of Estimate
+        By group, the ratio of the mean shares with its interval over runs; a run without a drop does not
+        count. It is NaN where nothing is known.
+
+    Examples
+    --------
+    10 of 100 drops, with 25 of 100 packets:
+
+    >>> [ratio.value for ratio in drops_over_packets([10, 90], [25, 75])]
+    [0.4, 1.2]
+    """
+    shares = []
+    for counts in (drops, packets):
+        table = np.atleast_2d(_array(counts))
+        every = table.sum(axis=1, keepdims=True)
+        shares.append(table / np.where(every > 0, every, np.nan))
+    lost, arrived = shares
+    return [ratio_of_means(*columns) for columns in zip(lost.T, arrived.T, strict=True)]
 
 
 def rtt_unfairness_exponent(throughput: ArrayLike, rtt: ArrayLike) -> float:

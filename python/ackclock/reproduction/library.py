@@ -8,6 +8,8 @@ A paper is a directory. `paper.toml` in it has
   others are positive or 0;
 - ``changes``: claims and tolerances that were changed after they had been run, each with its
   reason; a claim whose check was changed keeps the former one (`ackclock.reproduction.claims.usual.changed`);
+- ``[losses]``: the paper's ``words`` against phase effects and their ``source``, with the ``cases`` in which
+  losses must fall in proportion to packets, as in `ackclock.reproduction.claims.losses.Condition`;
 - ``[inference]``: ``left_out``, artefacts that cost too much to be judged at every setting drawn; ``runs``,
   the number of seeds where one item after the other takes each of its values (2); and ``fit`` and
   ``held_out``, names of claims by artefact, where ``*`` is every claim, that were written down before any
@@ -52,6 +54,7 @@ from ackclock.names import NAME
 from ackclock.reproduction import folder, main_claims, ns2
 from ackclock.reproduction.claims import records
 from ackclock.reproduction.claims.artefact import Artefact, Claim, Finding, matching
+from ackclock.reproduction.claims.losses import Condition
 from ackclock.reproduction.claims.numbers import SHARE, SIGNED, Bounds
 from ackclock.reproduction.paper import Chosen, Inference, Paper
 from ackclock.reproduction.trials import cells, tried
@@ -241,12 +244,18 @@ def _collected(name: str, home: Path, data: dict[str, Any], artefacts: Sequence[
     bounds = _bounds(data.pop("numbers", {}))
     artefacts = [replace(artefact, bounds=bounds) for artefact in artefacts]
     inference = data.pop("inference", None)
+    losses = Condition(**data.pop("losses")) if "losses" in data else None
+    conditions = next((artefact for artefact in artefacts if artefact.name == records.CONDITIONS), None)
+    artefacts = [artefact for artefact in artefacts if artefact is not conditions]
+    if losses is not None:
+        conditions = losses.joined(conditions, artefacts, records.CONDITIONS)
     items = [Item.read(table) for table in data.pop("setting", ())]
     return Paper(
         name=name,
         items=items,
-        artefacts=[artefact for artefact in artefacts if artefact.name != records.CONDITIONS],
-        conditions=next((artefact for artefact in artefacts if artefact.name == records.CONDITIONS), None),
+        artefacts=artefacts,
+        conditions=conditions,
+        losses=losses,
         inference=None if inference is None else Inference(**inference),
         inferred=chosen_of(home / "inferred", items),
         ns2=ns2.read(home),

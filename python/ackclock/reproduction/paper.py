@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ackclock.reproduction.claims.artefact import Artefact, Claim, Simulated
+from ackclock.reproduction.claims.losses import Condition
 from ackclock.reproduction.claims.numbers import QUICK, Key
 from ackclock.reproduction.main_claims import MainClaim
 from ackclock.reproduction.ns2 import InNs2
@@ -61,9 +62,9 @@ class Paper:
     `name` is its name on the command line, `title` its reference. `items` are the setting of its
     simulations with all plausible values, and `artefacts` are in the order of the paper. `changes` are
     claims and tolerances that changed after they had been run, each with its reason. `inference` tells
-    what takes part when settings are tried, `conditions` is what the paper states of
-    its simulations and runs can confirm, `inferred` is the result of trying settings, and `ns2` has what
-    ns-2 measures by artefact and claim. `main_claims` has the main claim of each artefact, and
+    what takes part when settings are tried, `conditions` is what the paper states of its simulations and runs
+    can confirm, `losses` what it says against phase effects, `inferred` is the result of trying settings, and
+    `ns2` has what ns-2 measures by artefact and claim. `main_claims` has the main claim of each artefact, and
     `unknown_code` the controls that the paper does not describe completely and whose code is not public.
     `matrix` reads the cells of the matrix of readings.
     `planned` are the runs of each case of a full reproduction, by artefact and label, where they are planned,
@@ -79,6 +80,7 @@ class Paper:
     changes: Sequence[str] = ()
     inference: Inference | None = None
     conditions: Artefact | None = None
+    losses: Condition | None = None
     inferred: Chosen | None = None
     ns2: Mapping[tuple[str, str], InNs2] = field(default_factory=dict)
     main_claims: Mapping[str, MainClaim] = field(default_factory=dict)

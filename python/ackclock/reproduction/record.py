@@ -97,6 +97,22 @@ class CaseRecord(TypedDict):
     alike: NotRequired[bool]
 
 
+class LossesRecord(TypedDict):
+    """Drops over packets of a kind of flow in the runs of a case, where kinds of flow share a link.
+
+    `low` and `high` are the ends of the 95 % interval over runs, None where there is none, and `fewest_drops`
+    those of all kinds in the run with the fewest.
+    """
+
+    case: str
+    kind: str
+    drops_over_packets: float
+    low: float | None
+    high: float | None
+    runs: int
+    fewest_drops: int
+
+
 class ArtefactRecord(TypedDict):
     """An artefact: how it was made, and its claims."""
 
@@ -113,6 +129,7 @@ class ArtefactRecord(TypedDict):
     profile: NotRequired[str]
     cases: dict[str, CaseRecord]
     claims: list[ClaimRecord]
+    losses: NotRequired[list[LossesRecord]]
     expected_wrong_claims: NotRequired[float]
     error: str
 

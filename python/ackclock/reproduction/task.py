@@ -20,14 +20,14 @@ from ackclock.draw.figure import Group
 from ackclock.engine import integrity, storage, today
 from ackclock.names import slug
 from ackclock.reproduction import ns2
-from ackclock.reproduction.claims import usual
+from ackclock.reproduction.claims import losses, usual
 from ackclock.reproduction.claims.artefact import Artefact, Claim, Judged
 from ackclock.reproduction.claims.figures import with_paper
 from ackclock.reproduction.claims.judge import Assignment, Judgement, controls_of
 from ackclock.reproduction.claims.numbers import Effort, Numbers, Row
 from ackclock.reproduction.inference.fingerprint import fingerprint
 from ackclock.reproduction.paper import Paper
-from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, FormerCheck, OtherSetting
+from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, FormerCheck, LossesRecord, OtherSetting
 from ackclock.reproduction.shown import page
 from ackclock.reproduction.trials import tried
 from ackclock.reproduction.trials.dependence import depends_on
@@ -147,6 +147,7 @@ class Task:
                 )
                 for claim, judged in judgement.claims
             ],
+            "losses": _losses(judgement),
             "expected_wrong_claims": expected_wrong(
                 judged.wrong_probability for _, judged in judgement.claims
             ),
@@ -279,6 +280,23 @@ def with_ns2(record: ClaimRecord, paper: Paper, artefact: Artefact, claim: Claim
         other = record.get("alternative")
         ours[ns2.words(there)] = other["measured"] if other else None
     return {**record, "ns2": known.record(claim.target, ours)}
+
+
+def _losses(judgement: Judgement) -> list[LossesRecord]:
+    """Record drops over packets of every case in which kinds of flow share a link."""
+    return [
+        {
+            "case": str(case),
+            "kind": of_kind.kind,
+            "drops_over_packets": of_kind.ratio.value,
+            "low": None if math.isnan(of_kind.ratio.low) else of_kind.ratio.low,
+            "high": None if math.isnan(of_kind.ratio.high) else of_kind.ratio.high,
+            "runs": of_kind.ratio.samples,
+            "fewest_drops": of_kind.fewest_drops,
+        }
+        for case, runs in judgement.numbers.losses.items()
+        for of_kind in losses.over_runs(runs)
+    ]
 
 
 def _former(claim: Claim, judgement: Judgement) -> FormerCheck | None:

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import fmean
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from ackclock.decision import Estimate, exact_share
 from ackclock.engine import Run, ScenarioError
+from ackclock.reproduction.claims import losses
 from ackclock.reproduction.claims.artefact import Artefact, Claim, Computed, Judged, Simulated, Traces
-from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
+from ackclock.reproduction.claims.numbers import Counts, Effort, Key, Numbers, Row
 from ackclock.runs import Job, Store, each
 from ackclock.runs.drive import stop_if_dry
 from ackclock.runs.live import OFF, Live
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 FEWEST_PACKETS = 100_000
 """Fewest packets of a run that is kept. A shorter one is simulated again in the time that it takes to check
 and read its files, and faster than they are written; a reproduction has thousands."""
+Item = TypeVar("Item")
 Halves = tuple[bool | None, bool | None]
 """Whether a claim holds in the even and in the odd runs; None where these leave it undecided."""
 
@@ -182,6 +184,7 @@ class _Work:
         self.traces: dict[Key, pl.DataFrame] = {}
         self.packets: dict[Key, list[int]] = {key: [] for key in assignment.jobs}
         self.runs: dict[Key, dict[int, Mapping[str, object]]] = {key: {} for key in assignment.jobs}
+        self.losses: dict[Key, dict[int, Counts]] = {key: {} for key in assignment.jobs}
 
     def take(self, key: Key, job: Job, run: Run) -> None:
         """Measure a run of one of its cases."""
@@ -194,6 +197,7 @@ class _Work:
         self.rows[key][job.run] = row
         self.packets[key].append(run.summary["packets_simulated"])
         self.runs[key][job.run] = identity(key, job, run)
+        self.losses[key][job.run] = losses.counts(run)
         if job.run == 0 and self.artefact.trace is not None:
             shown = self.artefact.trace(key, run)
             if shown is not None:
@@ -205,7 +209,7 @@ class _Work:
             return Judgement(error=self.error)
         try:
             numbers, traces = self._finish()
-            runs = [self.runs[key][run] for key in self.cases for run in sorted(self.runs[key])]
+            runs = [run for key in self.cases for run in _in_order(self.runs[key])]
             packets = {key: fmean(some) for key, some in self.packets.items() if some}
             return replace(judged(self.artefact, numbers), traces=traces, packets=packets, runs=runs)
         except Exception as error:
@@ -219,11 +223,17 @@ class _Work:
             if keys != dict(self.artefact.supplied(self.effort)):
                 raise ValueError("computed and declared numbers differ")
             return self._numbers(rows), traces
-        ordered = {key: [self.rows[key][run] for run in sorted(self.rows[key])] for key in self.cases}
+        ordered = {key: _in_order(self.rows[key]) for key in self.cases}
         return self._numbers(ordered), {key: self.traces[key] for key in self.cases if key in self.traces}
 
     def _numbers(self, rows: Mapping[Key, Sequence[Row]]) -> Numbers:
-        return numbers_of(self.artefact, self.effort, rows)
+        lost = {key: _in_order(runs) for key, runs in self.losses.items()}
+        return replace(numbers_of(self.artefact, self.effort, rows), losses=lost)
+
+
+def _in_order(runs: Mapping[int, Item]) -> list[Item]:
+    """Return what is known of runs, in their order."""
+    return [runs[run] for run in sorted(runs)]
 
 
 def judge(

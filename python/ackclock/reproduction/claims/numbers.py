@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,6 +17,9 @@ label."""
 
 Row = Mapping[Any, Any]
 """Numbers of one run by key: a float, or an `Estimate` where one run has its own interval."""
+
+Counts = Mapping[str, tuple[int, int, bool]]
+"""Drops and packets of one run by kind of flow, and whether the kind is under a window."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,8 @@ class Numbers:
     a number, `POSITIVE` for those that are not there. `shared` is the most runs that `each` returns, so that
     cases with different numbers of runs can be compared run by run; by default all. A case or a number is
     named by its key or, in text, by its label. `printed` has the paper's own values, by labels of case and
-    number, for pictures that show both.
+    number, for pictures that show both. `losses` has the drops and packets of each run of a case, empty
+    where no flows of different kinds share a link (`ackclock.reproduction.claims.losses`).
     """
 
     rows: Mapping[Key, Sequence[Row]]
@@ -109,6 +113,7 @@ class Numbers:
     bounds: Mapping[str, Bounds] = field(default_factory=dict)
     shared: int | None = None
     printed: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    losses: Mapping[Key, Sequence[Counts]] = field(default_factory=dict)
 
     def of_paper(self, case: Key, key: Key) -> float:
         """Return the paper's own value of a number; KeyError where no claim has one."""
@@ -156,7 +161,9 @@ class Numbers:
     def declared(self, cases: Iterable[Key], items: Iterable[str]) -> Numbers:
         """Return the numbers of these cases alone, at these items of the setting alone."""
         rows = _Declared((case, self.rows[case]) for case in like(self.rows, cases))
-        return replace(self, rows=rows, setting=_Declared((item, self.setting[item]) for item in items))
+        losses = _Declared((case, self.losses[case]) for case in rows if case in self.losses)
+        setting = _Declared((item, self.setting[item]) for item in items)
+        return replace(self, rows=rows, setting=setting, losses=losses)
 
     def runs_of(self, cases: Iterable[Key]) -> int:
         """Return the fewest runs of some cases; 0 where there are none."""
@@ -164,9 +171,15 @@ class Numbers:
 
     def every_second(self, first: int) -> Numbers:
         """Keep every second run of each case from `first` on, 0 or 1; a run that is alone stays."""
-        return replace(self, rows={case: some[first::2] or some for case, some in self.rows.items()})
+        return self._picked(lambda some: some[first::2] or some)
 
     def only(self, run: int) -> Numbers:
         """Keep one run of each case, the last of those that have fewer."""
-        rows = {case: [some[min(run, len(some) - 1)]] for case, some in self.rows.items()}
-        return replace(self, rows=rows)
+        return self._picked(lambda some: [some[min(run, len(some) - 1)]])
+
+    def _picked(self, pick: Callable[[Sequence[Any]], Sequence[Any]]) -> Numbers:
+        """Keep some of the runs of each case."""
+        rows, losses = (
+            {case: pick(some) for case, some in of_cases.items()} for of_cases in (self.rows, self.losses)
+        )
+        return replace(self, rows=rows, losses=losses)

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from ackclock.reproduction.trials import tried
 from ackclock.reproduction.trials.cells import Cell
 from ackclock.reproduction.trials.crossvalidation import Validation, validate
 from ackclock.reproduction.trials.settings import Basis, Item, Setting, declared, name_of
-from ackclock.reproduction.trials.tried import DESIGN, Trial
+from ackclock.reproduction.trials.tried import DESIGN, LOSSES, Trial
 from ackclock.runs import Store
 
 SETTINGS = 16
@@ -37,6 +38,9 @@ SURVIVING_SHARE = 3
 """One setting in three advances to the next round."""
 LEFT = 3
 """Number of settings at which the rounds end."""
+ABOVE_LEAST = 1.1
+"""Where no setting is possible, losses may depart by this factor more than at the least violating one: two
+means of twenty runs differ by as much."""
 RUNNERS_UP = 2
 """Settings of the last round that are tested with the refined and the declared one."""
 DIRECTORY = "inferred"
@@ -47,10 +51,11 @@ DIRECTORY = "inferred"
 class Inferred:
     """The result of trying settings.
 
-    `setting` is the declared one unless another is accepted. `alternative` is the best setting where it is
-    neither accepted nor worse. `validation` is the test of the finalists, `trials` is everything that was
-    tried, and `cells` are the matrix of readings around the setting, empty until it is known. `own` has the
-    test of each item that a single artefact has, over the rows of that artefact.
+    `setting` is the declared one, or what stands in for it where it is impossible, unless another is
+    accepted. `alternative` is the best setting where it is neither accepted nor worse. `validation` is the
+    test of the finalists, `trials` is everything that was tried, and `cells` are the matrix of readings
+    around the setting, empty until it is known. `own` has the test of each item that a single artefact has,
+    over the rows of that artefact.
     """
 
     setting: Setting
@@ -125,18 +130,22 @@ def infer(
 
 def _inferred(search: Search, settings: int, known: Callable[[Inferred], None]) -> Inferred:
     items = search.paper.items
-    first = declared(items)
     drawn = draw(items, settings)
     search.expect(passes(search, len(drawn)))
-    ranked = _halve(search, search.look(drawn, search.judged, DESIGN, 1))
-    best = _refine(search, ranked[0])
+    design = search.look(drawn, search.judged, DESIGN, 1)
+    first, most = _first(search, design)
+    ranked = _halve(search, design, most) or [first]
+    best = _refine(search, ranked[0], most)
     finalists = _distinct([first, best, *ranked[:RUNNERS_UP]])
-    tested = search.look(finalists, search.scored, "test", TESTING_RUNS, TESTING_RUN)
+    tested = [
+        replace(trial, possible=_may_be(trial, most))
+        for trial in search.look(finalists, search.scored, "test", TESTING_RUNS, TESTING_RUN)
+    ]
     validation = validate(tested, [artefact.name for artefact in search.scored])
-    chosen = dict(validation.finalists[validation.best]) if validation.accepted else first
+    chosen = dict(validation.finalists[validation.best] if validation.accepted else first)
     own = {}
     for item, artefact in own_items(search):
-        own[item.name] = _by_rows(search, artefact, item, chosen)
+        own[item.name] = _by_rows(search, artefact, item, chosen, most)
         if own[item.name].accepted:
             chosen[item.name] = own[item.name].finalists[own[item.name].best][item.name]
     other = validation.alternative and {
@@ -169,7 +178,7 @@ def own_items(search: Search) -> list[tuple[Item, Artefact]]:
     return [(item, artefacts[0]) for item, artefacts in having if len(artefacts) == 1]
 
 
-def _by_rows(search: Search, artefact: Artefact, item: Item, chosen: Setting) -> Validation:
+def _by_rows(search: Search, artefact: Artefact, item: Item, chosen: Setting, most: float) -> Validation:
     """Cross-validate the values of an item over the claims of its only artefact, the chosen value first.
 
     Whole artefacts cannot do it: without this one, nothing is left that depends on the item.
@@ -181,6 +190,7 @@ def _by_rows(search: Search, artefact: Artefact, item: Item, chosen: Setting) ->
     rows = [
         replace(
             trial,
+            possible=_may_be(trial, most),
             scores={},
             by_artefact={
                 name: trial.by_claim.get((artefact.name, name), [math.log(LEAST_CLOSENESS)] * TESTING_RUNS)
@@ -208,14 +218,51 @@ def passes(search: Search, drawn: int) -> float:
     )
 
 
-def _halve(search: Search, trials: Sequence[Trial]) -> list[Setting]:
+def _first(search: Search, design: Sequence[Trial]) -> tuple[Setting, float]:
+    """Return the setting that stands in for the declared one where that is impossible, and a limit.
+
+    It is the possible one that differs from the declared one in a single item and has the best basis, or else
+    the first possible one that was drawn. Where losses make all of them impossible, the least violating one
+    is kept, and settings whose losses depart from proportion by no more than the limit are allowed with it;
+    otherwise the limit is 0.
+    """
+    if design[0].possible:
+        return design[0].setting, 0.0
+    order = list(Basis)
+    others = [
+        (order.index(value.basis), dict(design[0].setting) | {item.name: value.value})
+        for item in free_items(search.paper.items)
+        for value in item.values
+        if value.value != design[0].setting[item.name]
+    ]
+    changed = [setting for _, setting in sorted(others, key=itemgetter(0))]
+    like = replace(design[0], outcomes={}, by_artefact={})
+    alone = search.look(changed, [], "conditions", 1, like=like) if changed else []
+    every = [design[0], *alone, *design[1:]]
+    possible = next((trial for trial in every if trial.possible), None)
+    if possible is not None:
+        return possible.setting, 0.0
+    least = min(every, key=_departure)
+    return least.setting, ABOVE_LEAST * least.scores.get(LOSSES, 0.0)
+
+
+def _departure(trial: Trial) -> float:
+    return trial.scores.get(LOSSES, math.inf)
+
+
+def _may_be(trial: Trial, most: float) -> bool:
+    """Return whether a setting may be chosen: it is possible, or its losses depart by no more than `most`."""
+    return trial.possible or _departure(trial) <= most
+
+
+def _halve(search: Search, trials: Sequence[Trial], most: float) -> list[Setting]:
     """Rank settings by successive halving with new seeds in each round, and return those left at the end."""
-    first_run, ranked = HALVING_RUN, _ranked(trials)
+    first_run, ranked = HALVING_RUN, _ranked(trials, most)
     for count in _rounds(len(ranked)):
         again = search.look(ranked[:count], search.scored, f"round of {count}", HALVING_RUNS, first_run)
-        ranked = _ranked(again)
+        ranked = _ranked(again, most)
         first_run += HALVING_RUNS
-    return ranked or [trials[0].setting]
+    return ranked
 
 
 def _rounds(count: int) -> list[int]:
@@ -227,8 +274,8 @@ def _rounds(count: int) -> list[int]:
     return rounds
 
 
-def _ranked(trials: Sequence[Trial]) -> list[Setting]:
-    possible = [trial for trial in trials if trial.possible]
+def _ranked(trials: Sequence[Trial], most: float) -> list[Setting]:
+    possible = [trial for trial in trials if _may_be(trial, most)]
     return [trial.setting for trial in sorted(possible, key=_score, reverse=True)]
 
 
@@ -236,7 +283,7 @@ def _score(trial: Trial) -> float:
     return trial.scores.get("score", -math.inf)
 
 
-def _refine(search: Search, start: Setting) -> Setting:
+def _refine(search: Search, start: Setting, most: float) -> Setting:
     """Move one item after the other to the value that is best or, among equals, best founded."""
     (here,) = _look_again(search, [start])
     for item in free_items(search.paper.items):
@@ -245,7 +292,7 @@ def _refine(search: Search, start: Setting) -> Setting:
             for value in item.values
             if value.value != here.setting[item.name]
         ]
-        here = _preferred(item, [here, *_look_again(search, others, here)])
+        here = _preferred(item, [here, *_look_again(search, others, here)], most)
     return here.setting
 
 
@@ -253,12 +300,12 @@ def _look_again(search: Search, settings: Sequence[Setting], like: Trial | None 
     return search.look(settings, search.scored, "refinement", search.refining_runs, REFINING_RUN, like)
 
 
-def _preferred(item: Item, trials: Sequence[Trial]) -> Trial:
+def _preferred(item: Item, trials: Sequence[Trial], most: float) -> Trial:
     """Return the trial of the value with the best basis among those within the error of the best score.
 
     Of values with the same basis the declared one is preferred, and then that with the best score.
     """
-    possible = [trial for trial in trials if trial.possible] or list(trials[:1])
+    possible = [trial for trial in trials if _may_be(trial, most)] or list(trials[:1])
     top = max(possible, key=_score)
     equals = [trial for trial in possible if trial is top or not _is_better(top, trial)]
     order = list(Basis)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from statistics import fmean as mean
 from typing import NamedTuple
 
+from ackclock.reproduction.claims import losses
 from ackclock.reproduction.claims.artefact import Artefact, Simulated
 from ackclock.reproduction.claims.judge import Assignment, Judgement, judge
 from ackclock.reproduction.claims.numbers import QUICK
@@ -17,7 +18,7 @@ from ackclock.reproduction.claims.usual import LEAST_CLOSENESS, closeness
 from ackclock.reproduction.inference.fingerprint import MEASURING, fingerprint
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.trials.settings import Setting
-from ackclock.reproduction.trials.tried import ClaimKey, Outcome, Trial
+from ackclock.reproduction.trials.tried import LOSSES, ClaimKey, Outcome, Trial
 from ackclock.runs import Store
 
 TELL_EVERY_S = 10.0
@@ -89,7 +90,12 @@ class Search:
             if like is None or self.paper.differs(artefact, like.setting, setting)
         ]
         effort = replace(QUICK, runs=runs, first_run=first_run)
-        assignments = [Assignment.of(artefact, effort.at(settings[number])) for number, artefact in shown]
+        # Whether a setting is possible does not depend on the stage that asks.
+        efforts = {artefact.name: replace(effort, first_run=0) for artefact in conditions}
+        assignments = [
+            Assignment.of(artefact, efforts.get(artefact.name, effort).at(settings[number]))
+            for number, artefact in shown
+        ]
         outcomes = [self._kept(assignment) for assignment in assignments]
         pending = [index for index, outcome in enumerate(outcomes) if outcome is None]
         self._pace.skip(runs * (len(assignments) - len(pending)))
@@ -139,10 +145,13 @@ class Search:
         first_run: int,
         like: Trial | None,
     ) -> Trial:
-        possible = like.possible if like else True
+        possible, departure = (like.possible, like.scores.get(LOSSES)) if like else (True, None)
         if CONDITIONS in artefact_outcomes:
             stated = artefact_outcomes[CONDITIONS]
-            possible = not stated.error and all(claim.holds for claim in stated.claims.values())
+            against = {name for name, claim in stated.claims.items() if not claim.holds}
+            possible = not stated.error and not against
+            known = stated.claims.get(losses.NAME) if against <= {losses.NAME} else None
+            departure = known.value if known and math.isfinite(known.value) else None
         outcomes = dict(like.outcomes) if like else {}
         by_artefact = dict(like.by_artefact) if like else {}
         by_claim = dict(like.by_claim) if like else {}
@@ -153,7 +162,7 @@ class Search:
                     outcomes[name, claim] = Outcome(said.holds, said.value, said.undecided)
                     by_claim[name, claim] = said.scores
                 by_artefact[name] = outcome.scores(outcome.claims, runs)
-        scores = {}
+        scores = {} if departure is None else {LOSSES: departure}
         if self.scored and all(artefact.name in by_artefact for artefact in self.scored):
             scores["score"] = mean([mean(by_artefact[artefact.name]) for artefact in self.scored])
         for kind, keys in self.claims.items():

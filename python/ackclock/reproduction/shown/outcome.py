@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ackclock.reproduction.claims.artefact import Artefact
+from ackclock.reproduction.claims.losses import FARTHEST
 from ackclock.reproduction.claims.orders import GAP
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, alike, reliability, state
@@ -23,6 +24,7 @@ from ackclock.reproduction.shown.classes import (
     classify,
     counts,
 )
+from ackclock.reproduction.shown.words import losses_words
 
 WIDTH = 100
 """Columns of a terminal that every line fits into."""
@@ -97,8 +99,19 @@ def lines(paper: Paper, record: ArtefactRecord, known: Sequence[ArtefactRecord])
     return [
         clipped(f"{artefact}: {kind}; {said}"),
         *(f"  {reason(paper, claim, 2)}" for claim in undecided),
+        *_losses(record),
         *textwrap.wrap(alike(record), WIDTH, initial_indent="  ", subsequent_indent="  "),
     ]
+
+
+def _losses(record: ArtefactRecord) -> list[str]:
+    """Return a line about the kind of flow whose drops over packets are farthest from 1, if any are known."""
+    known = record.get("losses", [])
+    if not known:
+        return []
+    farthest = max(known, key=lambda of: abs(math.log(max(of["drops_over_packets"], 1 / FARTHEST))))
+    words = f"{farthest['kind']} {losses_words(farthest)} in {farthest['case']}"
+    return [f"  {clipped(f'drops over packets, farthest from 1: {words}', WIDTH - 2)}"]
 
 
 def _waiting(classified: Classified, known: Sequence[ArtefactRecord]) -> list[str]:

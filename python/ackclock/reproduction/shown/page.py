@@ -21,7 +21,14 @@ from ackclock.reproduction.claims.artefact import Artefact
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, alike, reliability, state
 from ackclock.reproduction.shown import classes, in_lab, outcome, stated, strips
-from ackclock.reproduction.shown.words import at_other_setting, explained, gain, in_ns2, setting_rows
+from ackclock.reproduction.shown.words import (
+    at_other_setting,
+    explained,
+    gain,
+    in_ns2,
+    losses_table,
+    setting_rows,
+)
 from ackclock.reproduction.trials import cells, tried
 from ackclock.reproduction.trials.tried import ClaimKey
 from ackclock.runs import progress
@@ -222,6 +229,7 @@ def _shown(record: ArtefactRecord, artefact: Artefact, paper: Paper, folder: Pat
         "strips": strips.strips(artefact, paper),
         "columns": [name.replace("_", " ") for name in numbers.columns],
         "numbers": [[_cell(value) for value in row] for row in numbers[:SHOWN_ROWS].iter_rows()],
+        "losses_table": losses_table(record),
         "more": max(0, numbers.height - SHOWN_ROWS),
         "files": sorted(file.name for file in folder.iterdir() if file.suffix in TAKEN),
     }

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from ackclock.draw.figure import Table
+from ackclock.reproduction.claims.losses import LEAST, MOST
 from ackclock.reproduction.paper import Chosen, Paper
-from ackclock.reproduction.record import ClaimRecord, state
+from ackclock.reproduction.record import ArtefactRecord, ClaimRecord, LossesRecord, state
 from ackclock.reproduction.shown import classes
+from ackclock.reproduction.trials import tried
 from ackclock.reproduction.trials.crossvalidation import Validation
-from ackclock.reproduction.trials.settings import Item
+from ackclock.reproduction.trials.settings import Item, declared, name_of
 
 
 def setting_rows(paper: Paper) -> list[list[str]]:
@@ -49,10 +52,38 @@ def gain(paper: Paper) -> str:
     """Return what the inferred setting gains, as sentences; nothing when no setting was tried."""
     if paper.inferred is None:
         return ""
+    return " ".join(filter(None, (_gain(paper, paper.inferred), losses(paper))))
+
+
+def losses(paper: Paper) -> str:
+    """Return what the condition on losses makes of the settings tried, as sentences; nothing if unknown."""
+    known = {name_of(trial.setting): trial for trial in paper.trials if tried.LOSSES in trial.scores}
+    if paper.losses is None or not known:
+        return ""
+    impossible = [trial for trial in known.values() if not trial.possible]
+    words = [
+        f"The paper says: “{paper.losses.words}” ({paper.losses.source}). At {len(impossible)} of the "
+        f"{len(known)} settings where it was measured, the share of drops of a kind of flow decidedly leaves "
+        f"{LEAST:g} to {MOST:g} times its share of packets, and these are impossible."
+    ]
+    kept = known.get(name_of(paper.setting))
+    first = known.get(name_of(declared(paper.items)))
+    if kept is not None and not kept.possible:
+        departure = kept.scores[tried.LOSSES]
+        words.append(
+            "Every declared value is among them, so the least violating one is kept, at which the shares "
+            f"differ by a factor of {departure:.3g}."
+        )
+    elif first is not None and not first.possible:
+        words.append("The declared setting is among them; another, which is possible, stands in for it.")
+    return " ".join(words)
+
+
+def _gain(paper: Paper, inferred: Chosen) -> str:
     tries = len({str(trial.setting) for trial in paper.trials})
-    validation = paper.inferred.validation
+    validation = inferred.validation
     if validation is None:
-        return f"{tries} settings were tried. {_earlier_gain(paper.inferred)}"
+        return f"{tries} settings were tried. {_earlier_gain(inferred)}"
     words = [f"{tries} settings were tried."]
     if validation.best:
         declared, best = validation.scores[0], validation.scores[validation.best]
@@ -67,7 +98,7 @@ def gain(paper: Paper) -> str:
         )
     elif not validation.accepted:
         words.append("No setting has a better score than the declared one.")
-    words += [own(paper, name, test) for name, test in paper.inferred.own.items() if test.best]
+    words += [own(paper, name, test) for name, test in inferred.own.items() if test.best]
     if validation.planned is not None:
         before, after = validation.planned.declared, validation.planned.best
         words.append(
@@ -127,6 +158,28 @@ def in_ns2(claim: ClaimRecord) -> str:
         return ""
     reasons = classes.lacking(claim) if state(claim) == "does not hold" else []
     return f"{known['measured']}: {'; '.join(reasons)}" if reasons else known["measured"]
+
+
+def losses_table(record: ArtefactRecord) -> Table | None:
+    """Return drops over packets by case and kind of flow; None where no kinds of flow share a link."""
+    every = record.get("losses")
+    if not every:
+        return None
+    heads = ["case", "flows", "drops over packets", "runs", "drops in the run with the fewest"]
+    return Table(
+        heads,
+        [
+            [of["case"], of["kind"], losses_words(of), str(of["runs"]), str(of["fewest_drops"])]
+            for of in every
+        ],
+    )
+
+
+def losses_words(of_kind: LossesRecord) -> str:
+    """Return drops over packets of a kind of flow with the interval."""
+    ends = (of_kind["low"], of_kind["high"])
+    interval = "" if None in ends else f" [{of_kind['low']:.3g}, {of_kind['high']:.3g}]"
+    return f"{of_kind['drops_over_packets']:.3g}{interval}"
 
 
 def explained(claim: ClaimRecord) -> str:

@@ -31,9 +31,12 @@ SEARCHED = "search"
 ROBUST = 0.8
 """Share of the plausible settings at which a robust claim holds."""
 
-SCORES = ("score", "fit", "held_out")
-"""Columns of `SETTINGS`: the score of all artefacts, and those of the claims that were named before any
-run to choose and to test. The tables of earlier searches lack the first."""
+LOSSES = "departure_of_losses"
+"""Column of `SETTINGS`: how many times the share of drops of a kind of flow is its share of packets, or the
+reverse where that is more; only where no other condition makes the setting impossible."""
+SCORES = ("score", "fit", "held_out", LOSSES)
+"""Columns of `SETTINGS`: the score of all artefacts, those of the claims that were named before any run to
+choose and to test, and `LOSSES`. The tables of earlier searches lack the first and the last."""
 
 ClaimKey = tuple[str, str]
 """Names of an artefact and of a claim of it."""
