@@ -1,14 +1,18 @@
 """Drops over packets, with known answers, and the condition of papers that exclude phase effects."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from ackclock.draw.figure import Table
 from ackclock.engine import read, simulate
+from ackclock.reproduction import make
 from ackclock.reproduction.claims import losses
 from ackclock.reproduction.claims.artefact import Probe, Simulated
 from ackclock.reproduction.claims.numbers import QUICK, Numbers
+from ackclock.reproduction.paper import Paper
+from ackclock.reproduction.shown import outcome, words
 from ackclock.runs import Case, run_all
 
 SEEDS = 20
@@ -141,3 +145,38 @@ def test_the_condition_is_judged_with_seeds_of_its_own_next_to_what_else_is_stat
     for wrong in ({"figure-2": ["two"]}, {"figure-1": ["three"]}):
         with pytest.raises(LookupError, match="figure-"):
             replace(condition, cases=wrong).joined(None, [figure], "conditions").cases(QUICK)
+
+
+def test_an_artefact_shows_drops_over_packets_on_its_page_and_screen_and_in_its_data(tmp_path):
+    lossy = {"rate": "20 Mbit/s", "queue": droptail(100), "loss": {"kind": "bernoulli", "rate": 0.02}}
+    cases = {
+        "both": Case(scenario(RENO, GAIMD, duration_s=60, **lossy), 3),
+        "alone": Case(scenario(RENO, duration_s=30), 1),
+    }
+    figure = Simulated(
+        name="figure-1",
+        caption="what",
+        about="About.",
+        cases=lambda _effort: cases,
+        probe=Probe(("goodput",), lambda run: {"goodput": run.summary["flows"][0]["goodput_mbps"]}),
+        draw=lambda *_: Table(["a"], [["b"]]),
+    )
+    paper = Paper("made", "A paper of ours", [], [figure])
+    (record,) = make.reproduce([(paper, figure)], tmp_path, QUICK, 2)
+    first, second = record["losses"]
+    assert (first["case"], first["kind"], first["runs"]) == ("both", "reno", 3)
+    assert second["kind"] == "gaimd"
+    assert first["low"] < first["drops_over_packets"] < first["high"]
+    written = json.loads((tmp_path / "made" / "figure-1" / "artefact.json").read_text())
+    assert written["losses"] == record["losses"]
+    assert any(
+        line.startswith("  drops over packets, farthest from 1: ") and line.endswith(" in both")
+        for line in outcome.lines(paper, record, [record])
+    )
+    page = (tmp_path / "made" / "index.html").read_text()
+    assert "<summary>Drops over packets</summary>" in page
+    assert f"<td>{words.losses_words(first)}</td>" in page
+    # What was published before has none.
+    older = {key: value for key, value in record.items() if key != "losses"}
+    assert words.losses_table(older) is None
+    assert not any("drops" in line for line in outcome.lines(paper, older, [older]))

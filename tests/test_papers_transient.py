@@ -149,13 +149,14 @@ def test_readings_reach_the_scenarios():
         "tear_feedback": 8,
         "tear_running_epoch": "not at all",
         "initial_window": 2,
+        "delayed_ack": 2,
     }
     cases = figures_7_to_11.FIGURE_11.cases(QUICK.at(DECLARED | chosen))
     assert cases[TFRC].scenario["flow"][0]["params"] == {"damping": True}
     tear = {"silence_rtts": 2.0, "feedback_rtts": 8.0, "running_epoch": "left_out"}
     assert cases[TEAR].scenario["flow"][0]["params"] == tear
     tcp = cases[TCP].scenario["tcp"]
-    assert (tcp["initial_window"], tcp["recovery"]) == (2, "reno-ns2")
+    assert (tcp["initial_window"], tcp["recovery"], tcp["delayed_ack"]) == (2, "reno-ns2", 2)
     # NewReno and SACK are not Reno.
     newreno = figures_7_to_11.FIGURE_11.cases(QUICK.at(DECLARED | chosen | {"recovery": "newreno"}))
     assert newreno[TCP].scenario["tcp"]["recovery"] == "newreno"

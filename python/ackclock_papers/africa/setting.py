@@ -78,5 +78,6 @@ def scenario(
             "min_rto": setting["min_rto"],
             "clock": "10 ms",
             "recovery": setting["recovery"],
+            "delayed_ack": setting["delayed_ack"],
         },
     )
