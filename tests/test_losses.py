@@ -41,7 +41,7 @@ def ratios(description, seeds=SEEDS):
 
 
 def test_random_loss_falls_on_packets_whoever_sends_them():
-    # Each packet is lost with a probability of 2 %, so the shares of both are equal but for random variation,
+    # Each packet is lost with a probability of 2 %, so the two shares are equal but for random variation,
     # although one grows three times as fast. The link never fills.
     lossy = {"rate": "100 Mbit/s", "queue": droptail(1000), "loss": {"kind": "bernoulli", "rate": 0.02}}
     known = ratios(scenario(RENO, GAIMD, **lossy))

@@ -39,7 +39,7 @@ SURVIVING_SHARE = 3
 LEFT = 3
 """Number of settings at which the rounds end."""
 ABOVE_LEAST = 1.1
-"""Where no setting is possible, losses may depart by this factor more than at the least violating one: two
+"""Factor by which losses may depart more than at the least violating setting if none is possible: two
 means of twenty runs differ by as much."""
 RUNNERS_UP = 2
 """Settings of the last round that are tested with the refined and the declared one."""
