@@ -12,7 +12,7 @@ import argparse
 import csv
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from ackclock.engine import read
@@ -32,18 +32,18 @@ HEADS = (
 ITEMS = ("overhead", "several_overhead", "delayed_ack", "tcp")
 """Items that spread the arrivals of packets; of ``tcp`` only the ACK for two packets does."""
 DELAYED = "an ACK for two packets, the rest alike"
-MOST_PACKETS, PACKETS = 2.5e7, 5e6
-"""Most packets of a run, and of all runs of a case where these are more than the least."""
+MOST_PACKETS, PACKETS = 1e7, 2e6
+"""Most packets of a run but of a condition, and of all runs of a case where these are more than the least."""
 LEAST_RUNS = 3
 
 
-def settings(paper: Paper) -> Iterator[tuple[str, object, Setting]]:
-    """Yield the chosen setting, and those in which one of the items has another value."""
+def settings(paper: Paper, items: Collection[str]) -> Iterator[tuple[str, object, Setting]]:
+    """Yield the chosen setting, and those in which one of these items has another value."""
     chosen = dict(paper.setting)
     yield "", "as chosen", chosen
     for item in paper.items:
         for value in item.values:
-            asked = item.name in ITEMS and (item.name != "tcp" or value.value == DELAYED)
+            asked = item.name in items and (item.name != "tcp" or value.value == DELAYED)
             if asked and value.value != chosen[item.name]:
                 yield item.name, value.value, chosen | {item.name: value.value}
 
@@ -64,15 +64,16 @@ def cases(paper: Paper, setting: Setting) -> dict[str, tuple[list[str], str, Cas
     return found
 
 
-def rows(paper: Paper) -> Iterator[list[object]]:
+def rows(paper: Paper, items: Collection[str]) -> Iterator[list[object]]:
     """Run the cases of a paper, and yield a row per case, setting and kind of flow."""
-    of_settings = [(item, value, cases(paper, setting)) for item, value, setting in settings(paper)]
+    of_settings = [(item, value, cases(paper, setting)) for item, value, setting in settings(paper, items)]
     every = {digest: of[2] for *_, some in of_settings for digest, of in some.items()}
     costs = {digest: case.jobs()[0].expected_packets for digest, case in every.items()}
+    cheap = {digest for digest, cost in costs.items() if cost <= MOST_PACKETS or every[digest].runs > 1}
     for digest, (names, label, _) in of_settings[0][2].items():
-        if costs[digest] > MOST_PACKETS:
+        if digest not in cheap:
             print(f"{paper.name}/{names[0]}, {label}: not run, {costs[digest]:.1e} packets", file=sys.stderr)
-    asked = [digest for digest, cost in costs.items() if cost <= MOST_PACKETS and _has_several(every[digest])]
+    asked = [digest for digest in costs if digest in cheap and _has_several(every[digest])]
     runs = [
         int(max(LEAST_RUNS, every[digest].runs, min(losses.SEEDS, PACKETS // costs[digest])))
         for digest in asked
@@ -107,6 +108,7 @@ def main() -> int:
     """Write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("papers", nargs="*", help="by default all")
+    parser.add_argument("--item", action="append", choices=ITEMS, help="varied; by default all")
     given = parser.parse_args()
     papers = library.every()
     kept: dict[str, list[list[object]]] = defaultdict(list)
@@ -115,7 +117,7 @@ def main() -> int:
             for row in list(csv.reader(file))[1:]:
                 kept[row[0]].append(list(row))
     for name in given.papers or papers:
-        kept[name] = list(rows(papers[name]))
+        kept[name] = list(rows(papers[name], given.item or ITEMS))
         with FILE.open("w", encoding="utf-8", newline="") as file:
             ordered = [row for paper in papers for row in kept[paper]]
             csv.writer(file, lineterminator="\n").writerows([HEADS, *ordered])
