@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from ackclock.cli import completion, options
+from ackclock.cli import completion, options, trials
 
 if TYPE_CHECKING:
     from ackclock.reproduction.claims.artefact import Artefact
     from ackclock.reproduction.paper import Paper
     from ackclock.reproduction.record import ArtefactRecord
-    from ackclock.reproduction.trials.cells import Cell
 
 
 @click.command()
@@ -64,6 +63,11 @@ if TYPE_CHECKING:
     help="Judge the claims at every other value of every open item, one at a time, instead of reproducing.",
 )
 @click.option(
+    "--exchange",
+    is_flag=True,
+    help="Judge every claim with Reno in the place of the paper's control, instead of reproducing.",
+)
+@click.option(
     "--plan",
     is_flag=True,
     help="Plan how many runs each scenario needs, by pilot runs, instead of reproducing.",
@@ -100,6 +104,7 @@ def reproduce(
     infer: bool,
     settings: int | None,
     readings: bool,
+    exchange: bool,
     plan: bool,
     published: bool,
     budget_s: float | None,
@@ -125,6 +130,11 @@ def reproduce(
     value, or several where a claim holds at none of these. The table is written to DIR/PAPER/readings.csv;
     rows of artefacts that were not judged are kept.
 
+    --exchange asks whether claims can fall. Reno, which does nothing new, gets the flows of the paper's own
+    control, which paper.toml names, and CUBIC gets those of claims about Reno alone. A claim that holds then
+    falls, stands, is undecided or cannot be exchanged. Runs are quick, and with --quick only headlines are
+    judged. The table is written to DIR/PAPER/exchange.csv; rows of artefacts that were not judged are kept.
+
     --plan makes five pilot runs, or as many as --runs says, and estimates how many runs decide each claim
     with a probability of 80 %. No verdict uses the pilot runs. The table is written to
     DIR/PAPER/runs.csv; --full uses the table next to the paper's data file. With --quick, --plan does the
@@ -144,6 +154,7 @@ def reproduce(
       ackclock reproduce --full --undecided --runs 20
       ackclock reproduce --infer bic --settings 32
       ackclock reproduce --readings transient/figure-11
+      ackclock reproduce --exchange illinois/figure-8
       ackclock reproduce --plan africa
       ackclock reproduce --plan transient --runs 20
       ackclock reproduce --published illinois
@@ -159,13 +170,17 @@ def reproduce(
 
     tell = progress.Lines()
     papers, named = library.of_targets(targets)
-    others = (
-        quick or runs is not None or undecided or infer or readings or plan or live or pictures or dry_run
-    )
+    modes = infer or readings or exchange or plan
+    others = quick or runs is not None or undecided or modes or live or pictures or dry_run
     for is_wrong, refusal in (
         (settings is not None and not infer, "--settings needs --infer"),
         (infer and (runs is not None or undecided), "--infer cannot be combined with --runs or --undecided"),
         (readings and (infer or undecided), "--readings cannot be combined with --infer or --undecided"),
+        (
+            exchange and (infer or readings or plan or undecided or live or pictures),
+            "--exchange cannot be combined with --infer, --readings, --plan, --undecided, --live or "
+            "--pictures",
+        ),
         (
             plan and (infer or readings or undecided),
             "--plan cannot be combined with --infer, --readings or --undecided",
@@ -180,8 +195,9 @@ def reproduce(
         ),
         (seed is not None and budget_s is None, "--seed needs --audit"),
         (
-            budget_s is not None and (quick is False or undecided or infer or readings or plan or dry_run),
-            "--audit cannot be combined with --full, --undecided, --infer, --readings, --plan or --dry-run",
+            budget_s is not None and (quick is False or undecided or modes or dry_run),
+            "--audit cannot be combined with --full, --undecided, --infer, --readings, --exchange, --plan or "
+            "--dry-run",
         ),
         (
             (published or budget_s is not None) and any(map(library.folder_of, targets)),
@@ -197,17 +213,22 @@ def reproduce(
                 return
             if infer:
                 chosen_papers = [papers[name] for name in make.papers(papers, named)]
-                _infer(chosen_papers, output, jobs, tell, settings, cluster, as_json)
+                trials.infer(chosen_papers, output, jobs, tell, settings, cluster, as_json)
                 return
             chosen = make.select(papers, named, headlines=bool(quick))
             if budget_s is not None:
                 shown = make.select(papers, named)
                 chosen = chosen if quick else []
             if readings:
-                _readings(chosen, output, jobs, tell, runs, cluster)
+                trials.readings(chosen, output, jobs, tell, runs, cluster)
+                return
+            if exchange:
+                effort = numbers.FULL if quick is False else numbers.QUICK
+                effort = effort if runs is None else replace(effort, runs=runs)
+                trials.exchange(chosen, papers.values(), output, jobs, _say, effort, cluster, as_json)
                 return
             if plan:
-                _plan(chosen, output, jobs, tell, cluster, bool(quick), runs)
+                trials.plan(chosen, output, jobs, tell, cluster, bool(quick), runs)
                 return
             if undecided:
                 chosen = make.undecided(chosen, output)
@@ -298,102 +319,3 @@ def _refuse_unknown(targets: tuple[str, ...]) -> None:
             unknown = f"unknown paper {name or target}: {hint(name, names)}"
             problem = f"there is no {library.DATA} in {target}" if Path(target).is_dir() else unknown
             raise click.ClickException(problem if "/" not in target else f"{problem}, or a folder")
-
-
-def _infer(
-    papers: list[Paper],
-    output: Path,
-    jobs: int | None,
-    tell: Callable[[str], None],
-    settings: int | None,
-    cluster: str | None,
-    as_json: bool,
-) -> None:
-    from ackclock.cli import tables
-    from ackclock.engine import storage
-    from ackclock.reproduction.inference import infer
-    from ackclock.reproduction.trials import tried
-    from ackclock.runs.store import CACHE
-
-    inferred = {}
-    count = settings or infer.SETTINGS
-    for paper in papers:
-        target = output / paper.name / infer.DIRECTORY
-
-        def keep(result: infer.Inferred, target: Path = target) -> None:
-            with storage.new_directory(target, force=True, is_result=infer.is_kept) as directory:
-                infer.keep(result, directory)
-
-        result = infer.infer(paper, output / CACHE, jobs, tell, count, cluster, keep)
-        keep(result)
-        _write_readings(output / paper.name / tried.READINGS, result.cells)
-        inferred[paper.name] = infer.words(result)
-        if not as_json:
-            tables.print_setting(paper, result)
-    if as_json:
-        print(json.dumps(inferred, indent=2, ensure_ascii=False))
-
-
-def _readings(
-    chosen: list[tuple[Paper, Artefact]],
-    output: Path,
-    jobs: int | None,
-    tell: Callable[[str], None],
-    runs: int | None,
-    cluster: str | None,
-) -> None:
-    from ackclock.reproduction.inference import readings
-    from ackclock.reproduction.inference.search import Search
-    from ackclock.reproduction.trials import cells as matrix
-    from ackclock.reproduction.trials import tried
-    from ackclock.runs import Store
-    from ackclock.runs.store import CACHE
-
-    with Store(output / CACHE).opened() as store:
-        for name in dict.fromkeys(paper.name for paper, _ in chosen):
-            paper = next(paper for paper, _ in chosen if paper.name == name)
-            artefacts = [artefact for of, artefact in chosen if of.name == name]
-            search = Search(paper, store, jobs, tell, cluster)
-            cells = readings.judged(search, artefacts, runs or readings.RUNS, known=paper.trials)
-            file = output / name / tried.READINGS
-            _write_readings(file, matrix.merge(matrix.read(file), cells))
-            print("\n".join(readings.tables(paper, cells)))
-            print(f"Table: {file}", file=sys.stderr)
-
-
-def _write_readings(file: Path, cells: Sequence[Cell]) -> None:
-    from ackclock.engine import storage
-    from ackclock.reproduction.trials import cells as matrix
-
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with storage.sealed_file(file) as new:
-        matrix.write(new, cells)
-
-
-def _plan(
-    chosen: list[tuple[Paper, Artefact]],
-    output: Path,
-    jobs: int | None,
-    tell: Callable[[str], None],
-    cluster: str | None,
-    quick: bool,
-    runs: int | None,
-) -> None:
-    from ackclock.engine import storage
-    from ackclock.reproduction.inference import plan
-    from ackclock.reproduction.library import PLANNED, PLANNED_QUICK
-    from ackclock.runs import Store
-    from ackclock.runs.store import CACHE
-
-    with Store(output / CACHE).opened() as store:
-        pilot = plan.QUICK_PILOT if quick else plan.PILOT
-        pilot = replace(pilot, runs=runs or pilot.runs)
-        plans = plan.make(chosen, store, jobs, cluster, tell, pilot)
-    for name, rows in plans.items():
-        file = output / name / (PLANNED_QUICK if quick else PLANNED)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        every = plan.merge(plan.read(file), rows)
-        with storage.sealed_file(file) as new:
-            plan.write(new, every)
-        runs, cut = sum(row.runs for row in every), sum(bool(row.cut) for row in every)
-        print(f"{name}: {runs} runs of {len(every)} scenarios; {cut} need more than they may have ({file})")

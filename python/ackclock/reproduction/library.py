@@ -3,6 +3,8 @@
 A paper is a directory. `paper.toml` in it has
 
 - ``title``: the reference;
+- ``controls``: the paper's own controls, by the engine's names, in whose place
+  `ackclock reproduce --exchange` puts Reno;
 - ``[[setting]]``: an item of the one setting of all simulations, as in `Item`;
 - ``[numbers]``: what is possible: ``shares`` lie between 0 and 1, ``signed`` may be negative, and all
   others are positive or 0;
@@ -29,8 +31,8 @@ table.
 What `ackclock reproduce --infer` has found is next to the data file, in ``inferred``, and what
 `ackclock reproduce --readings` has, in ``readings.csv``. The first value of an item that is declared after
 a search is the one that the search had without it. What ns-2 gives for claims is in ``ns2.csv``
-(`ackclock.reproduction.ns2`), and the runs that `ackclock reproduce --plan` planned in ``runs.csv``,
-with ``--quick`` in ``quick_runs.csv``.
+(`ackclock.reproduction.ns2`), what became of claims with another control in ``exchange.csv``, and the runs
+that `ackclock reproduce --plan` planned in ``runs.csv``, with ``--quick`` in ``quick_runs.csv``.
 """
 
 from __future__ import annotations
@@ -57,7 +59,7 @@ from ackclock.reproduction.claims.artefact import Artefact, Claim, Finding, matc
 from ackclock.reproduction.claims.losses import Condition
 from ackclock.reproduction.claims.numbers import SHARE, SIGNED, Bounds
 from ackclock.reproduction.paper import Chosen, Inference, Paper
-from ackclock.reproduction.trials import cells, tried
+from ackclock.reproduction.trials import cells, exchanges, tried
 from ackclock.reproduction.trials.crossvalidation import Validation
 from ackclock.reproduction.trials.settings import Item, declared
 from ackclock.reproduction.trials.tried import Trial
@@ -261,6 +263,7 @@ def _collected(name: str, home: Path, data: dict[str, Any], artefacts: Sequence[
         ns2=ns2.read(home),
         main_claims=main_claims.load(home),
         matrix=lambda: cells.read(home / tried.READINGS),
+        exchanges=exchanges.read(home / exchanges.EXCHANGE),
         planned=_planned(home / PLANNED),
         planned_quick=_planned(home / PLANNED_QUICK),
         home=home,

@@ -17,6 +17,7 @@ from ackclock.reproduction.ns2 import InNs2
 from ackclock.reproduction.trials import cells, tried
 from ackclock.reproduction.trials.cells import Cell
 from ackclock.reproduction.trials.crossvalidation import Validation
+from ackclock.reproduction.trials.exchanges import Exchanges
 from ackclock.reproduction.trials.settings import Item, Setting, declared
 from ackclock.reproduction.trials.tried import Trial
 
@@ -66,11 +67,13 @@ class Paper:
     can confirm, `losses` what it says against phase effects, `inferred` is the result of trying settings, and
     `ns2` has what ns-2 measures by artefact and claim. `main_claims` has the main claim of each artefact, and
     `unknown_code` the controls that the paper does not describe completely and whose code is not public.
-    `matrix` reads the cells of the matrix of readings.
+    `matrix` reads the cells of the matrix of readings. `controls` are the paper's own controls, which an
+    exchange replaces, and `exchanges` is what became of its claims then.
     `planned` are the runs of each case of a full reproduction, by artefact and label, where they are planned,
     and `planned_quick` those of a quick one. `home` is its directory; there is none in memory.
     Raises LookupError when a claim asks for a number that its artefact does not supply, the chosen value
-    is not one of its item's, or an artefact that is left out does not exist.
+    is not one of its item's, or an artefact that is left out does not exist, and TypeError when `controls`
+    is not a list of names.
     """
 
     name: str
@@ -88,9 +91,13 @@ class Paper:
     planned: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     planned_quick: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     matrix: Callable[[], Sequence[Cell]] = tuple
+    controls: Sequence[str] = ()
+    exchanges: Exchanges = field(default_factory=dict)
     home: Path | None = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.controls, str) or not all(isinstance(name, str) for name in self.controls):
+            raise TypeError(f"controls of {self.name} is not a list of names")
         left_out = set(self.inference.left_out) if self.inference else set()
         unknown = left_out - {artefact.name for artefact in self.artefacts}
         if unknown:

@@ -13,13 +13,13 @@ from ackclock import engine
 from ackclock.reproduction import ns2
 from ackclock.reproduction.claims.judge import Assignment
 from ackclock.reproduction.library import PLANNED, PLANNED_QUICK
-from ackclock.reproduction.trials import tried
+from ackclock.reproduction.trials import exchanges, tried
 from ackclock.runs import sources
 
 DATA = (".py", ".toml", ".json", ".csv")
-SAID = ("sentences.toml", tried.READINGS, PLANNED, PLANNED_QUICK)
-"""What a paper says, which changes no number and no verdict of a claim, and the planned runs, which the
-digest has as those of each case."""
+SAID = ("sentences.toml", tried.READINGS, exchanges.EXCHANGE, PLANNED, PLANNED_QUICK)
+"""What a paper says and what became of its claims with other controls, which change no number and no verdict
+of a claim, and the planned runs, which the digest has as those of each case."""
 MEASURING = (
     *(f"ackclock.{name}" for name in ("engine", "metrics", "models", "predictions", "runs")),
     *(f"ackclock.reproduction.{name}" for name in ("claims", "inference.search", "trials.settings")),

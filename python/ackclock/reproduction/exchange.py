@@ -1,0 +1,323 @@
+"""Claims judged with Reno, which does nothing new, in the place of the paper's control: which can fall.
+
+The paper's controls are `controls` in `paper.toml`. Every flow that has one of them gets Reno, in the cases
+of an artefact, and the claims are judged by the same numbers, limits and seeds as before. A claim about Reno
+alone is judged with CUBIC.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ackclock import engine
+from ackclock.engine import Run, ScenarioError, storage
+from ackclock.names import counted
+from ackclock.reproduction.claims.artefact import Artefact, Claim, Judged, Probe, Simulated
+from ackclock.reproduction.claims.judge import Assignment, Judgement, controls_of, judge
+from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
+from ackclock.reproduction.paper import Paper
+from ackclock.reproduction.shown import outcome, page
+from ackclock.reproduction.trials import exchanges
+from ackclock.reproduction.trials.exchanges import Exchange, Own
+from ackclock.runs import Case, Store
+from ackclock.runs.store import CACHE
+
+RENO, CUBIC = "reno", "cubic"
+LIVE = "the paper measured it on the Internet"
+FORMULA = "it is a formula, which no run decides"
+
+
+class _FailedJudged(Judged):
+    """What an error in a claim leaves: `measured` is the error."""
+
+
+@dataclass
+class _Exchanged:
+    """An artefact in which `control` has the place of the controls `replaced`, and what went wrong in it."""
+
+    artefact: Simulated[Any]
+    claims: Sequence[Claim]
+    control: str
+    replaced: Collection[str]
+    problems: dict[Key, str] = field(default_factory=dict)
+
+    def assignment(self, effort: Effort) -> Assignment:
+        """Return what is to be run, only the cases that the claims read."""
+        own = self.artefact.cases(effort)
+        wanted = {case for claim in self.claims for case in claim.cases(own)}
+        tables = {key: tomllib.loads(engine.read(own[key].scenario).toml()) for key in own if key in wanted}
+        window_flows = (flow for table in tables.values() for flow in table["flow"])
+        reno: Mapping[str, Any] = next((flow for flow in window_flows if flow.get("controller") == RENO), {})
+        new = {key: replace(own[key], scenario=self._scenario(table, reno)) for key, table in tables.items()}
+        for key, case in new.items():
+            try:
+                engine.read(case.scenario)
+            except ScenarioError as refusal:
+                self.problems[key] = f"its scenario is refused with {self.control}: {refusal}"
+                new[key] = own[key]
+        claims = tuple(_guarded(claim) for claim in self.claims)
+        return Assignment.of(
+            replace(self.artefact, cases=lambda _effort: new, probe=self._probe, claims=claims, trace=None),
+            effort,
+        )
+
+    def _scenario(self, table: Mapping[str, Any], reno: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a scenario with the other control.
+
+        A flow keeps everything but its parameters. One that had no random delay, as senders have whose rate
+        is set by a timer, gets that of the paper's `reno` flows, because it sends in bursts from now on.
+        """
+        delay = {"overhead": reno["overhead"]} if "overhead" in reno else {}
+        return {
+            **table,
+            "flow": [
+                {key: value for key, value in (delay | flow).items() if key != "params"}
+                | {"controller": self.control}
+                if flow.get("controller") in self.replaced
+                else flow
+                for flow in table["flow"]
+            ],
+        }
+
+    def _probe(self, case: Key, effort: Effort) -> Probe:
+        """Return the probe of a case; what a run with the other control does not have is no number."""
+        own = self.artefact.probe_of(case, effort)
+
+        def measure(run: Run) -> Row:
+            try:
+                return own.measure(run)
+            except Exception as error:
+                # The same in every run: what is missing is a column or a number of the control.
+                words = f"{self.control} does not have what is measured: {_line(error)}"
+                self.problems.setdefault(case, words)
+                return dict.fromkeys(own.keys, math.nan)
+
+        return Probe(own.keys, measure)
+
+    def outcome(self, claim: Claim, judged: Judged, own: Own, runs: int, cases: Sequence[Key]) -> Exchange:
+        """Return what became of a claim."""
+        problem = next((self.problems[case] for case in cases if case in self.problems), "")
+        if not problem and isinstance(judged, _FailedJudged):
+            problem = f"it cannot be judged with {self.control}: {judged.measured}"
+        if not problem and claim.target is not None and math.isnan(judged.value):
+            problem = f"{self.control} does not have this number"
+        answer = exchanges.STANDS if judged.holds else exchanges.FALLS
+        if problem:
+            answer = exchanges.CANNOT
+        elif judged.undecided:
+            answer = exchanges.UNDECIDED
+        measured = "" if problem else judged.measured
+        return Exchange(self.artefact.name, claim.name, own, self.control, answer, measured, problem, runs)
+
+
+def _guarded(claim: Claim) -> Claim:
+    """Return a claim whose error is its answer, so that the others are judged."""
+
+    def judged(numbers: Numbers) -> Judged:
+        try:
+            return claim.judge(numbers)
+        except Exception as error:
+            return _FailedJudged(_line(error), holds=False)
+
+    return replace(claim, judge=judged, finding=None, former=None)
+
+
+def _line(error: Exception) -> str:
+    """Return an error as one line."""
+    words = str(error).splitlines() or [""]
+    return f"{type(error).__name__}: {words[0]}".removesuffix(": ")
+
+
+@dataclass
+class _Asked:
+    """An artefact with the claims that can be exchanged, by the control in the place of another."""
+
+    artefact: Artefact
+    own: Assignment | None
+    exchanged: Sequence[_Exchanged]
+    refused: Mapping[str, str]
+    """Why claims cannot be exchanged, by name."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The exchanges of a paper that were judged, the file of its table, and the errors, a line each."""
+
+    paper: Paper
+    rows: Sequence[Exchange]
+    errors: Sequence[str]
+    file: Path
+
+    @property
+    def sentence(self) -> str:
+        """What became of the claims, counted."""
+        counts = exchanges.counts(row.outcome for row in self.rows)
+        return f"{outcome.short_name(self.paper)}: {counts} ({self.file})"
+
+
+def write(
+    chosen: Sequence[tuple[Paper, Artefact]],
+    papers: Iterable[Paper],
+    output: Path,
+    effort: Effort,
+    jobs: int | None = None,
+    address: str | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> list[Result]:
+    """Judge artefacts with Reno in the place of the controls of their papers, and write the tables.
+
+    A table is DIR/PAPER/exchange.csv. Where `output` has one of the artefacts, its pages are written anew, of
+    all `papers`. The other arguments, and the errors, are those of `judged`. Raises StorageError when
+    something cannot be written.
+    """
+    storage.probe(output)
+    results = []
+    with Store(output / CACHE).opened() as store:
+        for paper in {paper.name: paper for paper, _ in chosen}.values():
+            artefacts = [artefact for of, artefact in chosen if of is paper]
+            rows, errors = judged(paper, artefacts, effort, store, jobs, address, tell)
+            file = output / paper.name / exchanges.EXCHANGE
+            every = exchanges.merge(exchanges.read(file), rows)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with storage.sealed_file(file) as new:
+                exchanges.write(new, every)
+            results.append(Result(paper, rows, errors, file))
+    if any((output / paper.name / artefact.name / "artefact.json").exists() for paper, artefact in chosen):
+        page.write(output, papers)
+    return results
+
+
+def judged(
+    paper: Paper,
+    artefacts: Sequence[Artefact],
+    effort: Effort,
+    store: Store,
+    jobs: int | None = None,
+    address: str | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> tuple[list[Exchange], list[str]]:
+    """Judge the claims of artefacts with the paper's own controls and with Reno in their place.
+
+    `effort` says how many runs there are, and how long, `store` is open and has earlier runs, `jobs` is the
+    number of parallel runs, `address` the scheduler of a Dask cluster, and `tell` gets a line per artefact.
+    Returns the exchanges, in the order of the claims, and the errors, a line each. Raises LookupError when
+    the paper does not say which controls are its own.
+    """
+    if not paper.controls:
+        raise LookupError(
+            f'{paper.name}: paper.toml does not name the paper\'s own controls: controls = ["cubic"]'
+        )
+    effort = effort.at(paper.setting)
+    every = [_asked(paper, artefact, effort) for artefact in artefacts if artefact.claims]
+    assignments = [
+        (asked, place, assignment)
+        for asked in every
+        if asked.own is not None
+        for place, assignment in enumerate(
+            [asked.own, *(exchanged.assignment(effort) for exchanged in asked.exchanged)]
+        )
+    ]
+    finished: dict[str, dict[int, Judgement]] = defaultdict(dict)
+    rows: dict[str, list[Exchange]] = {}
+    errors: list[str] = []
+
+    def conclude(asked: _Asked) -> None:
+        name = f"{paper.name}/{asked.artefact.name}"
+        of_artefact, error = _rows(asked, finished.pop(asked.artefact.name, {}), effort)
+        rows[asked.artefact.name] = of_artefact
+        errors.extend([f"{name}: {error}"] if error else ())
+        said = exchanges.counts(each.outcome for each in of_artefact)
+        tell(f"{name}: {counted(len(of_artefact), 'claim')}: {error or said}")
+
+    for asked in every:
+        if asked.own is None:
+            conclude(asked)
+    for number, judgement in judge([each for *_, each in assignments], store, jobs, address):
+        asked, place, _ = assignments[number]
+        finished[asked.artefact.name][place] = judgement
+        if len(finished[asked.artefact.name]) == 1 + len(asked.exchanged):
+            conclude(asked)
+    return [row for asked in every for row in rows[asked.artefact.name]], errors
+
+
+def _asked(paper: Paper, artefact: Artefact, effort: Effort) -> _Asked:
+    """Return which claims of an artefact can be exchanged, and why the others cannot."""
+    if not isinstance(artefact, Simulated):
+        return _Asked(artefact, None, (), {claim.name: FORMULA for claim in artefact.claims})
+    main = paper.main_claims.get(artefact.name)
+    assignment = Assignment.of(artefact, effort)
+    cases = Numbers(dict.fromkeys(assignment.jobs, ()))
+    own = set(paper.controls)
+    refused: dict[str, str] = {}
+    exchangeable: dict[str, list[Claim]] = {}
+    for claim in artefact.claims:
+        controls = controls_of(assignment, cases, claim)
+        if not claim.cases(cases.rows):
+            refused[claim.name] = FORMULA
+        elif main is not None and main.kind == "live":
+            refused[claim.name] = LIVE
+        elif own & set(controls):
+            exchangeable.setdefault(RENO, []).append(claim)
+        elif controls == [RENO]:
+            exchangeable.setdefault(CUBIC, []).append(claim)
+        else:
+            refused[claim.name] = (
+                f"its runs do not have {' or '.join(paper.controls)}, "
+                f"only {', '.join(controls) or 'flows without a control'}"
+            )
+    exchanged = [
+        _Exchanged(artefact, claims, control, own if control == RENO else {RENO})
+        for control, claims in exchangeable.items()
+    ]
+    read = [claim for each in exchanged for claim in each.claims]
+    wanted = {case for claim in read for case in claim.cases(cases.rows)}
+
+    def cases_read(known: Effort) -> Mapping[Key, Case]:
+        return {key: case for key, case in artefact.cases(known).items() if key in wanted}
+
+    alone = replace(artefact, claims=tuple(map(_guarded, read)), cases=cases_read, trace=None)
+    return _Asked(artefact, Assignment.of(alone, effort) if read else None, exchanged, refused)
+
+
+def _rows(asked: _Asked, judgements: Mapping[int, Judgement], effort: Effort) -> tuple[list[Exchange], str]:
+    """Return a row per claim of an artefact, and the error of its own runs."""
+    name = asked.artefact.name
+    error = judgements[0].error if judgements else ""
+    rows = {
+        claim: Exchange(name, claim, "", "", exchanges.CANNOT, "", reason, 0)
+        for claim, reason in asked.refused.items()
+    }
+    before = {claim.name: judged for claim, judged in judgements[0].claims} if judgements else {}
+    for place, exchanged in enumerate(asked.exchanged, 1):
+        after = {claim.name: judged for claim, judged in judgements[place].claims}
+        for claim in exchanged.claims:
+            own = _state(before.get(claim.name))
+            if own != "holds":
+                words = "is undecided" if own == "undecided" else own
+                reason = f"with the paper's own control it {words} in as many runs"
+                reason = f"its own runs failed: {error}" if error else reason
+                rows[claim.name] = Exchange(
+                    name, claim.name, own, exchanged.control, exchanges.NOT_BEFORE, "", reason, effort.runs
+                )
+            elif claim.name not in after:
+                reason = f"its runs failed with {exchanged.control}: {judgements[place].error}"
+                rows[claim.name] = Exchange(
+                    name, claim.name, own, exchanged.control, exchanges.CANNOT, "", reason, effort.runs
+                )
+            else:
+                cases = claim.cases(judgements[place].numbers.rows)
+                rows[claim.name] = exchanged.outcome(claim, after[claim.name], own, effort.runs, cases)
+    return [rows[claim.name] for claim in asked.artefact.claims], error
+
+
+def _state(judged: Judged | None) -> Own:
+    """Return whether a claim holds, as a word; nothing where it was not judged."""
+    if judged is None:
+        return ""
+    return "undecided" if judged.undecided else "holds" if judged.holds else "does not hold"
