@@ -20,7 +20,7 @@ from ackclock.draw import glossary, markdown, plots, printed
 from ackclock.predictions import Prediction, Simulation
 from ackclock.reproduction.inference import readings
 from ackclock.reproduction.paper import Paper
-from ackclock.reproduction.shown import classes, in_lab, outcome, published
+from ackclock.reproduction.shown import classes, in_lab, outcome, published, telling
 from ackclock.reproduction.trials import cells, tried
 from ackclock_papers import PAPERS
 
@@ -234,7 +234,7 @@ def _between(text: str, marks: tuple[str, str], lines: Sequence[str]) -> str:
 
 
 def result(paper: Paper, classified: Mapping[str, classes.Classified]) -> list[str]:
-    """Return the main result of a paper in two sentences."""
+    """Return the main result of a paper in a few sentences."""
     if not classified:
         return [UNPUBLISHED]
     holding, asked, others = outcome.counted(classified)
@@ -249,17 +249,16 @@ def result(paper: Paper, classified: Mapping[str, classes.Classified]) -> list[s
         "formulas."
     )
     why = "our numbers, and what would change our mind, are [below](#what-held-what-did-not-and-why)"
+    exchanged = telling.sentence(telling.by_outcome(paper.exchanges, classified))
     missing = asked - holding
     groups = "The group of the other one is" if missing == 1 else f"The groups of the other {missing} are"
-    return [f"{first} {groups} {', '.join(rest)}; {why}."]
+    return [f"{first} {exchanged} {groups} {', '.join(rest)}; {why}."]
 
 
 def what_became(paper: Paper, classified: Mapping[str, classes.Classified]) -> list[str]:
-    """Return what became of each main claim: those that hold as a list, the others as a table."""
+    """Return what became of each main claim: a table of those that hold, and one of the others."""
     if not classified:
         return ["The full reproduction has not been published yet."]
-    holds = [name for name, each in classified.items() if each.group == classes.HOLDS]
-    holding = [outcome.in_print(paper[name]) for name in holds]
     rows = []
     for name, each in classified.items():
         result = outcome.found(paper, each)
@@ -271,7 +270,12 @@ def what_became(paper: Paper, classified: Mapping[str, classes.Classified]) -> l
             change += f"; or ns-2, which proves nothing yet: {'; '.join(reasons)}"
         rows.append([outcome.in_print(paper[name]), result.says, result.find, each.group, change])
     heads = ["", "the paper says", "we find", "group", "what would change our mind"]
-    return [f"The main claims of these hold: {', '.join(holding)}.", "", *markdown.table(heads, rows)]
+    holding = [
+        [answer, ", ".join(outcome.in_print(paper[name]) for name in names)]
+        for answer, names in telling.by_outcome(paper.exchanges, classified).items()
+    ]
+    first = markdown.table(["would Reno pass?", "main claims that hold"], holding)
+    return [*first, "", *markdown.table(heads, rows)]
 
 
 def _items(classified: classes.Classified) -> str:

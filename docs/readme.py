@@ -23,7 +23,8 @@ import polars as pl
 import ackclock
 from ackclock.draw import markdown, plots, printed
 from ackclock.draw.figure import Group
-from ackclock.reproduction.shown import classes, outcome, page, published
+from ackclock.reproduction.shown import classes, outcome, page, published, telling
+from ackclock.reproduction.trials import exchanges
 from ackclock.summary import FlowSummary
 from ackclock_papers import PAPERS
 
@@ -47,6 +48,10 @@ IDEAS = {
 """By paper: when it was published, and what it proposes or studies."""
 
 
+TELLING = "and would not with Reno"
+"""The head of the column of main claims that are telling: they hold, and fall with Reno, in quick runs."""
+
+
 def papers() -> list[str]:
     """Return a table with a row per paper: its page, its main claims, and how many of them hold."""
     places = published.folders(PAPERS.values())
@@ -58,10 +63,13 @@ def papers() -> list[str]:
         )
         holding, asked, others = outcome.counted(classified)
         rest = [len(others.get(group, [])) for group in classes.GROUPS if group != classes.HOLDS]
-        counts = (asked, holding, *rest) if asked else ("not published in full", *[""] * len(classes.GROUPS))
+        fallen = len(telling.by_outcome(paper.exchanges, classified).get(exchanges.FALLS, ()))
+        none = ("not published in full", *[""] * (1 + len(classes.GROUPS)))
+        counts = (asked, holding, fallen, *rest) if asked else none
         link = f"[{outcome.short_name(paper)}](papers/{name}/README.md)"
         rows.append([link, year, idea, *map(str, counts)])
-    heads = ["paper", "year", "what it proposes or studies", "main claims", *classes.GROUPS]
+    first, *further = classes.GROUPS
+    heads = ["paper", "year", "what it proposes or studies", "main claims", first, TELLING, *further]
     return markdown.table(heads, rows)
 
 

@@ -201,7 +201,7 @@ def test_the_overview_lists_every_artefact(results, tmp_path):
             "artefact": "tiny/figure-1",
             "class": "reproduced",
             "group": "holds",
-            "main_claim": {"id": "tiny/figure-1/rate", "holds": holds},
+            "main_claim": {"id": "tiny/figure-1/rate", "holds": holds, "exchange": "not asked yet"},
             "holds": 1,
             "claims": 1,
             "commit": published.read(tmp_path / "published")["figure-1"].record["commit"],
@@ -211,7 +211,7 @@ def test_the_overview_lists_every_artefact(results, tmp_path):
             "artefact": "tiny/table-1",
             "class": "not run",
             "group": "not run",
-            "main_claim": {"id": None, "holds": None},
+            "main_claim": {"id": None, "holds": None, "exchange": None},
             "holds": 0,
             "claims": 0,
             "commit": None,
@@ -239,7 +239,7 @@ def test_the_verb_lists_all_artefacts(ackclock_here):
     for row in listed["artefacts"]:
         columns = ["artefact", "class", "group", "main_claim", "holds", "claims", "commit", "is_older"]
         assert list(row) == columns
-        assert list(row["main_claim"]) == ["id", "holds"]
+        assert list(row["main_claim"]) == ["id", "holds", "exchange"]
     some = ackclock_here("reproduce", "--published", "illinois/figure-8").stdout
     assert some.splitlines()[1].startswith("illinois/figure-8")
     assert ackclock_here("reproduce", "--published", "--quick").returncode == 2

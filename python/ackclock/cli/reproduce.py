@@ -225,7 +225,9 @@ def reproduce(
             if exchange:
                 effort = numbers.FULL if quick is False else numbers.QUICK
                 effort = effort if runs is None else replace(effort, runs=runs)
-                trials.exchange(chosen, papers.values(), output, jobs, _say, effort, cluster, as_json)
+                trials.exchange(
+                    chosen, papers.values(), output, jobs, _say, effort, runs is None, cluster, as_json
+                )
                 return
             if plan:
                 trials.plan(chosen, output, jobs, tell, cluster, bool(quick), runs)
@@ -297,14 +299,24 @@ def _described(
     record: ArtefactRecord, papers: Mapping[str, Paper], records: Sequence[ArtefactRecord]
 ) -> dict[str, object]:
     """Return a record with its class and its group, and with its main claim as the records decide it."""
-    from ackclock.reproduction.shown import classes
+    from ackclock.reproduction.shown import classes, telling
+    from ackclock.reproduction.trials import exchanges
 
+    known = papers[record["paper"]].exchanges
     classified = classes.classify(papers[record["paper"]], records)[record["name"]]
     main = None
     if classified.main is not None:
         ids = [claim["id"] for claim in classified.stated]
         main = {"claim": classified.main.claim, "ids": ids, "holds": classified.holds}
-    return {**record, "class": classified.name, "group": classified.group, "main_claim": main}
+        main["exchange"] = telling.of_main(known, classified) or None
+    claims = [{**claim, "exchange": exchanges.record(known, claim["id"])} for claim in record["claims"]]
+    return {
+        **record,
+        "claims": claims,
+        "class": classified.name,
+        "group": classified.group,
+        "main_claim": main,
+    }
 
 
 def _refuse_unknown(targets: tuple[str, ...]) -> None:

@@ -200,10 +200,12 @@ def print_runs(summaries: Sequence[Summary]) -> None:
 def print_published(rows: Sequence[Listed]) -> None:
     """Print a line per published artefact, and the number of artefacts by group."""
     words = {True: "holds", False: "does not hold", None: "-"}
-    table = _table(None, ["artefact", "group", "main claim", "claims that hold"], texts=4)
+    heads = ["artefact", "group", "main claim", "would Reno pass?", "claims that hold"]
+    table = _table(None, heads, texts=5)
     for row in rows:
         shares = f"{row['holds']} of {row['claims']}"
-        table.add_row(row["artefact"], row["group"], words[row["main_claim"]["holds"]], shares)
+        main = row["main_claim"]
+        table.add_row(row["artefact"], row["group"], words[main["holds"]], main["exchange"] or "-", shares)
     _print(table)
     by_group = Counter(row["group"] for row in rows)
     print(", ".join(f"{name}: {number}" for name, number in by_group.most_common()))

@@ -97,13 +97,14 @@ def exchange(
     jobs: int | None,
     tell: Callable[[str], None],
     effort: Effort,
+    planned: bool,
     cluster: str | None,
     as_json: bool,
 ) -> None:
     """Judge claims with Reno in the place of the paper's control; the exit status is 1 if a run failed."""
     from ackclock.reproduction import exchange as exchanged
 
-    results = exchanged.write(chosen, papers, output, effort, jobs, cluster, tell)
+    results = exchanged.write(chosen, papers, output, effort, jobs, cluster, tell, planned=planned)
     described = {result.paper.name: [row._asdict() for row in result.rows] for result in results}
     lines = "\n".join(result.sentence for result in results)
     print(json.dumps(described, indent=2, ensure_ascii=False) if as_json else lines)

@@ -23,14 +23,23 @@ from ackclock.reproduction.claims.judge import Assignment, Judgement, controls_o
 from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.shown import outcome, page
+from ackclock.reproduction.task import plan_of
 from ackclock.reproduction.trials import exchanges
-from ackclock.reproduction.trials.exchanges import Exchange, Own
+from ackclock.reproduction.trials.exchanges import Exchange, Outcome, Own
 from ackclock.runs import Case, Store
 from ackclock.runs.store import CACHE
 
 RENO, CUBIC = "reno", "cubic"
 LIVE = "the paper measured it on the Internet"
 FORMULA = "it is a formula, which no run decides"
+
+
+AFTER: Mapping[Outcome, str] = {
+    exchanges.STANDS: "holds",
+    exchanges.FALLS: "does not hold",
+    exchanges.UNDECIDED: "is undecided",
+}
+"""What a claim does with the other control, where it does not hold with the paper's own."""
 
 
 class _FailedJudged(Judged):
@@ -47,8 +56,8 @@ class _Exchanged:
     replaced: Collection[str]
     problems: dict[Key, str] = field(default_factory=dict)
 
-    def assignment(self, effort: Effort) -> Assignment:
-        """Return what is to be run, only the cases that the claims read."""
+    def assignment(self, effort: Effort, plan: Mapping[str, int]) -> Assignment:
+        """Return the runs of the cases that the claims read; `plan` is that of `Assignment.of`."""
         own = self.artefact.cases(effort)
         wanted = {case for claim in self.claims for case in claim.cases(own)}
         tables = {key: tomllib.loads(engine.read(own[key].scenario).toml()) for key in own if key in wanted}
@@ -65,6 +74,7 @@ class _Exchanged:
         return Assignment.of(
             replace(self.artefact, cases=lambda _effort: new, probe=self._probe, claims=claims, trace=None),
             effort,
+            plan,
         )
 
     def _scenario(self, table: Mapping[str, Any], reno: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -86,7 +96,7 @@ class _Exchanged:
         }
 
     def _probe(self, case: Key, effort: Effort) -> Probe:
-        """Return the probe of a case; what a run with the other control does not have is no number."""
+        """Return the probe of a case; a run without what is measured has NaN in its place."""
         own = self.artefact.probe_of(case, effort)
 
         def measure(run: Run) -> Row:
@@ -100,8 +110,9 @@ class _Exchanged:
 
         return Probe(own.keys, measure)
 
-    def outcome(self, claim: Claim, judged: Judged, own: Own, runs: int, cases: Sequence[Key]) -> Exchange:
-        """Return what became of a claim."""
+    def outcome(self, claim: Claim, judged: Judged, own: Own, numbers: Numbers) -> Exchange:
+        """Return what became of a claim, judged by `numbers`."""
+        cases = claim.cases(numbers.rows)
         problem = next((self.problems[case] for case in cases if case in self.problems), "")
         if not problem and isinstance(judged, _FailedJudged):
             problem = f"it cannot be judged with {self.control}: {judged.measured}"
@@ -113,6 +124,7 @@ class _Exchanged:
         elif judged.undecided:
             answer = exchanges.UNDECIDED
         measured = "" if problem else judged.measured
+        runs = numbers.runs_of(cases)
         return Exchange(self.artefact.name, claim.name, own, self.control, answer, measured, problem, runs)
 
 
@@ -135,7 +147,7 @@ def _line(error: Exception) -> str:
 
 
 @dataclass
-class _Asked:
+class _Inquiry:
     """An artefact with the claims that can be exchanged, by the control in the place of another."""
 
     artefact: Artefact
@@ -143,10 +155,12 @@ class _Asked:
     exchanged: Sequence[_Exchanged]
     refused: Mapping[str, str]
     """Why claims cannot be exchanged, by name."""
+    plan: Mapping[str, int]
+    """Numbers of runs in place of those of the cases, by label."""
 
 
 @dataclass(frozen=True)
-class Result:
+class ExchangedPaper:
     """The exchanges of a paper that were judged, the file of its table, and the errors, a line each."""
 
     paper: Paper
@@ -169,7 +183,9 @@ def write(
     jobs: int | None = None,
     address: str | None = None,
     tell: Callable[[str], None] = lambda _: None,
-) -> list[Result]:
+    *,
+    planned: bool = False,
+) -> list[ExchangedPaper]:
     """Judge artefacts with Reno in the place of the controls of their papers, and write the tables.
 
     A table is DIR/PAPER/exchange.csv. Where `output` has one of the artefacts, its pages are written anew, of
@@ -181,13 +197,13 @@ def write(
     with Store(output / CACHE).opened() as store:
         for paper in {paper.name: paper for paper, _ in chosen}.values():
             artefacts = [artefact for of, artefact in chosen if of is paper]
-            rows, errors = judged(paper, artefacts, effort, store, jobs, address, tell)
+            rows, errors = judged(paper, artefacts, effort, store, jobs, address, tell, planned=planned)
             file = output / paper.name / exchanges.EXCHANGE
             every = exchanges.merge(exchanges.read(file), rows)
             file.parent.mkdir(parents=True, exist_ok=True)
             with storage.sealed_file(file) as new:
                 exchanges.write(new, every)
-            results.append(Result(paper, rows, errors, file))
+            results.append(ExchangedPaper(paper, rows, errors, file))
     if any((output / paper.name / artefact.name / "artefact.json").exists() for paper, artefact in chosen):
         page.write(output, papers)
     return results
@@ -201,11 +217,14 @@ def judged(
     jobs: int | None = None,
     address: str | None = None,
     tell: Callable[[str], None] = lambda _: None,
+    *,
+    planned: bool = False,
 ) -> tuple[list[Exchange], list[str]]:
     """Judge the claims of artefacts with the paper's own controls and with Reno in their place.
 
     `effort` says how many runs there are, and how long, `store` is open and has earlier runs, `jobs` is the
     number of parallel runs, `address` the scheduler of a Dask cluster, and `tell` gets a line per artefact.
+    `planned` takes the planned runs of each case instead of those of `effort`.
     Returns the exchanges, in the order of the claims, and the errors, a line each. Raises LookupError when
     the paper does not say which controls are its own.
     """
@@ -214,42 +233,46 @@ def judged(
             f'{paper.name}: paper.toml does not name the paper\'s own controls: controls = ["cubic"]'
         )
     effort = effort.at(paper.setting)
-    every = [_asked(paper, artefact, effort) for artefact in artefacts if artefact.claims]
+    every = [
+        _inquiry(paper, artefact, effort, plan_of(paper, artefact, effort) if planned else {})
+        for artefact in artefacts
+        if artefact.claims
+    ]
     assignments = [
-        (asked, place, assignment)
-        for asked in every
-        if asked.own is not None
+        (inquiry, place, assignment)
+        for inquiry in every
+        if inquiry.own is not None
         for place, assignment in enumerate(
-            [asked.own, *(exchanged.assignment(effort) for exchanged in asked.exchanged)]
+            [inquiry.own, *(exchanged.assignment(effort, inquiry.plan) for exchanged in inquiry.exchanged)]
         )
     ]
     finished: dict[str, dict[int, Judgement]] = defaultdict(dict)
     rows: dict[str, list[Exchange]] = {}
     errors: list[str] = []
 
-    def conclude(asked: _Asked) -> None:
-        name = f"{paper.name}/{asked.artefact.name}"
-        of_artefact, error = _rows(asked, finished.pop(asked.artefact.name, {}), effort)
-        rows[asked.artefact.name] = of_artefact
+    def conclude(inquiry: _Inquiry) -> None:
+        name = f"{paper.name}/{inquiry.artefact.name}"
+        of_artefact, error = _rows(inquiry, finished.pop(inquiry.artefact.name, {}))
+        rows[inquiry.artefact.name] = of_artefact
         errors.extend([f"{name}: {error}"] if error else ())
         said = exchanges.counts(each.outcome for each in of_artefact)
         tell(f"{name}: {counted(len(of_artefact), 'claim')}: {error or said}")
 
-    for asked in every:
-        if asked.own is None:
-            conclude(asked)
+    for inquiry in every:
+        if inquiry.own is None:
+            conclude(inquiry)
     for number, judgement in judge([each for *_, each in assignments], store, jobs, address):
-        asked, place, _ = assignments[number]
-        finished[asked.artefact.name][place] = judgement
-        if len(finished[asked.artefact.name]) == 1 + len(asked.exchanged):
-            conclude(asked)
-    return [row for asked in every for row in rows[asked.artefact.name]], errors
+        inquiry, place, _ = assignments[number]
+        finished[inquiry.artefact.name][place] = judgement
+        if len(finished[inquiry.artefact.name]) == 1 + len(inquiry.exchanged):
+            conclude(inquiry)
+    return [row for inquiry in every for row in rows[inquiry.artefact.name]], errors
 
 
-def _asked(paper: Paper, artefact: Artefact, effort: Effort) -> _Asked:
+def _inquiry(paper: Paper, artefact: Artefact, effort: Effort, plan: Mapping[str, int]) -> _Inquiry:
     """Return which claims of an artefact can be exchanged, and why the others cannot."""
     if not isinstance(artefact, Simulated):
-        return _Asked(artefact, None, (), {claim.name: FORMULA for claim in artefact.claims})
+        return _Inquiry(artefact, None, (), {claim.name: FORMULA for claim in artefact.claims}, plan)
     main = paper.main_claims.get(artefact.name)
     assignment = Assignment.of(artefact, effort)
     cases = Numbers(dict.fromkeys(assignment.jobs, ()))
@@ -282,38 +305,35 @@ def _asked(paper: Paper, artefact: Artefact, effort: Effort) -> _Asked:
         return {key: case for key, case in artefact.cases(known).items() if key in wanted}
 
     alone = replace(artefact, claims=tuple(map(_guarded, read)), cases=cases_read, trace=None)
-    return _Asked(artefact, Assignment.of(alone, effort) if read else None, exchanged, refused)
+    return _Inquiry(artefact, Assignment.of(alone, effort, plan) if read else None, exchanged, refused, plan)
 
 
-def _rows(asked: _Asked, judgements: Mapping[int, Judgement], effort: Effort) -> tuple[list[Exchange], str]:
+def _rows(inquiry: _Inquiry, judgements: Mapping[int, Judgement]) -> tuple[list[Exchange], str]:
     """Return a row per claim of an artefact, and the error of its own runs."""
-    name = asked.artefact.name
-    error = judgements[0].error if judgements else ""
+    name = inquiry.artefact.name
     rows = {
         claim: Exchange(name, claim, "", "", exchanges.CANNOT, "", reason, 0)
-        for claim, reason in asked.refused.items()
+        for claim, reason in inquiry.refused.items()
     }
-    before = {claim.name: judged for claim, judged in judgements[0].claims} if judgements else {}
-    for place, exchanged in enumerate(asked.exchanged, 1):
+    first = judgements.get(0, Judgement())
+    before = {claim.name: judged for claim, judged in first.claims}
+    for place, exchanged in enumerate(inquiry.exchanged, 1):
         after = {claim.name: judged for claim, judged in judgements[place].claims}
         for claim in exchanged.claims:
             own = _state(before.get(claim.name))
-            if own != "holds":
-                words = "is undecided" if own == "undecided" else own
-                reason = f"with the paper's own control it {words} in as many runs"
-                reason = f"its own runs failed: {error}" if error else reason
-                rows[claim.name] = Exchange(
-                    name, claim.name, own, exchanged.control, exchanges.NOT_BEFORE, "", reason, effort.runs
-                )
-            elif claim.name not in after:
-                reason = f"its runs failed with {exchanged.control}: {judgements[place].error}"
-                rows[claim.name] = Exchange(
-                    name, claim.name, own, exchanged.control, exchanges.CANNOT, "", reason, effort.runs
-                )
+            if claim.name in after:
+                row = exchanged.outcome(claim, after[claim.name], own, judgements[place].numbers)
             else:
-                cases = claim.cases(judgements[place].numbers.rows)
-                rows[claim.name] = exchanged.outcome(claim, after[claim.name], own, effort.runs, cases)
-    return [rows[claim.name] for claim in asked.artefact.claims], error
+                reason = f"its runs failed with {exchanged.control}: {judgements[place].error}"
+                row = Exchange(name, claim.name, own, exchanged.control, exchanges.CANNOT, "", reason, 0)
+            if own != "holds":
+                with_own = own.replace("undecided", "is undecided") or f"cannot be judged ({first.error})"
+                reason = f"with the paper's own control it {with_own} in as many runs"
+                if row.outcome != exchanges.CANNOT:
+                    reason += f"; with {exchanged.control} it {AFTER[row.outcome]}"
+                row = row._replace(outcome=exchanges.NOT_BEFORE, reason=reason)
+            rows[claim.name] = row
+    return [rows[claim.name] for claim in inquiry.artefact.claims], first.error
 
 
 def _state(judged: Judged | None) -> Own:

@@ -16,12 +16,12 @@ from ackclock.reproduction.claims.artefact import Probe
 from ackclock.reproduction.claims.numbers import Numbers, Row
 from ackclock_papers.transient.setting import (
     CHANGE_S,
+    DATAGRAMS,
     LINK_PACKETS_PER_S,
     MEAN_OF_RUN,
     MEASURED_FROM_S,
     PACKET_BYTES,
     RTT_S,
-    STUDIED,
 )
 
 
@@ -43,7 +43,7 @@ class Rounds:
 
 def _studied(run: Run) -> list[FlowSummary]:
     """Leave out the flows of datagrams, which have no round trip."""
-    return [flow for flow in run.summary["flows"] if flow["controller"] in STUDIED]
+    return [flow for flow in run.summary["flows"] if flow["controller"] != DATAGRAMS]
 
 
 def rounds(run: Run, width_s: float | None = None) -> Rounds:

@@ -6,6 +6,7 @@ import json
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,7 +21,7 @@ from ackclock.engine import integrity, lab, storage
 from ackclock.reproduction.claims.artefact import Artefact
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord, alike, reliability, state
-from ackclock.reproduction.shown import classes, in_lab, outcome, stated, strips
+from ackclock.reproduction.shown import classes, in_lab, outcome, stated, strips, telling
 from ackclock.reproduction.shown.words import (
     at_other_setting,
     explained,
@@ -29,7 +30,8 @@ from ackclock.reproduction.shown.words import (
     losses_table,
     setting_rows,
 )
-from ackclock.reproduction.trials import cells, tried
+from ackclock.reproduction.trials import cells, exchanges, tried
+from ackclock.reproduction.trials.exchanges import Exchanges
 from ackclock.reproduction.trials.tried import ClaimKey
 from ackclock.runs import progress
 from ackclock.runs.live import InterimResults
@@ -75,7 +77,7 @@ def write(output: Path, papers: Iterable[Paper]) -> None:
     every = [artefact for _, artefacts in shown for artefact in artefacts]
     text = html(
         "report.html",
-        papers=[(paper, artefacts, _of_paper(artefacts)) for paper, artefacts in shown],
+        papers=[(paper, artefacts, _of_paper(output, paper, artefacts)) for paper, artefacts in shown],
         short_name=outcome.short_name,
         thumbnail=thumbnail.svg,
         version=engine.__version__,
@@ -109,6 +111,7 @@ def _write_paper(output: Path, paper: Paper, artefacts: Sequence[Described], *, 
         explained=explained,
         at_other_setting=at_other_setting,
         in_ns2=in_ns2,
+        exchanged=partial(telling.of_claim, known_exchanges(output / paper.name, paper)),
         in_lab=(lambda file: f"../{_in_lab(output / file)}") if has_lab else None,
         opened_first=lambda artefact: _opened_first(output, artefact),
         gain=gain(paper),
@@ -118,7 +121,7 @@ def _write_paper(output: Path, paper: Paper, artefacts: Sequence[Described], *, 
         paper=paper,
         short_name=outcome.short_name(paper),
         artefacts=artefacts,
-        said=_of_paper(artefacts),
+        said=_of_paper(output, paper, artefacts),
         setting=setting_rows(paper),
         pairs=never_together(paper),
         version=engine.__version__,
@@ -133,11 +136,14 @@ def never_together(paper: Paper) -> list[tuple[ClaimKey, ClaimKey]]:
     return [*given, *tried.never_together(paper.trials)][:PAIRS]
 
 
-def _of_paper(artefacts: Sequence[Described]) -> str:
-    """Return how many main claims of a paper hold, as a sentence."""
-    holding, total, _ = outcome.counted({artefact["name"]: artefact["class"] for artefact in artefacts})
+def _of_paper(output: Path, paper: Paper, artefacts: Sequence[Described]) -> str:
+    """Return how many main claims of a paper hold, and how many of them are telling, as sentences."""
+    classified = {artefact["name"]: artefact["class"] for artefact in artefacts}
+    holding, total, _ = outcome.counted(classified)
     words = outcome.sentence(holding, total)
-    return f"{words[0].upper()}{words[1:]}"
+    known = known_exchanges(output / paper.name, paper)
+    exchanged = telling.sentence(telling.by_outcome(known, classified))
+    return f"{words[0].upper()}{words[1:]} {exchanged}".strip()
 
 
 def so_far(
@@ -197,11 +203,22 @@ def described(directory: Path, paper: Paper) -> list[Described]:
                 continue
             artefacts.append(_shown(json.loads(record.read_text(encoding="utf-8")), artefact, paper, folder))
     classified = classes.classify(paper, artefacts)
+    exchanged = known_exchanges(directory, paper)
     return [
-        artefact | {"class": of_artefact, "found": outcome.found(paper, of_artefact)}
+        artefact
+        | {
+            "class": of_artefact,
+            "found": outcome.found(paper, of_artefact),
+            "exchanged": telling.of_main(exchanged, of_artefact),
+        }
         for artefact in artefacts
         for of_artefact in (classified[artefact["name"]],)
     ]
+
+
+def known_exchanges(directory: Path, paper: Paper) -> Exchanges:
+    """Return what is known of a paper's claims with another control; that in its results is newer."""
+    return {**paper.exchanges, **exchanges.read(directory / exchanges.EXCHANGE)}
 
 
 def stated_for(paper: Paper, artefact: Artefact) -> list[stated.Stated]:

@@ -23,7 +23,7 @@ from ackclock import engine
 from ackclock.engine import ScenarioError, integrity, storage
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ArtefactRecord
-from ackclock.reproduction.shown import classes, page
+from ackclock.reproduction.shown import classes, page, telling
 
 FOLDER = Path(__file__).parents[4] / "papers"
 """The papers of a checkout; an installation has no such folder."""
@@ -60,10 +60,11 @@ Figure = dict[str, Any]
 
 
 class MainClaimListed(TypedDict):
-    """The ids of the claims that state a main claim, if any do, and whether they hold, if that is known."""
+    """The ids of the claims that state a main claim, whether it holds, and what becomes of it with Reno."""
 
     id: str | None
     holds: bool | None
+    exchange: str | None
 
 
 Listed = TypedDict(
@@ -221,6 +222,7 @@ def overview(papers: Iterable[Paper], of_papers: Mapping[str, Path]) -> list[Lis
                     "main_claim": {
                         "id": ", ".join(ids) or None,
                         "holds": of_artefact.holds if of_artefact else None,
+                        "exchange": (of_artefact and telling.of_main(paper.exchanges, of_artefact)) or None,
                     },
                     "holds": sum(claim["holds"] for claim in claims),
                     "claims": len(claims),

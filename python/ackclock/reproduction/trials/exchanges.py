@@ -24,7 +24,7 @@ OUTCOMES: Sequence[Outcome] = get_args(Outcome)
 FALLS, STANDS, UNDECIDED, CANNOT, NOT_BEFORE = OUTCOMES
 NOT_ASKED = "not asked yet"
 """In place of the outcome of a claim without a row."""
-MAIN_ORDER = (FALLS, NOT_BEFORE, UNDECIDED, STANDS, CANNOT)
+MAIN_ORDER = (FALLS, NOT_ASKED, NOT_BEFORE, UNDECIDED, STANDS, CANNOT)
 """The outcome of a main claim is the first of these that one of its parts has: it falls with any of them,
 and a part that cannot be exchanged decides nothing."""
 

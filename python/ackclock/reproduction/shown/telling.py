@@ -1,0 +1,48 @@
+"""Main claims that are reproduced and telling: they hold, and fall with another control than the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ackclock.reproduction.record import ClaimRecord, state
+from ackclock.reproduction.shown.classes import HOLDS, Classified
+from ackclock.reproduction.trials import exchanges
+from ackclock.reproduction.trials.exchanges import FALLS, Exchanges
+
+
+def of_main(known: Exchanges, classified: Classified) -> str:
+    """Return what becomes of a main claim that holds; nothing where it does not."""
+    if classified.group != HOLDS:
+        return ""
+    return exchanges.of_parts(exchanges.record(known, claim["id"])["outcome"] for claim in classified.stated)
+
+
+def of_claim(known: Exchanges, claim: ClaimRecord) -> str:
+    """Return what becomes of a claim that holds, with the number or the reason; nothing where it does not."""
+    if state(claim) != "holds":
+        return ""
+    _, artefact, name = claim["id"].split("/")
+    exchange = known.get((artefact, name))
+    return exchanges.NOT_ASKED if exchange is None else exchange.words
+
+
+def by_outcome(known: Exchanges, classified: Mapping[str, Classified]) -> dict[str, list[str]]:
+    """Return the names of the artefacts whose main claims hold, by what becomes of the claim."""
+    groups: dict[str, list[str]] = {}
+    for name, each in classified.items():
+        answer = of_main(known, each)
+        if answer:
+            groups.setdefault(answer, []).append(name)
+    order = (*exchanges.OUTCOMES, exchanges.NOT_ASKED)
+    return {answer: groups[answer] for answer in order if answer in groups}
+
+
+def sentence(groups: Mapping[str, Sequence[str]]) -> str:
+    """Return how many main claims that hold are telling, from `by_outcome`; nothing where none holds."""
+    if not groups:
+        return ""
+    others = exchanges.counts(answer for answer, names in groups.items() if answer != FALLS for _ in names)
+    return (
+        "Reproduced and telling, because they fall with Reno in the place of the paper's control (in quick "
+        f"runs): {len(groups.get(FALLS, ()))}. The others that hold: {others}."
+    )
