@@ -255,8 +255,11 @@ def test_the_place_of_a_rate_control_gets_the_random_delay_of_reno() -> None:
     study = PAPERS["transient"]
     cases = study["figure-13"].cases(QUICK.at(study.setting))  # type: ignore[attr-defined]
     inquiry = exchange._inquiry(study, study["figure-13"], QUICK.at(study.setting), {})
-    (exchanged,) = (each for each in inquiry.exchanged if each.control == "reno")
-    new = exchanged.assignment(QUICK.at(study.setting), {}).jobs
+    (new,) = (
+        assignment.jobs
+        for exchanged, assignment in zip(inquiry.exchanged, inquiry.assignments[1:], strict=True)
+        if exchanged.control == "reno"
+    )
     tear = next(key for key in new if str(key) == "TEAR")
     (flow,) = (flow for flow in cases[tear].scenario["flow"] if flow["controller"] == "tear")
     assert "overhead" not in flow
@@ -335,9 +338,9 @@ def test_main_claims_that_were_exchanged_by_hand(name: str, artefact: str, outco
 def test_the_table_is_what_the_runs_say(tmp_path: Path) -> None:
     paper = PAPERS["fit"]
     with Store(tmp_path / "cache").opened() as store:
-        rows, errors = exchange.judged(paper, [paper["figure-6"]], QUICK, store, planned=True)
-    assert errors == []
-    assert rows == [each for each in paper.exchanges.values() if each.artefact == "figure-6"]
+        (result,) = exchange.judged([(paper, paper["figure-6"])], QUICK, store, planned=True)
+    assert result.errors == []
+    assert result.rows == [each for each in paper.exchanges.values() if each.artefact == "figure-6"]
     # One of five alike has a fifth of the link.
-    (fifth,) = (row for row in rows if row.claim == "fit-occupies-about-20-percent")
+    (fifth,) = (row for row in result.rows if row.claim == "fit-occupies-about-20-percent")
     assert fifth.measured.startswith("20")

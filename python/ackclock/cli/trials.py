@@ -103,11 +103,14 @@ def exchange(
 ) -> None:
     """Judge claims with Reno in the place of the paper's control; the exit status is 1 if a run failed."""
     from ackclock.reproduction import exchange as exchanged
+    from ackclock.reproduction.trials import exchanges
 
     results = exchanged.write(chosen, papers, output, effort, jobs, cluster, tell, planned=planned)
     described = {result.paper.name: [row._asdict() for row in result.rows] for result in results}
     lines = "\n".join(result.sentence for result in results)
     print(json.dumps(described, indent=2, ensure_ascii=False) if as_json else lines)
+    for result in results:
+        print(f"Table: {output / result.paper.name / exchanges.EXCHANGE}", file=sys.stderr)
     if any(result.errors for result in results):
         raise click.exceptions.Exit(1)
 

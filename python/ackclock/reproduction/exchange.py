@@ -148,31 +148,34 @@ def _line(error: Exception) -> str:
 
 @dataclass
 class _Inquiry:
-    """An artefact with the claims that can be exchanged, by the control in the place of another."""
+    """An artefact with the claims that can be exchanged, by the control in the place of another.
 
+    `refused` says why the other claims cannot, by name, and `error` why a scenario was refused. The first of
+    the `assignments` is with the paper's own controls, and the others are those of `exchanged`; there are
+    none where nothing can be exchanged.
+    """
+
+    paper: Paper
     artefact: Artefact
-    own: Assignment | None
     exchanged: Sequence[_Exchanged]
     refused: Mapping[str, str]
-    """Why claims cannot be exchanged, by name."""
-    plan: Mapping[str, int]
-    """Numbers of runs in place of those of the cases, by label."""
+    assignments: Sequence[Assignment] = ()
+    error: str = ""
 
 
 @dataclass(frozen=True)
 class ExchangedPaper:
-    """The exchanges of a paper that were judged, the file of its table, and the errors, a line each."""
+    """The exchanges of a paper that were judged, in the order of its claims, and the errors, a line each."""
 
     paper: Paper
     rows: Sequence[Exchange]
     errors: Sequence[str]
-    file: Path
 
     @property
     def sentence(self) -> str:
         """What became of the claims, counted."""
         counts = exchanges.counts(row.outcome for row in self.rows)
-        return f"{outcome.short_name(self.paper)}: {counts} ({self.file})"
+        return f"{outcome.short_name(self.paper)}: {counts}"
 
 
 def write(
@@ -189,29 +192,25 @@ def write(
     """Judge artefacts with Reno in the place of the controls of their papers, and write the tables.
 
     A table is DIR/PAPER/exchange.csv. Where `output` has one of the artefacts, its pages are written anew, of
-    all `papers`. The other arguments, and the errors, are those of `judged`. Raises StorageError when
-    something cannot be written.
+    all `papers`. The other arguments and errors are those of `judged`. Raises StorageError when something
+    cannot be written.
     """
     storage.probe(output)
-    results = []
     with Store(output / CACHE).opened() as store:
-        for paper in {paper.name: paper for paper, _ in chosen}.values():
-            artefacts = [artefact for of, artefact in chosen if of is paper]
-            rows, errors = judged(paper, artefacts, effort, store, jobs, address, tell, planned=planned)
-            file = output / paper.name / exchanges.EXCHANGE
-            every = exchanges.merge(exchanges.read(file), rows)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            with storage.sealed_file(file) as new:
-                exchanges.write(new, every)
-            results.append(ExchangedPaper(paper, rows, errors, file))
+        results = judged(chosen, effort, store, jobs, address, tell, planned=planned)
+    for result in results:
+        file = output / result.paper.name / exchanges.EXCHANGE
+        every = exchanges.merge(exchanges.read(file), result.rows)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with storage.sealed_file(file) as new:
+            exchanges.write(new, every)
     if any((output / paper.name / artefact.name / "artefact.json").exists() for paper, artefact in chosen):
         page.write(output, papers)
     return results
 
 
 def judged(
-    paper: Paper,
-    artefacts: Sequence[Artefact],
+    chosen: Sequence[tuple[Paper, Artefact]],
     effort: Effort,
     store: Store,
     jobs: int | None = None,
@@ -219,65 +218,75 @@ def judged(
     tell: Callable[[str], None] = lambda _: None,
     *,
     planned: bool = False,
-) -> tuple[list[Exchange], list[str]]:
-    """Judge the claims of artefacts with the paper's own controls and with Reno in their place.
+) -> list[ExchangedPaper]:
+    """Judge the claims of artefacts with the controls of their papers and with Reno in their place.
 
     `effort` says how many runs there are, and how long, `store` is open and has earlier runs, `jobs` is the
     number of parallel runs, `address` the scheduler of a Dask cluster, and `tell` gets a line per artefact.
-    `planned` takes the planned runs of each case instead of those of `effort`.
-    Returns the exchanges, in the order of the claims, and the errors, a line each. Raises LookupError when
-    the paper does not say which controls are its own.
+    `planned` takes the planned runs of each case instead of those of `effort`. Raises LookupError when a
+    paper does not say which controls are its own.
     """
-    if not paper.controls:
-        raise LookupError(
-            f'{paper.name}: paper.toml does not name the paper\'s own controls: controls = ["cubic"]'
+    papers = {paper.name: paper for paper, _ in chosen}
+    for paper in papers.values():
+        if not paper.controls:
+            raise LookupError(
+                f'{paper.name}: paper.toml does not name the paper\'s own controls: controls = ["cubic"]'
+            )
+    inquiries = [
+        _inquiry(
+            paper, artefact, effort.at(paper.setting), plan_of(paper, artefact, effort) if planned else {}
         )
-    effort = effort.at(paper.setting)
-    every = [
-        _inquiry(paper, artefact, effort, plan_of(paper, artefact, effort) if planned else {})
-        for artefact in artefacts
+        for paper, artefact in chosen
         if artefact.claims
     ]
     assignments = [
-        (inquiry, place, assignment)
-        for inquiry in every
-        if inquiry.own is not None
-        for place, assignment in enumerate(
-            [inquiry.own, *(exchanged.assignment(effort, inquiry.plan) for exchanged in inquiry.exchanged)]
-        )
+        (index, place, assignment)
+        for index, inquiry in enumerate(inquiries)
+        for place, assignment in enumerate(inquiry.assignments)
     ]
-    finished: dict[str, dict[int, Judgement]] = defaultdict(dict)
-    rows: dict[str, list[Exchange]] = {}
-    errors: list[str] = []
+    finished: dict[int, dict[int, Judgement]] = defaultdict(dict)
+    rows: dict[int, list[Exchange]] = {}
+    errors: dict[str, list[str]] = defaultdict(list)
 
-    def conclude(inquiry: _Inquiry) -> None:
-        name = f"{paper.name}/{inquiry.artefact.name}"
-        of_artefact, error = _rows(inquiry, finished.pop(inquiry.artefact.name, {}))
-        rows[inquiry.artefact.name] = of_artefact
-        errors.extend([f"{name}: {error}"] if error else ())
-        said = exchanges.counts(each.outcome for each in of_artefact)
-        tell(f"{name}: {counted(len(of_artefact), 'claim')}: {error or said}")
+    def conclude(index: int) -> None:
+        inquiry = inquiries[index]
+        name = f"{inquiry.paper.name}/{inquiry.artefact.name}"
+        rows[index], error = _rows(inquiry, finished.pop(index, {}))
+        if error:
+            errors[inquiry.paper.name].append(f"{name}: {error}")
+        said = exchanges.counts(each.outcome for each in rows[index])
+        tell(f"{name}: {counted(len(rows[index]), 'claim')}: {error or said}")
 
-    for inquiry in every:
-        if inquiry.own is None:
-            conclude(inquiry)
     for number, judgement in judge([each for *_, each in assignments], store, jobs, address):
-        inquiry, place, _ = assignments[number]
-        finished[inquiry.artefact.name][place] = judgement
-        if len(finished[inquiry.artefact.name]) == 1 + len(inquiry.exchanged):
-            conclude(inquiry)
-    return [row for inquiry in every for row in rows[inquiry.artefact.name]], errors
+        index, place, _ = assignments[number]
+        finished[index][place] = judgement
+        if len(finished[index]) == len(inquiries[index].assignments):
+            conclude(index)
+    for index, inquiry in enumerate(inquiries):
+        if not inquiry.assignments:
+            conclude(index)
+    return [
+        ExchangedPaper(
+            paper,
+            [row for index, each in enumerate(inquiries) if each.paper is paper for row in rows[index]],
+            errors[paper.name],
+        )
+        for paper in papers.values()
+    ]
 
 
 def _inquiry(paper: Paper, artefact: Artefact, effort: Effort, plan: Mapping[str, int]) -> _Inquiry:
     """Return which claims of an artefact can be exchanged, and why the others cannot."""
     if not isinstance(artefact, Simulated):
-        return _Inquiry(artefact, None, (), {claim.name: FORMULA for claim in artefact.claims}, plan)
+        return _Inquiry(paper, artefact, (), {claim.name: FORMULA for claim in artefact.claims})
     main = paper.main_claims.get(artefact.name)
     assignment = Assignment.of(artefact, effort)
+    if assignment.error:
+        refused = dict.fromkeys((claim.name for claim in artefact.claims), assignment.error)
+        return _Inquiry(paper, artefact, (), refused, error=assignment.error)
     cases = Numbers(dict.fromkeys(assignment.jobs, ()))
     own = set(paper.controls)
-    refused: dict[str, str] = {}
+    refused = {}
     exchangeable: dict[str, list[Claim]] = {}
     for claim in artefact.claims:
         controls = controls_of(assignment, cases, claim)
@@ -298,6 +307,8 @@ def _inquiry(paper: Paper, artefact: Artefact, effort: Effort, plan: Mapping[str
         _Exchanged(artefact, claims, control, own if control == RENO else {RENO})
         for control, claims in exchangeable.items()
     ]
+    if not exchanged:
+        return _Inquiry(paper, artefact, (), refused)
     read = [claim for each in exchanged for claim in each.claims]
     wanted = {case for claim in read for case in claim.cases(cases.rows)}
 
@@ -305,7 +316,8 @@ def _inquiry(paper: Paper, artefact: Artefact, effort: Effort, plan: Mapping[str
         return {key: case for key, case in artefact.cases(known).items() if key in wanted}
 
     alone = replace(artefact, claims=tuple(map(_guarded, read)), cases=cases_read, trace=None)
-    return _Inquiry(artefact, Assignment.of(alone, effort, plan) if read else None, exchanged, refused, plan)
+    assignments = [each.assignment(effort, plan) for each in exchanged]
+    return _Inquiry(paper, artefact, exchanged, refused, [Assignment.of(alone, effort, plan), *assignments])
 
 
 def _rows(inquiry: _Inquiry, judgements: Mapping[int, Judgement]) -> tuple[list[Exchange], str]:
@@ -333,7 +345,7 @@ def _rows(inquiry: _Inquiry, judgements: Mapping[int, Judgement]) -> tuple[list[
                     reason += f"; with {exchanged.control} it {AFTER[row.outcome]}"
                 row = row._replace(outcome=exchanges.NOT_BEFORE, reason=reason)
             rows[claim.name] = row
-    return [rows[claim.name] for claim in inquiry.artefact.claims], first.error
+    return [rows[claim.name] for claim in inquiry.artefact.claims], inquiry.error or first.error
 
 
 def _state(judged: Judged | None) -> Own:
