@@ -20,7 +20,8 @@ from ackclock.engine import Run, ScenarioError, storage
 from ackclock.names import counted
 from ackclock.reproduction.claims.artefact import Artefact, Claim, Judged, Probe, Simulated
 from ackclock.reproduction.claims.judge import Assignment, Judgement, controls_of, judge
-from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row
+from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row, like
+from ackclock.reproduction.claims.orders import GAP
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.shown import outcome, page
 from ackclock.reproduction.task import plan_of
@@ -121,11 +122,23 @@ class _Exchanged:
         answer = exchanges.STANDS if judged.holds else exchanges.FALLS
         if problem:
             answer = exchanges.CANNOT
-        elif judged.undecided:
+        elif judged.undecided and (judged.holds or not _compares_alike(claim, numbers)):
             answer = exchanges.UNDECIDED
         measured = "" if problem else judged.measured
         runs = numbers.runs_of(cases)
         return Exchange(self.artefact.name, claim.name, own, self.control, answer, measured, problem, runs)
+
+
+def _compares_alike(claim: Claim, numbers: Numbers) -> bool:
+    """Return whether an order compares a number with itself, of runs that are the same after the exchange.
+
+    It does not hold, however much the runs differ among each other, by which intervals would leave it open.
+    """
+    pairs = [
+        (case, key) for label, key in claim.reads if key is not None for case in like(numbers.rows, [label])
+    ]
+    values = [tuple(numbers.each(case, key)) for case, key in pairs]
+    return claim.target == GAP and len(set(values)) < len(values)
 
 
 def _guarded(claim: Claim) -> Claim:
