@@ -7,21 +7,17 @@ alone is judged with CUBIC.
 
 from __future__ import annotations
 
-import math
-import tomllib
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from ackclock import engine
-from ackclock.engine import Run, ScenarioError, storage
+from ackclock.engine import storage
 from ackclock.names import counted
-from ackclock.reproduction.claims.artefact import Artefact, Claim, Judged, Probe, Simulated
+from ackclock.reproduction.claims.artefact import Artefact, Claim, Judged, Simulated
 from ackclock.reproduction.claims.judge import Assignment, Judgement, controls_of, judge
-from ackclock.reproduction.claims.numbers import Effort, Key, Numbers, Row, like
-from ackclock.reproduction.claims.orders import GAP
+from ackclock.reproduction.claims.numbers import Effort, Key, Numbers
+from ackclock.reproduction.exchanged import RENO, Exchanged, guarded
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.shown import outcome, page
 from ackclock.reproduction.task import plan_of
@@ -30,7 +26,7 @@ from ackclock.reproduction.trials.exchanges import Exchange, Outcome, Own
 from ackclock.runs import Case, Store
 from ackclock.runs.store import CACHE
 
-RENO, CUBIC = "reno", "cubic"
+CUBIC = "cubic"
 LIVE = "the paper measured it on the Internet"
 FORMULA = "it is a formula, which no run decides"
 
@@ -41,122 +37,6 @@ AFTER: Mapping[Outcome, str] = {
     exchanges.UNDECIDED: "is undecided",
 }
 """What a claim does with the other control, where it does not hold with the paper's own."""
-
-
-class _FailedJudged(Judged):
-    """What an error in a claim leaves: `measured` is the error."""
-
-
-@dataclass
-class _Exchanged:
-    """An artefact in which `control` has the place of the controls `replaced`, and what went wrong in it."""
-
-    artefact: Simulated[Any]
-    claims: Sequence[Claim]
-    control: str
-    replaced: Collection[str]
-    problems: dict[Key, str] = field(default_factory=dict)
-
-    def assignment(self, effort: Effort, plan: Mapping[str, int]) -> Assignment:
-        """Return the runs of the cases that the claims read; `plan` is that of `Assignment.of`."""
-        own = self.artefact.cases(effort)
-        wanted = {case for claim in self.claims for case in claim.cases(own)}
-        tables = {key: tomllib.loads(engine.read(own[key].scenario).toml()) for key in own if key in wanted}
-        window_flows = (flow for table in tables.values() for flow in table["flow"])
-        reno: Mapping[str, Any] = next((flow for flow in window_flows if flow.get("controller") == RENO), {})
-        new = {key: replace(own[key], scenario=self._scenario(table, reno)) for key, table in tables.items()}
-        for key, case in new.items():
-            try:
-                engine.read(case.scenario)
-            except ScenarioError as refusal:
-                self.problems[key] = f"its scenario is refused with {self.control}: {refusal}"
-                new[key] = own[key]
-        claims = tuple(_guarded(claim) for claim in self.claims)
-        return Assignment.of(
-            replace(self.artefact, cases=lambda _effort: new, probe=self._probe, claims=claims, trace=None),
-            effort,
-            plan,
-        )
-
-    def _scenario(self, table: Mapping[str, Any], reno: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a scenario with the other control.
-
-        A flow keeps everything but its parameters. One that had no random delay, as senders have whose rate
-        is set by a timer, gets that of the paper's `reno` flows, because it sends in bursts from now on.
-        """
-        delay = {"overhead": reno["overhead"]} if "overhead" in reno else {}
-        return {
-            **table,
-            "flow": [
-                {key: value for key, value in (delay | flow).items() if key != "params"}
-                | {"controller": self.control}
-                if flow.get("controller") in self.replaced
-                else flow
-                for flow in table["flow"]
-            ],
-        }
-
-    def _probe(self, case: Key, effort: Effort) -> Probe:
-        """Return the probe of a case; a run without what is measured has NaN in its place."""
-        own = self.artefact.probe_of(case, effort)
-
-        def measure(run: Run) -> Row:
-            try:
-                return own.measure(run)
-            except Exception as error:
-                # The same in every run: what is missing is a column or a number of the control.
-                words = f"{self.control} does not have what is measured: {_line(error)}"
-                self.problems.setdefault(case, words)
-                return dict.fromkeys(own.keys, math.nan)
-
-        return Probe(own.keys, measure)
-
-    def outcome(self, claim: Claim, judged: Judged, own: Own, numbers: Numbers) -> Exchange:
-        """Return what became of a claim, judged by `numbers`."""
-        cases = claim.cases(numbers.rows)
-        problem = next((self.problems[case] for case in cases if case in self.problems), "")
-        if not problem and isinstance(judged, _FailedJudged):
-            problem = f"it cannot be judged with {self.control}: {judged.measured}"
-        if not problem and claim.target is not None and math.isnan(judged.value):
-            problem = f"{self.control} does not have this number"
-        answer = exchanges.STANDS if judged.holds else exchanges.FALLS
-        if problem:
-            answer = exchanges.CANNOT
-        elif judged.undecided and (judged.holds or not _compares_alike(claim, numbers)):
-            answer = exchanges.UNDECIDED
-        measured = "" if problem else judged.measured
-        runs = numbers.runs_of(cases)
-        return Exchange(self.artefact.name, claim.name, own, self.control, answer, measured, problem, runs)
-
-
-def _compares_alike(claim: Claim, numbers: Numbers) -> bool:
-    """Return whether an order compares a number with itself, of runs that are the same after the exchange.
-
-    It does not hold, however much the runs differ among each other, by which intervals would leave it open.
-    """
-    pairs = [
-        (case, key) for label, key in claim.reads if key is not None for case in like(numbers.rows, [label])
-    ]
-    values = [tuple(numbers.each(case, key)) for case, key in pairs]
-    return claim.target == GAP and len(set(values)) < len(values)
-
-
-def _guarded(claim: Claim) -> Claim:
-    """Return a claim whose error is its answer, so that the others are judged."""
-
-    def judged(numbers: Numbers) -> Judged:
-        try:
-            return claim.judge(numbers)
-        except Exception as error:
-            return _FailedJudged(_line(error), holds=False)
-
-    return replace(claim, judge=judged, finding=None, former=None)
-
-
-def _line(error: Exception) -> str:
-    """Return an error as one line."""
-    words = str(error).splitlines() or [""]
-    return f"{type(error).__name__}: {words[0]}".removesuffix(": ")
 
 
 @dataclass
@@ -170,7 +50,7 @@ class _Inquiry:
 
     paper: Paper
     artefact: Artefact
-    exchanged: Sequence[_Exchanged]
+    exchanged: Sequence[Exchanged]
     refused: Mapping[str, str]
     assignments: Sequence[Assignment] = ()
     error: str = ""
@@ -317,7 +197,7 @@ def _inquiry(paper: Paper, artefact: Artefact, effort: Effort, plan: Mapping[str
                 f"only {', '.join(controls) or 'flows without a control'}"
             )
     exchanged = [
-        _Exchanged(artefact, claims, control, own if control == RENO else {RENO})
+        Exchanged(artefact, claims, control, own if control == RENO else {RENO})
         for control, claims in exchangeable.items()
     ]
     if not exchanged:
@@ -328,7 +208,7 @@ def _inquiry(paper: Paper, artefact: Artefact, effort: Effort, plan: Mapping[str
     def cases_read(known: Effort) -> Mapping[Key, Case]:
         return {key: case for key, case in artefact.cases(known).items() if key in wanted}
 
-    alone = replace(artefact, claims=tuple(map(_guarded, read)), cases=cases_read, trace=None)
+    alone = replace(artefact, claims=tuple(map(guarded, read)), cases=cases_read, trace=None)
     assignments = [each.assignment(effort, plan) for each in exchanged]
     return _Inquiry(paper, artefact, exchanged, refused, [Assignment.of(alone, effort, plan), *assignments])
 
