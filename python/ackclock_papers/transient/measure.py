@@ -43,7 +43,7 @@ class Rounds:
 
 def _studied(run: Run) -> list[FlowSummary]:
     """Leave out the flows of datagrams, which have no round trip."""
-    return [flow for flow in run.summary["flows"] if flow["controller"] != DATAGRAMS]
+    return [flow for flow in run.summary["flows"] if flow["controller"] not in DATAGRAMS]
 
 
 def rounds(run: Run, width_s: float | None = None) -> Rounds:

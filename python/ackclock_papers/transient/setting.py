@@ -64,8 +64,8 @@ TEAR_RUNNING_EPOCH: dict[str, build.Table] = {
     "not at all": {"running_epoch": "left_out"},
 }
 """Parameters of TEAR by the value of ``tear_running_epoch``."""
-DATAGRAMS = "onoff"
-"""The kind of the sources of datagrams."""
+DATAGRAMS = frozenset({"cbr", "onoff", "poisson"})
+"""The engine's names of sources of datagrams, which have no control."""
 
 MEAN_OF_RUN = "the mean of the run"
 """The value of ``axis`` with which times are counted in mean round trips of the run."""
@@ -160,7 +160,7 @@ def parameters(setting: Setting, protocol: Protocol) -> build.Table:
 def datagrams(effort: Effort) -> build.Table:
     """Return an entry of ``[[flow]]``: the five ON/OFF sources."""
     return build.flow(
-        source=DATAGRAMS,
+        source="onoff",
         rate="500 kbit/s",
         on="1 s",
         off="2 s",
