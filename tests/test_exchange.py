@@ -178,7 +178,7 @@ ANSWERS = {
     "is-a-quarter": ("", "", "cannot be exchanged"),
     "is-steady": ("holds", "reno", "undecided"),
     "steadier-than-reno": ("holds", "reno", "falls"),
-    "loses-much": ("does not hold", "reno", "does not hold before"),
+    "loses-much": ("does not hold", "reno", "does not hold in these runs"),
     "reno-uses-the-link": ("holds", "cubic", "stands"),
     "hstcp-uses-the-link": ("", "", "cannot be exchanged"),
     "sends-without-alpha": ("holds", "reno", "stands"),
@@ -294,7 +294,7 @@ def test_the_place_of_a_rate_control_gets_the_random_delay_of_reno() -> None:
         (["stands", "falls", "cannot be exchanged"], "falls"),
         (["stands", "cannot be exchanged"], "stands"),
         (["stands", "undecided"], "undecided"),
-        (["undecided", "does not hold before"], "does not hold before"),
+        (["undecided", "does not hold in these runs"], "does not hold in these runs"),
         (["cannot be exchanged"], "cannot be exchanged"),
         (["not asked yet", "stands"], "not asked yet"),
         ([], "not asked yet"),
@@ -322,8 +322,9 @@ def test_the_table_of_a_paper_names_its_claims(name: str) -> None:
     # and the page says so.
     paper = PAPERS[name]
     claims = {(artefact.name, claim.name) for artefact in paper.artefacts for claim in artefact.claims}
-    assert paper.controls and paper.exchanges
+    assert paper.controls
     assert set(paper.exchanges) <= claims
+    assert {artefact for artefact, _ in paper.exchanges} == {artefact for artefact, _ in claims}
     for each in paper.exchanges.values():
         assert each.outcome in exchanges.OUTCOMES
         assert each.reason or each.measured
@@ -340,15 +341,13 @@ def main_claim(name: str, artefact: str) -> str:
 
 
 # Reno's window is a straight line, not concave. Its mean grows with the buffer, 3/4 (75 + B) packets, and
-# noise does not disturb what only losses steer. Next to Reno on 622 Mbit/s and 164 ms it does not fill what
-# Africa does: from half of 6400 packets it needs 3200 round trips, 525 s, to fill the path again.
+# noise does not disturb what only losses steer.
 @pytest.mark.parametrize(
     ("name", "artefact", "outcome"),
     [
         ("illinois", "figure-8", "falls"),
         ("illinois", "figure-10", "stands"),
         ("illinois", "figure-15", "stands"),
-        ("africa", "figure-4", "falls"),
     ],
 )
 def test_main_claims_that_were_exchanged_by_hand(name: str, artefact: str, outcome: str) -> None:
@@ -363,4 +362,4 @@ def test_the_table_is_what_the_runs_say(tmp_path: Path) -> None:
     assert result.rows == [each for each in paper.exchanges.values() if each.artefact == "figure-6"]
     # One of five alike has a fifth of the link.
     (fifth,) = (row for row in result.rows if row.claim == "fit-occupies-about-20-percent")
-    assert fifth.measured.startswith("20")
+    assert float(fifth.measured.split()[0]) == pytest.approx(0.2, rel=0.05)

@@ -17,7 +17,7 @@ EXCHANGE = "exchange.csv"
 HEADS = ("artefact", "claim", "own", "control", "outcome", "measured", "reason", "runs")
 Own = Literal["holds", "does not hold", "undecided", ""]
 """What the same runs say with the paper's own control; nothing where it was not asked."""
-Outcome = Literal["falls", "stands", "undecided", "cannot be exchanged", "does not hold before"]
+Outcome = Literal["falls", "stands", "undecided", "cannot be exchanged", "does not hold in these runs"]
 """What becomes of a claim: it decidedly does not hold, decidedly holds, neither, nothing can be exchanged, or
 it did not decidedly hold before, with as many runs."""
 OUTCOMES: Sequence[Outcome] = get_args(Outcome)
