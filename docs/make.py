@@ -246,13 +246,14 @@ def result(paper: Paper, classified: Mapping[str, classes.Classified]) -> list[s
     first = (
         f"**Main result.** Of the paper's {asked} main claims that a simulation or a formula can check, "
         f"{holding} hold in the full reproduction: {holding - formulas} in packets and {formulas} as "
-        "formulas."
+        "formulas"
     )
     why = "our numbers, and what would change our mind, are [below](#what-held-what-did-not-and-why)"
-    exchanged = telling.sentence(telling.by_outcome(paper.exchanges, classified))
+    exchanged = telling.counts(telling.by_outcome(paper.exchanges, classified))
+    first = "; ".join(filter(None, (first, exchanged)))
     missing = asked - holding
     groups = "The group of the other one is" if missing == 1 else f"The groups of the other {missing} are"
-    return [f"{first} {exchanged} {groups} {', '.join(rest)}; {why}."]
+    return [f"{first}. {groups} {', '.join(rest)}; {why}."]
 
 
 def what_became(paper: Paper, classified: Mapping[str, classes.Classified]) -> list[str]:

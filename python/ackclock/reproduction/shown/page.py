@@ -142,8 +142,9 @@ def _of_paper(output: Path, paper: Paper, artefacts: Sequence[Described]) -> str
     holding, total, _ = outcome.counted(classified)
     words = outcome.sentence(holding, total)
     known = known_exchanges(output / paper.name, paper)
-    exchanged = telling.sentence(telling.by_outcome(known, classified))
-    return f"{words[0].upper()}{words[1:]} {exchanged}".strip()
+    exchanged = telling.counts(telling.by_outcome(known, classified))
+    words += f" {exchanged[0].upper()}{exchanged[1:]}." if exchanged else ""
+    return f"{words[0].upper()}{words[1:]}"
 
 
 def so_far(

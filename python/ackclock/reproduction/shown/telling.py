@@ -37,12 +37,12 @@ def by_outcome(known: Exchanges, classified: Mapping[str, Classified]) -> dict[s
     return {answer: groups[answer] for answer in order if answer in groups}
 
 
-def sentence(groups: Mapping[str, Sequence[str]]) -> str:
+def counts(groups: Mapping[str, Sequence[str]]) -> str:
     """Return how many main claims that hold are telling, from `by_outcome`; nothing where none holds."""
     if not groups:
         return ""
     others = exchanges.counts(answer for answer, names in groups.items() if answer != FALLS for _ in names)
     return (
-        "Reproduced and telling, because they fall with Reno in the place of the paper's control (in quick "
-        f"runs): {len(groups.get(FALLS, ()))}. The others that hold: {others}."
+        "reproduced and telling, because they fall with Reno in the place of the paper's control (in quick "
+        f"runs): {len(groups.get(FALLS, ()))}; the others that hold: {others}"
     )
