@@ -48,7 +48,7 @@ IDEAS = {
 """By paper: when it was published, and what it proposes or studies."""
 
 
-TELLING = "and would not with Reno"
+TELLING = "telling: falls with Reno"
 """The head of the column of main claims that are telling: they hold, and fall with Reno, in quick runs."""
 
 
