@@ -43,6 +43,6 @@ def counts(groups: Mapping[str, Sequence[str]]) -> str:
         return ""
     others = exchanges.counts(answer for answer, names in groups.items() if answer != FALLS for _ in names)
     return (
-        "reproduced and telling, because they fall with Reno in the place of the paper's control, or with CUBIC "
-        f"in Reno's (in quick runs): {len(groups.get(FALLS, ()))}; the others that hold: {others}"
+        "reproduced and telling, because they fall with Reno in the place of the paper's control, or with "
+        f"CUBIC in Reno's (in quick runs): {len(groups.get(FALLS, ()))}; the others that hold: {others}"
     )
