@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from ackclock.reproduction import exchange, library
-from ackclock.reproduction.claims import records
+from ackclock.reproduction.claims import orders, records, usual
 from ackclock.reproduction.claims.artefact import matching
-from ackclock.reproduction.claims.numbers import QUICK
+from ackclock.reproduction.claims.numbers import QUICK, Numbers
 from ackclock.reproduction.shown import classes, published, telling
 from ackclock.reproduction.trials import exchanges
 from ackclock.reproduction.trials.exchanges import Exchange
@@ -46,6 +46,14 @@ def largest_alpha(run):
     return float(run.windows["alpha"].max())
 
 
+def fraction(run):
+    return 0.1 * run.summary["run"]
+
+
+def none_of_none(run):
+    return float("nan") if run.summary["flows"][0]["controller"] == "reno" else 2.0
+
+
 def rate_with_alpha(run):
     return run.windows.select("alpha", "arrived_bytes")["arrived_bytes"].sum() * 1e-6
 
@@ -64,6 +72,8 @@ headline = true
 numbers.mbps = "flow.a.goodput_mbps"
 numbers.drops = "flow.a.dropped_packets"
 numbers.steady = { function = "steadiness" }
+numbers.fraction = { function = "fraction" }
+numbers.ratio = { function = "none_of_none" }
 
 [[artefact.figure-1.case]]
 scenario = "path.toml"
@@ -127,6 +137,11 @@ order = ["steady:Steady", "reno"]
 key = "steady"
 why = "planted"
 
+[figure-1.has-a-larger-ratio]
+sentence = "It has a larger ratio than HSTCP's window"
+order = [["steady:Steady", "ratio"], ["hstcp", "fraction"]]
+why = "planted"
+
 [figure-1.loses-much]
 sentence = "It loses more than ten packets"
 case = "steady:Steady"
@@ -179,6 +194,7 @@ ANSWERS = {
     "is-a-quarter": ("", "", "cannot be exchanged"),
     "is-steady": ("holds", "reno", "undecided"),
     "steadier-than-reno": ("holds", "reno", "falls"),
+    "has-a-larger-ratio": ("holds", "reno", "cannot be exchanged"),
     "loses-much": ("does not hold", "reno", "does not hold in these runs"),
     "reno-uses-the-link": ("holds", "cubic", "stands"),
     "hstcp-uses-the-link": ("", "", "cannot be exchanged"),
@@ -380,3 +396,11 @@ def test_the_table_is_what_the_runs_say(tmp_path: Path) -> None:
     # One of five alike has a fifth of the link.
     (fifth,) = (row for row in result.rows if row.claim == "fit-occupies-about-20-percent")
     assert float(fifth.measured.split()[0]) == pytest.approx(0.2, rel=0.05)
+
+
+def test_an_order_with_a_ratio_of_nothing_does_not_hold() -> None:
+    # Reno loses nothing in no loss event: 0/0 has no interval, and what it is compared with has one.
+    rows = [{"losses": 0.0, "events": 0.0, "rate": rate} for rate in (1.0, 2.0, 3.0)]
+    ratio, rate = usual.ratio(("a", "losses"), ("a", "events")), usual.mean("a", "rate")
+    claim = orders.ordered("x", "x", [("ratio", ratio), ("rate", rate)], margin=0.0, why="")
+    assert not claim.judge(Numbers({"a": rows})).holds

@@ -88,8 +88,14 @@ def _distances(estimate: Estimate, low: float, high: float) -> list[float]:
 
 
 def tail(distance: float, degrees: int) -> float:
-    """Return the probability that Student's variable is beyond a distance in standard errors, on one side."""
-    return student_below(degrees, -distance)
+    """Return the probability that Student's variable is beyond a distance in standard errors, on one side.
+
+    It is not a number where the distance is none, as of a ratio of no losses to no losses.
+
+    >>> tail(0.0, 3), tail(float("nan"), 3)
+    (0.5, nan)
+    """
+    return math.nan if math.isnan(distance) else student_below(degrees, -distance)
 
 
 def expected_wrong(chances: Iterable[float]) -> float:
