@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 import re
-import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -45,7 +44,7 @@ class Exchanged:
         """Return the runs of the cases that the claims read; `plan` is that of `Assignment.of`."""
         own = self.artefact.cases(effort)
         wanted = {case for claim in self.claims for case in claim.cases(own)}
-        tables = {key: tomllib.loads(engine.read(own[key].scenario).toml()) for key in own if key in wanted}
+        tables = {key: engine.read(own[key].scenario).tables() for key in own if key in wanted}
         window_flows = (flow for table in tables.values() for flow in table["flow"])
         reno: Mapping[str, Any] = next((flow for flow in window_flows if flow.get("controller") == RENO), {})
         new = {key: replace(own[key], scenario=self._scenario(table, reno)) for key, table in tables.items()}
