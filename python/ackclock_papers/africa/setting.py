@@ -78,6 +78,6 @@ def scenario(
             "min_rto": setting["min_rto"],
             "clock": "10 ms",
             "recovery": setting["recovery"],
-            "delayed_ack": setting["delayed_ack"],
+            **({} if setting["delayed_ack"] == 1 else {"delayed_ack": setting["delayed_ack"]}),
         },
     )

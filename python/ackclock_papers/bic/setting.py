@@ -187,7 +187,7 @@ def case(
             "overhead": "8 us",
             "initial_ssthresh": _initial_ssthresh(setting["limited_slow_start"] == "all flows"),
             "min_rto": setting["min_rto"],
-            "delayed_ack": setting["delayed_ack"],
+            **({} if setting["delayed_ack"] == 1 else {"delayed_ack": setting["delayed_ack"]}),
             "clock": "10 ms",
         },
     )

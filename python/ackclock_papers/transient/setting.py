@@ -205,7 +205,7 @@ def case(
         "initial_rto": "6 s",
         "limited_transmit": effort.setting["limited_transmit"],
         "initial_window": effort.setting["initial_window"],
-        "delayed_ack": effort.setting["delayed_ack"],
+        **({} if effort.setting["delayed_ack"] == 1 else {"delayed_ack": effort.setting["delayed_ack"]}),
     }
     scenario = build.scenario(
         link,
