@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from ackclock.reproduction.claims.artefact import Artefact, Claim, Target
 from ackclock.reproduction.claims.usual import logarithm, width
-from ackclock.reproduction.trials.settings import Item, Setting
-from ackclock.reproduction.trials.tried import SEARCHED, Outcome, Trial, judge
+from ackclock.reproduction.trials.settings import Item, Setting, name_of
+from ackclock.reproduction.trials.tried import SEARCHED, ClaimKey, Outcome, Trial, judge
 
 if TYPE_CHECKING:
     from ackclock.reproduction.inference.search import Search
@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 
 ALONE = 10
 """Most settings that are reached by moving one item after the other from the best trial, with that trial."""
-PAIRED = 27
-"""Most settings in which two items have other values than at the best of these: all pairs of the values of
-three items with four each."""
+PAIRED = 36
+"""Most settings in which one or two items have other values than at the best of these: all of three items
+with four values each, which are 9 and 27."""
 RESCUING = 3
 """Most settings that give a claim and are judged by the other artefacts, too."""
+LEAST_GAIN = 0.5
+"""Tolerances by which a setting must be nearer, in the mean of the claims, before the search moves there: a
+walk by noise would leave out pairs of values."""
 FARTHEST = 10.0
 """Most tolerances by which a number counts as moved: farther away says nothing more of an item."""
 
@@ -40,10 +43,11 @@ def searched(
 ) -> list[Trial]:
     """Look for settings that give what no trial gave, and return the trials that differ in several items.
 
-    From the best trial of the artefact, of the search or `known`, one item after the other takes each of its
-    values, and then pairs do, those first of which each item moves its numbers most. What gives a claim is
-    judged by the other artefacts of `every`, too. No trial is made where every claim holds somewhere, and
-    what the paper states is not changed.
+    From the best trial of the artefact, of the search or `known`, one item after the other takes the value
+    that is best alone, and then pairs take each of theirs, those first of which each item moves its numbers
+    most. At the best setting that gives a claim, items go back to their chosen value where no such claim is
+    lost. What gives a claim is judged by the other artefacts of `every`, too. No trial is made where every
+    claim holds somewhere, and what the paper states is not changed.
     """
     paper = search.paper
     items = [item for item in paper.relevant(artefact) if not item.is_stated]
@@ -57,41 +61,56 @@ def searched(
         return []
     main = _main_claims(paper, artefact)
     yardstick = _Yardstick(artefact, main if any(claim in main for claim in lost) else lost)
-    best = max(before, key=yardstick.score).setting
+    judged = [trial for trial in before if yardstick.score(trial) > -math.inf]
+    if not judged:
+        return []
+    at_chosen = [trial for trial in judged if dict(trial.setting) == dict(chosen)]
+    nearest = max(judged, key=yardstick.score)
+    best = (yardstick.better(at_chosen[0], nearest) if at_chosen else nearest).setting
     start = {**chosen, **{item.name: best[item.name] for item in items}}
 
     def look(settings: Sequence[Setting]) -> list[Trial]:
         return search.look(settings, [artefact], SEARCHED, runs, first_run) if settings else []
 
     (here,) = trials = look([start])
-    judged = [trial for trial in before if yardstick.score(trial) > -math.inf]
-    moves = {item.name: yardstick.moved_alone(item, judged, chosen) for item in items}
-    left = ALONE - len(trials)
-    for item in sorted(items, key=lambda item: -moves[item.name]):
-        tries = look([{**here.setting, item.name: value} for value in _others(item, here)[:left]])
-        left -= len(tries)
-        moves[item.name] = max([moves[item.name], *(yardstick.moved(here, trial) for trial in tries)])
-        trials += tries
-        here = max([here, *(trial for trial in tries if trial.possible)], key=yardstick.score)
+    alone = {item.name: yardstick.alone(item, judged, chosen) for item in items}
+    moves = {name: moved for name, (moved, _) in alone.items()}
+    for item in sorted(items, key=lambda item: -moves[item.name])[: ALONE - 1]:
+        others = _others(item, here)
+        value = next((value for value in alone[item.name][1] if value in others), others[0])
+        (trial,) = look([{**here.setting, item.name: value}])
+        moves[item.name] = max(moves[item.name], yardstick.moved(here, trial))
+        trials.append(trial)
+        here = yardstick.better(here, trial)
     pairs = sorted(itertools.combinations(items, 2), key=lambda pair: -min(moves[item.name] for item in pair))
-    both = [
-        {**here.setting, first.name: this, second.name: that}
-        for first, second in pairs
-        for this, that in itertools.product(_others(first, here), _others(second, here))
-    ]
-    trials += look(both[:PAIRED])
+    apart: dict[str, Setting] = {}
+    for pair in pairs:
+        values = [[value.value for value in item.values] for item in pair]
+        changed = (
+            {**here.setting, **dict(zip((item.name for item in pair), both, strict=True))}
+            for both in itertools.product(*values)
+        )
+        apart |= {name_of(setting): setting for setting in changed}
+    known_here = {name_of(trial.setting) for trial in trials}
+    trials += look([setting for name, setting in apart.items() if name not in known_here][:PAIRED])
     keys = [(artefact.name, claim.name) for claim in lost]
-    rescuing = [
-        trial
-        for trial in trials
-        if trial.possible
-        and any(trial.outcomes[key].holds and not trial.outcomes[key].undecided for key in keys)
-    ]
-    for trial in sorted(rescuing, key=yardstick.score, reverse=True)[:RESCUING]:
-        others = [
-            each for each in every if each is not artefact and paper.differs(each, chosen, trial.setting)
-        ]
-        trials += search.look([trial.setting], others, SEARCHED, runs, first_run) if others else []
+
+    def given(trial: Trial) -> set[ClaimKey]:
+        outcomes = {key: trial.outcomes[key] for key in keys if trial.possible}
+        return {key for key, outcome in outcomes.items() if outcome.holds and not outcome.undecided}
+
+    rescuing = sorted(filter(given, trials), key=yardstick.score, reverse=True)
+    if rescuing:
+        simple = rescuing[0]
+        for item in items:
+            if simple.setting[item.name] != chosen[item.name]:
+                (trial,) = look([{**simple.setting, item.name: chosen[item.name]}])
+                trials.append(trial)
+                simple = trial if given(trial) >= given(simple) else simple
+        rescuing.insert(0, simple)
+    for setting in list({name_of(trial.setting): trial.setting for trial in rescuing}.values())[:RESCUING]:
+        affected = [each for each in every if each is not artefact and paper.differs(each, chosen, setting)]
+        trials += search.look([setting], affected, SEARCHED, runs, first_run) if affected else []
     return [trial for trial in trials if sum(trial.setting[name] != chosen[name] for name in chosen) > 1]
 
 
@@ -108,21 +127,30 @@ class _Yardstick:
         # Other than that of a search, this score falls far from the target, too, and shows the way.
         return -fmean(_missed(target, trial.outcomes[key]) for key, target in self._claims)
 
+    def better(self, here: Trial, other: Trial) -> Trial:
+        """Return the other trial if it is possible and nearer by `LEAST_GAIN`."""
+        is_nearer = self.score(other) >= self.score(here) + LEAST_GAIN
+        return other if other.possible and is_nearer else here
+
     def moved(self, before: Trial, after: Trial) -> float:
         """Return by how many tolerances the numbers of the claims differ in two trials, in the mean."""
         return fmean(
             _distance(target, before.outcomes[key], after.outcomes[key]) for key, target in self._claims
         )
 
-    def moved_alone(self, item: Item, trials: Sequence[Trial], chosen: Setting) -> float:
-        """Return how far an item has moved the numbers at most where nothing else was changed."""
+    def alone(self, item: Item, trials: Sequence[Trial], chosen: Setting) -> tuple[float, Sequence[object]]:
+        """Return how far an item has moved the numbers where nothing else was changed, and its values.
+
+        The values are those that were tried, the best first.
+        """
         at_chosen = next((trial for trial in trials if dict(trial.setting) == dict(chosen)), None)
-        alone = [
+        tries = [
             trial
             for trial in trials
             if {name for name in chosen if trial.setting[name] != chosen[name]} == {item.name}
         ]
-        return max((self.moved(at_chosen, trial) for trial in alone), default=0.0) if at_chosen else 0.0
+        moved = max((self.moved(at_chosen, trial) for trial in tries), default=0.0) if at_chosen else 0.0
+        return moved, [trial.setting[item.name] for trial in sorted(tries, key=self.score, reverse=True)]
 
 
 def _missed(target: Target | None, outcome: Outcome) -> float:
