@@ -178,11 +178,9 @@ def study(name: str) -> None:
 
 def write_section(name: str, lines: list[str]) -> None:
     """Replace the section of this name in docs/theory.md."""
-    begin, end = f"<!-- {name}: made by `make docs` -->", f"<!-- end of {name} -->"
+    marks = f"<!-- {name}: made by `make docs` -->", f"<!-- end of {name} -->"
     page = DOCS / "theory.md"
-    before, rest = page.read_text(encoding="utf-8").split(begin, 1)
-    text = "\n".join([begin, *lines, end])
-    page.write_text(before + text + rest.split(end, 1)[1], encoding="utf-8")
+    page.write_text(_between(page.read_text(encoding="utf-8"), marks, lines), encoding="utf-8")
 
 
 ARTEFACTS = "<!-- artefacts: made by docs/make.py papers -->", "<!-- end of artefacts -->"
@@ -249,11 +247,8 @@ def result(paper: Paper, classified: Mapping[str, classes.Classified]) -> list[s
         "formulas"
     )
     why = "our numbers, and what would change our mind, are [below](#what-held-what-did-not-and-why)"
-    exchanged = telling.counts(telling.by_outcome(paper.exchanges, classified))
-    first = "; ".join(filter(None, (first, exchanged)))
-    missing = asked - holding
-    groups = "The group of the other one is" if missing == 1 else f"The groups of the other {missing} are"
-    return [f"{first}. {groups} {', '.join(rest)}; {why}."]
+    first = "; ".join(filter(None, (first, telling.counts(telling.by_outcome(paper.exchanges, classified)))))
+    return [f"{first}. The groups of the others: {', '.join(rest)}; {why}."]
 
 
 def what_became(paper: Paper, classified: Mapping[str, classes.Classified]) -> list[str]:
