@@ -303,10 +303,9 @@ def papers() -> dict[Path, str]:
             target = f"{name}/{artefact.name}"
             picture = f"`results/index.html#{target}`"
             opened = f"`ackclock lab {target}`" if in_lab.scenario(paper, artefact) else "a formula"
-            command = f"`ackclock reproduce {target}`"
-            shown = [outcome.in_print(artefact), artefact.caption, group_of[target]]
-            rows.append([*shown, picture, opened, command, code])
-        heads = ["", "what it shows", "group", "figure after the run", "laboratory", "command", "code"]
+            commands = f"`ackclock reproduce {target}`<br>{opened}<br>{picture}"
+            rows.append([outcome.in_print(artefact), artefact.caption, group_of[target], commands, code])
+        heads = ["", "what it shows", "group", "command, laboratory, figure after the run", "code"]
         file = DOCS.parent / "papers" / name / "README.md"
         text = _between(file.read_text(encoding="utf-8"), ARTEFACTS, markdown.table(heads, rows))
         records = [known.record for known in published.read(places[name]).values()]
