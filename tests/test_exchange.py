@@ -240,12 +240,13 @@ def test_the_pages_and_the_data_say_whether_reno_would_pass(planted: Path, ackcl
     done = ackclock_here("reproduce", planted.name, "--quick", "--json", "-o", "results")
     assert done.returncode == 0, done.stderr
     page = home / "results" / planted.name / "index.html"
-    assert "Would Reno pass? The claim: not asked yet." in page.read_text()
+    assert "(would Reno pass?) the claim is not asked yet." in page.read_text()
     done = ackclock_here("reproduce", planted.name, "--exchange", "--quick", "-o", "results")
     assert done.returncode == 0, done.stderr
     # One part of the main claim of figure 1 stands and the other falls, and that of figure 2 needs alpha.
-    assert "s (in quick runs): 1; the others that hold: cannot be exchanged 1." in page.read_text()
-    assert "Would Reno pass? The claim: falls." in page.read_text()
+    assert "1 of these is reproduced and telling: it falls when Reno takes the place" in page.read_text()
+    assert " (in quick runs); the others: cannot be exchanged 1." in page.read_text()
+    assert "(would Reno pass?) the claim falls." in page.read_text()
     assert '<td data-name="would Reno pass?">stands with cubic: ' in page.read_text()
     # Next to the data file the table belongs to the paper.
     shutil.copy(home / "results" / planted.name / exchanges.EXCHANGE, planted)

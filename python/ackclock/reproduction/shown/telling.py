@@ -41,8 +41,11 @@ def counts(groups: Mapping[str, Sequence[str]]) -> str:
     """Return how many main claims that hold are telling, from `by_outcome`; nothing where none holds."""
     if not groups:
         return ""
-    others = exchanges.counts(answer for answer, names in groups.items() if answer != FALLS for _ in names)
+    telling = len(groups.get(FALLS, ()))
+    verbs = "is reproduced and telling: it falls" if telling == 1 else "are reproduced and telling: they fall"
+    others = [answer for answer, names in groups.items() if answer != FALLS for _ in names]
+    rest = f"; the others: {exchanges.counts(others)}" if others else ""
     return (
-        "reproduced and telling, because they fall with Reno in the place of the paper's control, or with "
-        f"CUBIC in Reno's (in quick runs): {len(groups.get(FALLS, ()))}; the others that hold: {others}"
+        f"{telling or 'none'} of these {verbs} when Reno takes the place of the paper's control, or CUBIC "
+        f"that of Reno (in quick runs){rest}"
     )
