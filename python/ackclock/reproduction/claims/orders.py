@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ackclock.decision import Estimate, difference, sign, standard_error, tail
+from ackclock.decision.comparisons import LEVEL
 from ackclock.reproduction.claims import usual
 from ackclock.reproduction.claims.artefact import Claim, Judged, Target
 from ackclock.reproduction.claims.numbers import Numbers
@@ -50,8 +51,10 @@ def ordered(
         gaps = [_gap(more, less, margin, absolute) for more, less in pairwise(estimates)]
         closest = gaps[int(np.argmin([gap.relative for gap in gaps]))]
         # One neighbour that is certainly not above the next decides it, whatever the others are.
-        signs = [gap.sign for gap in gaps if gap.is_random]
-        undecided = None in signs and not any(sign is not None and sign <= 0 for sign in signs)
+        random = [gap for gap in gaps if gap.is_random]
+        undecided = any(gap.sign != 1 for gap in random) and not any(
+            _is_against(gap, random) for gap in random
+        )
         good = all(gap.value > 0 for gap in gaps)
         return Judged(
             f"{words} {unit}".strip(),
@@ -111,14 +114,30 @@ def _gap(more: Estimate, less: Estimate, margin: float, absolute: bool) -> _Gap:
     )
 
 
+def _is_against(gap: _Gap, gaps: Sequence[_Gap]) -> bool:
+    """Return whether a gap is none with the certainty of a 95 % interval, though one of several may seem so.
+
+    An order holds only where all of its gaps are decided, which needs no such correction.
+    """
+    if gap.sign is None or gap.sign > 0:
+        return False
+    return len(gaps) == 1 or len(gaps) * _chance(gap) <= (1 - LEVEL) / 2
+
+
+def _chance(gap: _Gap) -> float:
+    """Return the probability that a gap is at least as far from none by chance, on one side."""
+    return tail(gap.apart, gap.samples - 1) if gap.error and gap.samples > 1 else 0.0
+
+
 def _order_wrong(gaps: Sequence[_Gap], holds: bool) -> float:
     """Return the probability that an order of neighbours is decided wrongly."""
-    chances = [tail(gap.apart, gap.samples - 1) if gap.error and gap.samples > 1 else 0.0 for gap in gaps]
+    chances = [_chance(gap) for gap in gaps]
     if holds:
         # Each of the gaps may be none.
         return min(1.0, math.fsum(chances))
-    # All of those that are the wrong way round would have to be so by chance.
-    return min(chance for chance, gap in zip(chances, gaps, strict=True) if not gap.value > 0)
+    # The surest of those that are the wrong way round is one of several that might have seemed so.
+    wrong = [chance for chance, gap in zip(chances, gaps, strict=True) if not gap.value > 0]
+    return min(1.0, len(gaps) * min(wrong))
 
 
 def _apart(gaps: Sequence[_Gap], holds: bool) -> float:
