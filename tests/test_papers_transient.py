@@ -593,6 +593,7 @@ def test_tcp_in_place_of_every_protocol_turns_verdicts():
         "TCP at 1 %: near the prediction",
         "GAIMD is as smooth as TCP at 8 %",
         "TFRC's CoV stays low up to 4 %",
+        "TEAR's CoV is nowhere lower than the study says",
     }
 
 

@@ -133,6 +133,7 @@ def test_what_is_run():
     assert len({str(key) for key in cases}) == len(cases)
     without = cases[section_3.Under(TEAR, section_3.ALIKE, timeout=False)].scenario["flow"][0]
     assert (without["params"], without["count"]) == ({"timeout": False}, 8)
-    assert cases[section_4.WITHOUT].scenario["flow"][0]["params"] == {"discounting": False}
+    # Damping is the default of that year's simulator, and declared.
+    assert cases[section_4.WITHOUT].scenario["flow"][0]["params"] == {"damping": True, "discounting": False}
     assert str(section_4.WITHOUT) == "TFRC without discounting, 3 % to 2 %"
     assert str(section_3.Under(TFRC, section_3.ALONE)) == "TFRC, alone"
