@@ -60,7 +60,7 @@ def of_class(control: type[object], brought_in: Iterable[str] = ()) -> Dependenc
     the record count.
     """
     bases = {base.__module__ for base in control.__mro__}
-    tops = {name.partition(".")[0] for name in bases if _is_anothers(name)}
+    tops = {name.partition(".")[0] for name in bases if _is_of_another(name)}
     files: set[Path] = set()
     folders: set[Path] = set()
     imported: dict[str, set[Path]] = {}
@@ -81,14 +81,14 @@ def of_class(control: type[object], brought_in: Iterable[str] = ()) -> Dependenc
         top = name.partition(".")[0]
         if name == BASE and name in bases:
             files.add(location.resolve())
-        elif _is_anothers(name) and (top in tops or not installed.is_installed(location)):
+        elif _is_of_another(name) and (top in tops or not installed.is_installed(location)):
             files.add(location.resolve())
             waiting += [(module, True) for module in _imported(name, location)]
             mentioned |= _mentioned(name, location)
-        elif _is_anothers(name) and is_imported:
+        elif _is_of_another(name) and is_imported:
             imported.setdefault(top, set()).add(location)
     # What else is loaded depends on what this process has loaded before; the texts of a source do not.
-    located = {name: location_of(name) for name in sorted(mentioned - tops) if _is_anothers(name)}
+    located = {name: location_of(name) for name in sorted(mentioned - tops) if _is_of_another(name)}
     loaded = {name: place for name, place in located.items() if place and installed.is_installed(place)}
     packages, lone = installed.packages(imported, loaded)
     files |= {file.resolve() for file in lone}
@@ -167,7 +167,7 @@ def _locations(package: str) -> list[str]:
     return list(getattr(module, "__path__", None) or (above and above.submodule_search_locations) or ())
 
 
-def _is_anothers(name: str) -> bool:
+def _is_of_another(name: str) -> bool:
     """Return whether a module is neither Python's nor of this project, whose engine has a digest."""
     location = None if name.partition(".")[0] in OWN_PACKAGES else location_of(name)
     if location is None or installed.is_installed(location):
