@@ -18,10 +18,8 @@ from PIL import Image
 from ackclock import engine, predictions
 from ackclock.draw import glossary, markdown, plots, printed
 from ackclock.predictions import Prediction, Simulation
-from ackclock.reproduction.inference import readings
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.shown import classes, in_lab, outcome, published, telling
-from ackclock.reproduction.trials import cells, tried
 from ackclock_papers import PAPERS
 
 DOCS = Path(__file__).resolve().parent
@@ -185,14 +183,10 @@ def write_section(name: str, lines: list[str]) -> None:
 
 ARTEFACTS = "<!-- artefacts: made by docs/make.py papers -->", "<!-- end of artefacts -->"
 """The marks around the table in the page of a paper."""
-READINGS = "<!-- readings: made by docs/make.py papers -->", "<!-- end of readings -->"
-"""The marks around the matrix of readings in the page of a paper."""
 RESULT = "<!-- result: made by docs/make.py papers -->", "<!-- end of result -->"
 """The marks around the main result of a paper, which stands at the top of its page."""
 OUTCOME = "<!-- outcome: made by docs/make.py papers -->", "<!-- end of outcome -->"
 """The marks around what became of each main claim."""
-FOLD = '<details markdown="1">', "<summary>Claims by figure, table and section</summary>"
-"""The beginning of a part of a page that is folded."""
 PACKAGES = Path("python") / "ackclock_papers"
 UNPUBLISHED = (
     "**Main result.** The full reproduction of this paper has not been published yet. "
@@ -311,10 +305,7 @@ def papers() -> dict[Path, str]:
         records = [known.record for known in published.read(places[name]).values()]
         classified = classes.classify(paper, records)
         text = _between(text, RESULT, [*result(paper, classified), *published.age(records)])
-        text = _between(text, OUTCOME, what_became(paper, classified))
-        matrix = readings.tables(paper, cells.read(DOCS.parent / PACKAGES / name / tried.READINGS))
-        folded = [*FOLD, "", *matrix, "", "</details>"] if matrix else ["None has been judged yet."]
-        pages[file] = _between(text, READINGS, folded)
+        pages[file] = _between(text, OUTCOME, what_became(paper, classified))
     return pages
 
 

@@ -17,9 +17,10 @@ from ackclock.draw.figure import Chart, Drawing, Group, Series, Table
 from ackclock.draw.markdown import table
 from ackclock.engine import integrity, lab
 from ackclock.reproduction.claims import numbers
+from ackclock.reproduction.inference import readings
 from ackclock.reproduction.paper import Paper
 from ackclock.reproduction.record import ClaimRecord, state
-from ackclock.reproduction.shown import page, published
+from ackclock.reproduction.shown import outcome, page, published
 from ackclock.reproduction.shown.published import Listed, Published
 from ackclock_papers import PAPERS
 
@@ -33,6 +34,8 @@ SIDE_BY_SIDE = (
     ("africa", "table-ii"),
     ("fit", "table-iii"),
 )
+READINGS = "readings"
+"""The folder of the pages of readings."""
 Every = Mapping[str, Mapping[str, Published]]
 """What is published, by paper and artefact."""
 
@@ -57,9 +60,12 @@ def write(
         FOLDER: listed(papers, rows, pages),
         "reproduction": reproduction(papers, every, pages / FOLDER),
         "claims": claims(papers) if papers is PAPERS else "",
+        **{f"{READINGS}/{name}": readings_of(paper) for name, paper in papers.items()},
     }
+    (pages / READINGS).mkdir(exist_ok=True)
     for name, text in texts.items():
-        (pages / f"{name}.md").write_text(text, encoding="utf-8")
+        if text:
+            (pages / f"{name}.md").write_text(text, encoding="utf-8")
 
 
 def _write_csv(place: Path, paper: Paper) -> None:
@@ -96,6 +102,23 @@ def _values(chart: Chart, series: Series) -> pl.DataFrame:
             )
     frame = pl.DataFrame(columns)
     return frame.select(*(pl.lit(text).alias(name) for name, text in words.items()), pl.all())
+
+
+def readings_of(paper: Paper) -> str:
+    """Return the page of a paper's readings: the claims that a value of an open item turns, by artefact."""
+    cells = paper.matrix()
+    if not cells:
+        return ""
+    return "\n".join(
+        [
+            f"# Readings of {outcome.short_name(paper)}",
+            "",
+            "The paper leaves items of its setting open. A row has the claims whose verdict a value turns, "
+            "where all else is as chosen. [Inference](../inference.md) explains how they were judged.",
+            *readings.tables(paper, cells),
+            "",
+        ]
+    )
 
 
 def address(name: str) -> str:

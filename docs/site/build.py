@@ -22,6 +22,7 @@ import links
 from ackclock.draw import markdown
 from ackclock.engine import lab
 from ackclock.reproduction.shown import in_lab
+from ackclock.reproduction.trials import tried
 from ackclock_papers import PAPERS
 
 HERE = Path(__file__).resolve().parent
@@ -62,6 +63,8 @@ def placed(file: Path) -> Path | None:
     """Return the path of a repository's file on the site, None if it is not on the site."""
     if file.parent.parent == ROOT / "papers":
         return PAGES / "papers" / f"{file.parent.name}.md"
+    if file.name == tried.READINGS:
+        return PAGES / artefacts.READINGS / f"{file.parent.name}.md"
     if file.parent == ROOT:
         return PAGES / FROM_ROOT[file.name] if file.name in FROM_ROOT else None
     if file == INDEX:
@@ -205,7 +208,8 @@ def navigation(pages: Path = PAGES) -> list[Entry]:
     entries: list[Entry] = ["index.md", "documentation.md"]
     for shelf, lines in shelves().items():
         entries.append({shelf: [*(entry(*line) for line in lines), *made.get(shelf, [])]})
-    return [*entries, {"Papers": [*below("papers"), *results]}]
+    readings: list[Entry] = [{"Readings": turned}] if (turned := below(artefacts.READINGS)) else []
+    return [*entries, {"Papers": [*below("papers"), *results, *readings]}]
 
 
 def configuration() -> Path:
