@@ -229,6 +229,8 @@ def test_results_of_other_rules_are_older():
     assert published.age([made, formula]) == []
     (_, line) = published.age([made, formula, *older])
     assert "made at bbbbbbbbbb, ?, before" in line
+    many = published.commits_in_words([*"abcda", None])
+    assert many == "a, b, c and 2 more commits"
 
 
 def test_the_verb_lists_all_artefacts(ackclock_here):

@@ -211,10 +211,12 @@ def print_published(rows: Sequence[Listed]) -> None:
     print(", ".join(f"{name}: {number}" for name, number in by_group.most_common()))
     older = [row for row in rows if row["is_older"]]
     if older:
-        commits = dict.fromkeys((row["commit"] or "")[:10] for row in older)
+        from ackclock.reproduction.shown import published
+
+        commits = published.commits_in_words(row["commit"] for row in older)
         print(
-            f"{len(older)} of these results are older than the code: they were made at {', '.join(commits)}, "
-            "before summaries counted as they do now"
+            f"{len(older)} of these results are older than the code: they were made at {commits}, before "
+            "summaries counted as they do now"
         )
 
 

@@ -153,6 +153,10 @@ CHANGED = ("bic-linux", "westwood-linux", "reno-ns2")
 made again."""
 
 
+NAMED_COMMITS = 3
+"""Commits that a sentence names."""
+
+
 def is_older(record: ArtefactRecord) -> bool:
     """Return whether an artefact's runs were measured by other rules than today's."""
     return bool(record["cases"]) and record.get("rules") != engine.RULES
@@ -163,14 +167,21 @@ def age(records: Iterable[ArtefactRecord]) -> list[str]:
 
     Without such results there are no lines.
     """
-    commits = dict.fromkeys(record.get("commit", "?")[:10] for record in records if is_older(record))
+    commits = [record.get("commit", "?") for record in records if is_older(record)]
     if not commits:
         return []
     return [
         "",
-        f"*The simulated results are older than the code: they were made at {', '.join(commits)}, before "
-        "summaries counted as they do now.*",
+        f"*The simulated results are older than the code: they were made at {commits_in_words(commits)}, "
+        "before summaries counted as they do now.*",
     ]
+
+
+def commits_in_words(commits: Iterable[str | None]) -> str:
+    """Return different commits in short, at most `NAMED_COMMITS` by name."""
+    names = list(dict.fromkeys((commit or "?")[:10] for commit in commits))
+    rest = len(names) - NAMED_COMMITS
+    return ", ".join(names[:NAMED_COMMITS]) + (f" and {rest} more commits" if rest > 0 else "")
 
 
 def unpack(every: Mapping[str, Published], directory: Path) -> None:
