@@ -119,6 +119,17 @@ def test_avoided_words_become_fewer(words: str) -> None:
     assert places.total() <= int(ALLOWED[words]), (places.total(), places.most_common(20))
 
 
+DOUBLED = re.compile(r"[A-Za-z],, [a-z]|[a-z]\.\. [A-Z]|\b(the the|a a|of of|is is|and and|to to) [a-z]")
+
+
+def test_no_comma_stop_or_small_word_is_doubled() -> None:
+    assert DOUBLED.findall("does no I/O,, and") and DOUBLED.findall("of the the link")
+    assert not DOUBLED.findall("from 1 to 2, and so on. The end")
+    # Spelling is for `typos` in make lint, which does not see this.
+    places = {name(file): some for file in texts() if (some := DOUBLED.findall(text_of(file)))}
+    assert places.keys() <= {name(Path(__file__))}, places
+
+
 def test_the_word_list_has_every_avoided_word() -> None:
     page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     assert [words for words in AVOIDED if f"| {words} |" not in page] == []

@@ -2,7 +2,7 @@
 //!
 //! A driver (the simulator, a QUIC stack) tells a [`Controller`] what happened as [`Signal`]s and does what its
 //! [`Decision`] says. A control has no clock other than the times of its signals, draws no random numbers, does no
-//! I/O,, and allocates nothing: the same signals lead to the same decisions anywhere.
+//! I/O, and allocates nothing: the same signals lead to the same decisions anywhere.
 //!
 //! The Linux kernel runs none of this code, because eBPF has no floating point. The controls that it can load are
 //! written a second time, in C (`ackclock-kernel`); tests send the same signals to both versions and compare their
