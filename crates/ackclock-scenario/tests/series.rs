@@ -167,7 +167,9 @@ fn what_is_refused() {
     let delays = |csv: &str| check("delay_series = { file = \"a.csv\" }", csv);
     // Its mean is 11.9 h, then 12.1 h.
     assert!(delays("0 11.4h\n1 12.4h\n").is_ok());
-    assert!(delays("0 11.7h\n1 12.5h\n").unwrap_err().contains("dumbbell.delay_series: must be at most 12 h"));
+    assert!(
+        delays("0 11.7h\n1 12.5h\n").unwrap_err().contains("dumbbell.delay_series: must be at most 12 h")
+    );
     refused("", "", "dumbbell.rate_series.file: a.csv: has no line");
     refused("", "time,rate\n", "a.csv: has no values");
     refused("", "0,0\n1,0\n", "a.csv: has no rate above 0 bit/s");
