@@ -27,17 +27,17 @@ use transmitter::{Drops, Transmitter};
 
 /// One direction of a link.
 ///
-/// Its only events are arrivals at the far end. What it drops is kept until [`Link::take_dropped`].
+/// Its only events are arrivals at the far end. Dropped packets are kept until [`Link::take_dropped`].
 #[derive(Debug)]
 pub struct Link {
     loss: LossModel,
-    /// Only where nothing is planned.
+    /// A policer; only links without a plan have one.
     policer: Option<Box<Policer>>,
     outage: Outage,
     way: Way,
     counters: LinkCounters,
     dropped: Vec<Packet>,
-    /// The first of them have been counted for their flows.
+    /// The number of packets at the front of `dropped` that have been counted for their flows.
     counted: usize,
 }
 
@@ -51,7 +51,7 @@ enum Way {
     Unlimited(Wire),
     /// Droptail at a fixed rate: planned on arrival.
     Planned(Line),
-    /// The same, where packets are passed on to links that only delay.
+    /// A planned link that passes packets on to links that only delay.
     Passing(Passing),
     /// Any queue at any rate.
     Transmitted(Box<Transmitter>),
@@ -90,7 +90,7 @@ impl Link {
         self
     }
 
-    /// The same link before the start, with what becomes of its packets while it is down, as it may be already.
+    /// The same link before the start, with the treatment of its packets during an outage; the link may start in one.
     #[must_use]
     pub fn with_outage(mut self, up: bool, outage: Outage) -> Self {
         self.outage = outage;
@@ -148,8 +148,8 @@ impl Link {
         self.next_event()
     }
 
-    /// The time of [`Link::next_event`] has come: the packet that reaches the far end, and when the next one does. There
-    /// may be none where packets overtake each other or acknowledgements are thinned out.
+    /// Delivers the packet that reaches the far end at the time of [`Link::next_event`]. Returns it and the time of the
+    /// next delivery. There may be no packet if packets overtake each other or acknowledgements are thinned out.
     pub fn deliver(&mut self, now: Time) -> (Option<Packet>, Time) {
         let mut packet = Packet::default();
         let (delivered, next) = self.deliver_into(now, &mut packet);
@@ -168,8 +168,8 @@ impl Link {
         Some(delivered)
     }
 
-    /// As [`Link::deliver`], into a place that the caller has: a packet that is handed back is copied several times, and
-    /// each copy waits for the one before.
+    /// As [`Link::deliver`], into a place that the caller has: returning a packet by value copies it several times, and
+    /// each copy waits for the previous one.
     #[inline(always)]
     pub fn deliver_into(&mut self, now: Time, packet: &mut Packet) -> (bool, Time) {
         let (delivered, next) = match &mut self.way {
@@ -204,7 +204,7 @@ impl Link {
         (delivered, self.next_event())
     }
 
-    /// Works off what has happened in a link that is not planned.
+    /// Processes the past transmissions of a link that is not planned.
     #[inline]
     fn catch_up(&mut self, now: Time) {
         if let Way::Transmitted(transmitter) = &mut self.way {
@@ -251,7 +251,7 @@ impl Link {
         }
     }
 
-    /// The packets that reach the far end after so many others, as far as that is known.
+    /// For each number in `others`, the packet that reaches the far end after that many other packets, if it is known.
     #[inline]
     #[must_use]
     pub fn ahead<const N: usize>(&self, others: [u64; N]) -> [Option<&Packet>; N] {
@@ -263,7 +263,7 @@ impl Link {
         }
     }
 
-    /// Asks for the memory of packets that it reads after so many others.
+    /// Prefetches the packets that the link reads after `others` other packets.
     #[inline]
     pub fn expect(&self, others: u64) {
         match &self.way {
@@ -274,7 +274,8 @@ impl Link {
         }
     }
 
-    /// Counters just before `now`, which is not before the last event: all bits of what ends at `now` are sent.
+    /// Counters just before `now`, which is not before the last event. A transmission that ends at `now` counts with
+    /// all its bits.
     #[must_use]
     pub fn counters(&mut self, now: Time) -> LinkCounters {
         self.catch_up(just_before(now));
@@ -320,7 +321,7 @@ impl Link {
         }
     }
 
-    /// The queue over time, the queueing delays, and whether those are measured.
+    /// The queue over time, the queueing delays, and whether the delays are measured.
     fn measures(&mut self) -> Option<(&mut Level, &mut Histogram, &mut bool)> {
         match &mut self.way {
             Way::Delayed(_) | Way::Unlimited(_) => None,

@@ -18,11 +18,11 @@ mod pass;
 pub enum Hop {
     /// Through this link.
     Link(u32),
-    /// Through this link, which only delays.
+    /// The packet goes through this link, which only delays.
     Delay(u32),
-    /// Through this link, which plans, and on to the next, which only delays, without an event between them.
+    /// The packet goes through this planned link and the next link, which only delays, without an event between them.
     Pass(u32),
-    /// To the endpoint.
+    /// The packet goes to the endpoint.
     Deliver,
 }
 
@@ -74,7 +74,7 @@ fn counted_as(lost: &Packet) -> usize {
 }
 
 /// Components are numbered: the far ends of all links, then the ends of all flows, whether they have begun or not, then the
-/// director. In the schedule the ends of flows that come and go share slots behind the others.
+/// director. In the schedule, the ends of flows that arrive during the run share slots behind the others.
 impl Network {
     /// The end that is the component with this number; `None` for a link and for the director.
     #[inline]
@@ -97,13 +97,13 @@ impl Network {
         self.links.len() as u32 + 2 * self.flow_slots.flows()
     }
 
-    /// Slots of the schedule for what stays and, behind it, the next flow that comes.
+    /// The number of schedule slots for the permanent components and, behind them, the next flow that arrives.
     #[must_use]
     pub fn schedule_slots(&self) -> usize {
         self.director_slot() as usize + if self.flow_slots.flows() > self.flow_slots.fixed() { 2 } else { 1 }
     }
 
-    /// The director's slot in the schedule; the one behind it is that of the next flow that comes.
+    /// The director's slot in the schedule; the slot behind it belongs to the next flow that arrives.
     #[must_use]
     pub fn director_slot(&self) -> u32 {
         (self.links.len() as u32 + 2 * self.flow_slots.fixed()).max(FIRST_SHARED)
@@ -144,7 +144,7 @@ impl Network {
 
     /// `end` of the flow that acts sends a packet, an answer if it `ANSWERS`. As every route begins with a link, nothing is
     /// delivered here.
-    // What data rarely does is not told apart here: four cases would be a jump through a table, and take registers.
+    // The rare hops of data share one call here: four cases would compile to a jump table, which takes registers.
     #[inline(always)]
     pub fn send<const ANSWERS: bool>(
         &mut self,
@@ -182,8 +182,8 @@ impl Network {
         }
     }
 
-    /// Notes what a link has dropped since it was last asked. Only events ask, never observers, so that what is
-    /// observed changes no digest.
+    /// Notes what a link has dropped since it was last asked. Only events call it, never observers, so that observation
+    /// changes no digest.
     #[inline]
     fn note_dropped(&mut self, now: Time, id: u32) {
         if self.links[id as usize].has_dropped() {
@@ -204,8 +204,8 @@ impl Network {
         }
     }
 
-    /// Counts what links have dropped before `now` for its flows. Links say so themselves only at their next events, where
-    /// it becomes part of the digest, and flows are marked between events.
+    /// Counts what links have dropped before `now` for its flows. Links report their drops only at their next events,
+    /// which enter them into the digest, but flows are marked between events.
     pub fn count_drops(&mut self, now: Time) {
         for link in &mut self.links {
             for lost in link.uncounted(now) {
@@ -238,8 +238,8 @@ impl Network {
         self.note_dropped(now, id);
     }
 
-    /// Puts what reaches the far end of `link` at the time of its event into `packet`, and takes it on to the next. Where
-    /// there is none, returns the end that it has come to.
+    /// Copies the packet that reaches the far end of `link` into `packet`, and forwards it to the next link. After the
+    /// last link of its route, returns the end that receives it.
     #[inline(always)]
     pub fn leave(
         &mut self,
@@ -280,7 +280,8 @@ impl Network {
         None
     }
 
-    /// Packets of a link that are delivered after so many others, where they are known and no other link comes first.
+    /// For each number in `others`, the packet that the link delivers after that many other packets; `None` if it is
+    /// not known yet, or if its route continues through another link.
     #[inline]
     #[must_use]
     pub fn expected<const N: usize>(&self, link: u32, others: [u64; N]) -> [Option<&Packet>; N] {
@@ -305,14 +306,15 @@ impl Network {
         }
     }
 
-    /// Checks that every packet is accounted for: as many of every end are inside links as have neither arrived nor been
-    /// dropped; every link has passed on, dropped or inside what arrived there; and links have dropped as many as are
-    /// counted here. Also that no link has sent more than its rate allows by `now`.
+    /// Checks that every packet is accounted for. For each end, the packets inside links are those that have neither
+    /// arrived nor been dropped. For each link, the packets that arrived were delivered, were dropped or are still
+    /// inside. The drops of all links add up to the drops counted here. Also that no link has sent more than its rate
+    /// allows by `now`.
     ///
     /// # Panics
     /// When that does not hold.
     pub fn check_conservation(&mut self, now: Time) {
-        // What happens at `now` has happened by then, opportunities of a trace included.
+        // This instant includes all events at `now`, opportunities of a trace included.
         let after = now + Span(1);
         for id in 0..self.links.len() as u32 {
             // The last transmissions may have dropped something.

@@ -29,10 +29,10 @@ mod turnover;
 
 use self::guess::Guesses;
 
-/// About what a flow takes before a run begins, bytes.
+/// An estimate of the memory that a flow takes before a run begins, bytes.
 const BYTES_PER_FLOW: usize = 16_000;
 
-/// About the mean of packets and acknowledgements.
+/// An estimate of the mean size of packets and acknowledgements.
 const MEAN_PACKET: Bytes = Bytes(500);
 
 /// One run of a scenario.
@@ -41,30 +41,32 @@ pub struct Simulation {
     run: u64,
     end: Time,
     stage: Stage,
-    /// By the slots of flows.
+    /// The ends of flows, by the flow's slot.
     ends: Vec<Ends>,
     arrivals: Arrivals,
-    /// Of flows that have ended.
+    /// Records of the flows that have ended.
     records: Vec<Record>,
     director: Director,
     observer: Observer,
     /// Whether events or samples wait for round trips of a flow.
     counts_round_trips: bool,
-    /// Whether the ends do not fit into the cache of a core, so that the memory of those that act next is asked for.
+    /// Whether the ends do not fit into the cache of a core, so that the loop prefetches the ends that act next.
     looks_ahead: bool,
-    /// Whether what leads to the ends does not fit, either.
+    /// Whether the tables that locate the ends do not fit into that cache, either.
     looks_far: bool,
-    /// Whether the component that acts next is guessed: that of a flow alone on its path repeats itself.
+    /// Whether the loop guesses the next component. A flow that is alone on its path makes the same components act in
+    /// turn.
     guesses: bool,
-    /// The component whose timer is next, and whose memory has been asked for.
+    /// The component whose timer is next, and whose memory the loop has prefetched.
     looked_at: u32,
 }
 
-/// More flows than this are looked ahead for: what fewer need stays in the cache of the core, and asking costs up to 8 %.
+/// With more flows than this, the loop looks ahead. The data of fewer flows stays in the cache of the core, and
+/// prefetching it costs up to 8 %.
 const FEW_FLOWS: u32 = 1500;
-/// The same where flows pace: each event meets another flow, whose memory a core's own cache does not have.
+/// The same threshold for flows that pace: each event belongs to another flow, whose data is not in a core's own cache.
 const FEW_PACED_FLOWS: u32 = 300;
-/// For more flows that pace than this, what leads to the ends does not fit into that cache, either.
+/// With more pacing flows than this, the tables that locate the ends do not fit into that cache, either.
 const MANY_FLOWS: u32 = 4000;
 
 impl Simulation {
@@ -155,8 +157,8 @@ impl Simulation {
         Ok(simulation)
     }
 
-    /// Writes a packet capture to `output`: what the sender's host of each flow would see. Call it before the
-    /// first [`Simulation::advance`]. It changes nothing in the run.
+    /// Writes a packet capture to `output`, with the packets that the sender's host of each flow would see. Call it
+    /// before the first [`Simulation::advance`]. It changes nothing in the run.
     ///
     /// # Errors
     /// When the capture's header cannot be written.
@@ -175,8 +177,8 @@ impl Simulation {
         Ok(())
     }
 
-    /// From now on no link plans the future of its packets; each finds out packet by packet. It changes nothing in the run
-    /// but its speed: tests hold the two against each other.
+    /// From now on no link plans the future of its packets; each link handles them one by one. Only the speed of the
+    /// run changes: tests compare the two ways.
     pub fn give_up_plans(&mut self) {
         let Stage { now, network, schedule, .. } = &mut self.stage;
         (0..network.links.len() as u32).for_each(|link| network.give_up_plan(*now, link, schedule));
@@ -207,8 +209,8 @@ impl Simulation {
         }
     }
 
-    /// The loop exists once for each, because looking ahead would cost the runs that do not 13 instructions per packet, and
-    /// guessing costs time where what acts next does not repeat itself.
+    /// The loop is compiled once for each case. The code that looks ahead would cost the other runs 13 instructions per
+    /// packet, and guessing costs time when components do not act in a regular order.
     fn advance_by<const LOOKS_AHEAD: bool, const GUESSES: bool>(&mut self, events: u64) -> bool {
         let mut packet = Packet::default();
         let mut uneventful = self.observer.next().min(self.end);
@@ -253,8 +255,8 @@ impl Simulation {
         false
     }
 
-    /// Advances to `time`, or to the end of the run if that comes first: what happens at that instant has happened. Returns
-    /// whether the run has ended.
+    /// Advances to `time`, or to the end of the run if that comes first. The events of that instant are included.
+    /// Returns whether the run has ended.
     ///
     /// # Panics
     /// As [`Simulation::advance`].
@@ -330,8 +332,8 @@ impl Simulation {
         self.observer.after_sender(self.stage.now, flow, &self.ends);
     }
 
-    /// The tables by name, with what was recorded since the last call; none without recording. An observer takes
-    /// them away during the run, so that no more is kept than it needs.
+    /// The tables by name, with the rows recorded since the last call; none without recording. An observer takes them
+    /// during the run, so that memory holds only the rows that it still needs.
     pub fn take_tables(&mut self) -> Vec<(&'static str, Table)> {
         match &mut self.stage.journal {
             Some(journal) => self.observer.take_tables(std::mem::take(journal)),
@@ -339,7 +341,8 @@ impl Simulation {
         }
     }
 
-    /// The summary and, if they were recorded, the tables by name, without what was taken. Call it when the run has ended.
+    /// The summary and, if they were recorded, the tables by name, without the rows already taken. Call it when the run
+    /// has ended.
     ///
     /// # Errors
     /// When the packet capture could not be written.
@@ -368,7 +371,7 @@ impl Simulation {
             capture.finish()?;
         }
         network.check_conservation(now);
-        // What is under way has been counted, and its room is needed for the summaries of many flows.
+        // Packets under way have been counted, and the summaries of many flows need the memory of their payloads.
         network.payloads = Slab::default();
         let tables = match journal {
             Some(journal) => {

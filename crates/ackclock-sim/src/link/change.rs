@@ -1,4 +1,4 @@
-//! What changes at a link during a run, and the end of its plan.
+//! Changes of a link during a run, and the end of its plan.
 
 use ackclock_scenario::Loss;
 use ackclock_units::{Rate, Span, Time};
@@ -51,7 +51,7 @@ impl Link {
         }
     }
 
-    /// From `now` on nothing is planned; what was passed on has been taken back.
+    /// Ends the plan at `now`. Packets that were passed on have been taken back.
     pub fn give_up_plan(&mut self, now: Time) {
         let way = std::mem::replace(&mut self.way, Way::Unlimited(Wire::new(Span::ZERO, None)));
         self.way = match way {

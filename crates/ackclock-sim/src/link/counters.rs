@@ -1,4 +1,4 @@
-//! What is counted of a link.
+//! The counters of a link.
 
 /// Counters of a link since the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -11,7 +11,7 @@ pub struct LinkCounters {
     pub random_losses: u64,
     /// Packets dropped by the queue, the policer or an outage, and acknowledgements that were thinned out.
     pub queue_drops: u64,
-    /// Bits transmitted, those of the packet in transmission as far as they are.
+    /// Bits transmitted, including the bits already sent of the packet in transmission.
     pub bits: u64,
     /// Packets marked by the queue.
     pub marks: u64,
@@ -22,11 +22,11 @@ pub struct LinkCounters {
 }
 
 impl LinkCounters {
-    /// The share of what could be transmitted since `earlier` that was; `None` where nothing could be.
+    /// The bits transmitted since `earlier` as a share of the capacity; `None` if the capacity was zero.
     #[must_use]
     pub fn utilisation_since(&self, earlier: &LinkCounters) -> Option<f64> {
         let capacity = (self.capacity - earlier.capacity) as f64;
-        // Bits are whole, and so are picoseconds, in which a bit more may be sent than the rate allows.
+        // Because of rounding to whole bits and picoseconds, the link may send a bit more than the rate allows.
         (capacity > 0.0).then(|| ((self.bits - earlier.bits) as f64 / capacity).min(1.0))
     }
 }

@@ -4,19 +4,21 @@ use ackclock_units::Time;
 
 /// Packets in a queue over time, the packet in transmission included.
 ///
-/// Its integral is kept as a sum that only changes need: a packet that comes at `a` and goes at `d` adds `d - a`, so times
-/// of going count positively, times of coming negatively, and those that are still there go now.
+/// Its integral is kept as a sum that is updated only at changes. A packet that arrives at `a` and leaves at `d` adds
+/// `d - a`, so departure times count positively and arrival times negatively. The packets still in the queue count as
+/// if they left now.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Level {
     packets: u64,
-    /// Extremes since they were last taken or measuring began; the least as of the last [`Level::settle`].
+    /// The smallest and largest queue since the extremes were last taken or measuring began; `least` is updated by
+    /// [`Level::settle`].
     least: u64,
     most: u64,
-    /// The largest between when they were last taken and when measuring began.
+    /// The largest queue between the last call of [`Level::take_extremes`] and the start of measuring.
     most_before: u64,
-    /// The largest from when measuring began to when they were last taken.
+    /// The largest queue between the start of measuring and the last call of [`Level::take_extremes`].
     most_measured: u64,
-    /// Times of going less times of coming, picoseconds; it wraps.
+    /// The sum of departure times minus the sum of arrival times, picoseconds; it wraps.
     balance: u128,
 }
 
@@ -28,27 +30,27 @@ impl Level {
         self.packets
     }
 
-    /// A packet comes at `now`.
+    /// A packet arrives at `now`.
     #[inline]
     pub fn enter(&mut self, now: Time) {
         self.settle();
         self.packets += 1;
         self.balance = self.balance.wrapping_sub(u128::from(now.0));
-        // Rarely: a branch costs less than a maximum, which is always written.
+        // This is rare: a branch costs less than a maximum, which writes every time.
         if self.packets > self.most {
             self.most = self.packets;
         }
     }
 
-    /// A packet goes at `now`.
+    /// A packet leaves at `now`.
     #[inline]
     pub fn leave(&mut self, now: Time) {
         self.packets -= 1;
         self.balance = self.balance.wrapping_add(u128::from(now.0));
     }
 
-    /// The queue has as few packets as it will have before the next one comes. Until then a queue that only shrinks need
-    /// not be looked at.
+    /// Records the minimum before the next packet arrives. The queue only shrinks until then, so its length need not be
+    /// checked at each departure.
     #[inline]
     pub fn settle(&mut self) {
         if self.packets < self.least {
@@ -72,7 +74,7 @@ impl Level {
         }
     }
 
-    /// As [`Level::set`], by more than a packet.
+    /// As [`Level::set`], for a change by more than one packet.
     #[cold]
     fn set_far(&mut self, now: Time, packets: u64) {
         let gone = i128::from(self.packets) - i128::from(packets);

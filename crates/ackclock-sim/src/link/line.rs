@@ -1,11 +1,11 @@
 //! A droptail queue at a fixed rate, with the propagation behind it.
 //!
-//! All of a packet's future is known when it arrives: its transmission begins when that of the packet before it ends, and
-//! the delay is always the same. So it is written down once, with the time at which it will be sent, and read once when
-//! it reaches the far end; what waits, is in transmission, and propagates is one list. How many of its first
-//! packets have been sent is found out in passing.
+//! All of a packet's future is known when it arrives: its transmission begins when that of the previous packet ends,
+//! and the delay is always the same. So the packet is stored once, with the time at which its transmission ends, and
+//! read once when it reaches the far end. One list holds the packets that wait, that are in transmission and that
+//! propagate. The position of the first unsent packet is updated along the way.
 //!
-//! Whatever changes the future turns it into a [`Transmitter`], which finds out packet by packet.
+//! Any change of the future turns the line into a [`Transmitter`], which handles packets one by one.
 
 use ackclock_trace::Histogram;
 use ackclock_units::{Span, Time};
@@ -35,11 +35,11 @@ pub struct Planned {
 pub struct Line {
     /// Its rate.
     pub pace: Pace,
-    /// The delay behind it.
+    /// The propagation delay behind the queue.
     pub delay: Span,
     /// Packets and bytes that fit, the packet in transmission included.
     limit: (u64, u64),
-    /// The packets, as far as they are still needed.
+    /// The packets that are still needed.
     pub packets: Ring<Planned>,
     /// The position of the first packet that has not been sent.
     pub sent: u64,
@@ -122,14 +122,14 @@ impl Line {
         (self.finish, self.sends_bytes) = (finish, u64::from(bytes));
     }
 
-    /// Bits transmitted before `now`, up to which everything was worked off.
+    /// Bits transmitted before `now`; the line has been settled up to then.
     #[must_use]
     pub fn bits(&self, now: Time) -> u64 {
         let of_last = if self.finish == Time::NEVER { 0 } else { 8 * self.sends_bytes };
         8 * self.sent_bytes + self.pace.sent_bits(now, self.finish, of_last)
     }
 
-    /// As [`Line::catch_up`], where packets do not come in.
+    /// As [`Line::catch_up`], for calls without an arriving packet.
     #[inline(never)]
     pub fn settle(&mut self, now: Time) {
         self.catch_up(now);
@@ -161,7 +161,7 @@ impl Line {
             self.settle(now);
         }
         let first = self.packets.front()?;
-        // Read here, because what has been copied would have to be read back.
+        // The heading is read here, because after the copy it would have to be read back from memory.
         let heading = first.packet.heading();
         *packet = first.packet;
         self.packets.pop();
@@ -169,14 +169,14 @@ impl Line {
         Some(heading)
     }
 
-    /// The packets that reach the far end after so many others.
+    /// For each number in `others`, the packet that reaches the far end after that many other packets.
     #[inline]
     #[must_use]
     pub fn ahead<const N: usize>(&self, others: [u64; N]) -> [Option<&Packet>; N] {
         others.map(|others| self.packets.get(self.packets.first() + others).map(|planned| &planned.packet))
     }
 
-    /// Asks for the memory of the packets that are delivered, and begin to be sent, after so many others.
+    /// Prefetches the packet that is delivered, and the packet that starts transmission, after `others` other packets.
     #[inline]
     pub fn expect(&self, others: u64) {
         for position in [self.packets.first(), self.sent] {

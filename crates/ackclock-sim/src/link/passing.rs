@@ -12,12 +12,13 @@ use crate::wire::Wire;
 /// Packets that reach the far end from this time on are not passed on, because times end soon after.
 const LATEST: Time = Time(1 << 63);
 
-/// A planned link, which keeps only the transmissions of packets that it has passed on, and delivers others itself.
+/// A planned link that passes packets on. Of these it keeps only the transmissions; it delivers the other packets
+/// itself.
 #[derive(Debug)]
 pub struct Passing {
     /// The link.
     pub line: Line,
-    /// The position of the first packet that has not been delivered, without those that were passed on.
+    /// The position of the first undelivered packet, not counting packets that were passed on.
     kept: u64,
 }
 
@@ -28,8 +29,8 @@ impl Passing {
         Passing { line, kept: 0 }
     }
 
-    /// A packet arrives at `now` and is passed on. Returns when it reaches the far end, if it fits; [`Time::NEVER`] if that is
-    /// so late that it is kept here all the same.
+    /// A packet arrives at `now` and is passed on. Returns the time at which it reaches the far end, if it fits;
+    /// [`Time::NEVER`] if that time is so late that the packet stays here.
     #[inline(always)]
     pub fn pass(&mut self, now: Time, packet: Packet) -> Option<Time> {
         let sent = self.line.plan(now, packet.bytes())?;
@@ -95,8 +96,8 @@ impl Passing {
         self.kept().for_each(|planned| each(&planned.packet));
     }
 
-    /// The same link at `now`, which does not pass packets on, when it has taken back `packets`, each with the time at which it
-    /// reaches the far end, which is after `now`.
+    /// The same link at `now`, which no longer passes packets on and has taken back `packets`. Each of them has the
+    /// time at which it reaches the far end, which is after `now`.
     #[must_use]
     pub fn taking_back(mut self, now: Time, packets: Vec<(Time, Packet)>) -> Line {
         self.line.settle(now);
@@ -111,7 +112,7 @@ impl Passing {
             sent: sent(arrival),
         }));
         all.sort_by_key(|planned| planned.sent);
-        // Those that have not been sent are the last, in the same order as here.
+        // The unsent packets are the last ones, in the same order as here.
         let first_unsent = all.len() - unsent as usize;
         for (position, planned) in (self.line.sent..).zip(&mut all[first_unsent..]) {
             planned.since = self.line.packets.get(position).map_or(Time::ZERO, |own| own.since);
@@ -123,9 +124,10 @@ impl Passing {
     }
 }
 
-/// Links that pass packets on, and those that they are passed on to.
+/// Links that pass packets on, and links that receive them.
 impl Link {
-    /// As [`Link::arrive`], fast also where packets are passed on: mostly those that come from links are not.
+    /// As [`Link::arrive`], but also fast for a link that passes packets on. Packets that come from another link are
+    /// mostly not passed on.
     #[inline(always)]
     pub fn arrive_from_link(&mut self, now: Time, packet: Packet) -> Time {
         let Way::Passing(passing) = &mut self.way else { return self.arrive(now, packet) };
@@ -158,8 +160,8 @@ impl Link {
         arrival
     }
 
-    /// A packet arrives at `time`, which may be later than now, at a link that only delays. Returns when the next one reaches
-    /// the far end, if none was under way.
+    /// A packet arrives at `time`, which may be later than now, at a link that only delays. Returns the time at which
+    /// the next packet reaches the far end, if no packet was under way.
     #[inline(always)]
     pub fn arrive_delayed(&mut self, time: Time, packet: Packet) -> Option<Time> {
         let Way::Delayed(wire) = &mut self.way else {
@@ -173,7 +175,7 @@ impl Link {
 
     /// Passes packets on to links that only delay, if it plans. Returns whether it does; before the start.
     pub fn begin_to_pass(&mut self) -> bool {
-        // Else packets could reach the far end at the same time, in an order that is forgotten.
+        // Otherwise two packets could reach the far end at the same time, and their order would be lost.
         if matches!(&self.way, Way::Planned(line) if line.pace.takes_time()) {
             let way = std::mem::replace(&mut self.way, Way::Unlimited(Wire::new(Span::ZERO, None)));
             self.way = match way {
@@ -190,8 +192,8 @@ impl Link {
         matches!(self.way, Way::Delayed(_)) && self.loss.is_none()
     }
 
-    /// Takes back, at a link that only delays, what was to arrive there after `now`: adds each packet, as it was before, with
-    /// that time.
+    /// Takes back the packets that would arrive after `now` at this link, which only delays. Adds each packet to
+    /// `packets`, in its state before it was passed on, with its arrival time.
     pub fn hand_back(&mut self, now: Time, packets: &mut Vec<(Time, Packet)>) {
         let Way::Delayed(wire) = &mut self.way else { return };
         while let Some((arrival, mut packet)) = wire.take_back(now) {

@@ -34,11 +34,11 @@ impl Service {
     }
 }
 
-/// A link that finds out packet by packet what its queue sends, and when.
+/// A link that determines one packet at a time which packet its queue sends, and when.
 ///
 /// A packet enters the wire when its transmission begins,
-/// with the time at which it will arrive; ends of transmissions are worked off in order, each at its own
-/// time, before anything can see a difference: at the next arrival, delivery or observation.
+/// with the time at which it will arrive; the ends of transmissions are processed in order, each at its own time,
+/// before any effect is visible: at the next arrival, delivery or observation.
 #[derive(Debug)]
 pub struct Transmitter {
     /// Its rate or trace.
@@ -103,7 +103,7 @@ impl Transmitter {
         }
     }
 
-    /// A packet arrives at `now`, when everything before was worked off.
+    /// A packet arrives at `now`. The link has caught up with all earlier transmissions.
     #[inline]
     pub fn arrive(&mut self, now: Time, packet: &Packet, mut drops: Drops<'_>) {
         if self.service == Service::Off {
@@ -188,14 +188,14 @@ impl Transmitter {
         old.marks()
     }
 
-    /// Bits transmitted before `now`, up to which everything was worked off.
+    /// Bits transmitted before `now`; the link has caught up with that time.
     #[must_use]
     pub fn bits(&self, now: Time) -> u64 {
         self.sent_bits + self.pace.sent_bits(now, self.finish, 8 * self.in_service.bytes)
     }
 
-    /// When the next packet reaches the far end. Where packets may overtake each other one that waits may arrive before
-    /// those on the wire, so the end of the transmission under way counts, too.
+    /// The time of the next event. If packets may overtake each other, a waiting packet may arrive before the packets
+    /// on the wire, so the end of the current transmission counts as an event, too.
     #[inline(always)]
     #[must_use]
     pub fn next(&self) -> Time {

@@ -1,6 +1,6 @@
-//! Packets that a planned link passes on to one that only delays: when they reach it is known when they enter the queue, and
-//! no other packet comes between them, so that they are there at once, without an event. No digest has what happens on the
-//! way. A change of the planned link takes back what has not left it.
+//! Packets that a planned link passes on to a link that only delays. Their arrival times there are known when they
+//! enter the queue, and no other packet comes between them, so they are moved there at once, without an event. The
+//! digest has no entry for this step. A change of the planned link takes back the packets that have not left it.
 
 use ackclock_units::Time;
 
@@ -9,15 +9,15 @@ use crate::memory::slots;
 use crate::packet::Packet;
 use crate::schedule::Schedule;
 
-/// What comes before a link on all routes.
+/// The predecessor of a link on all routes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Before {
-    /// It is on no route.
+    /// The link is on no route.
     #[default]
     Nothing,
-    /// This link, always.
+    /// The predecessor is always this link.
     Link(u32),
-    /// Ends, or several links.
+    /// The predecessors are ends, or several links.
     Others,
 }
 

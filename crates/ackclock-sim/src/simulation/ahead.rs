@@ -1,28 +1,28 @@
-//! Looking ahead: what the ends of many flows need does not fit into the cache of a core, so that it is asked for before they
-//! act. It changes nothing but the time that things take.
+//! Looking ahead: the data of many flows does not fit into the cache of a core, so the loop prefetches it before their
+//! ends act. Only the speed of the run changes.
 
 use super::Simulation;
 use crate::endpoint::Ends;
 use crate::packet::EndId;
 use crate::prefetch::prefetch;
 
-/// How many other packets a link delivers between asking for the memory of a packet and delivering it.
+/// The number of other packets that a link delivers between prefetching a packet and delivering it.
 const AHEAD: u64 = 8;
-/// The same for the entry of the packet's flow, which only the packet names.
+/// The same for the entry of the packet's flow, which is known only once the packet is in the cache.
 const AHEAD_ENTRY: u64 = 4;
-/// The same for the end that takes the packet in, which only the entry names.
+/// The same for the receiving end, which is known only once the entry is in the cache.
 const AHEAD_END: u64 = 1;
 
 impl Simulation {
-    /// From now on it looks ahead, or does not, however many flows there are. It changes nothing in the run but its speed:
-    /// tests hold the two against each other.
+    /// Turns looking ahead on or off, regardless of the number of flows. Only the speed of the run changes: tests
+    /// compare the two ways.
     pub fn set_looks_ahead(&mut self, looks_ahead: bool) {
         (self.looks_ahead, self.looks_far) = (looks_ahead, looks_ahead);
     }
 
-    /// Asks for what the next packets of a link need: far ahead for the packet, then for the end and the payload that it
-    /// brings there.
-    // Within the loop it would cost the runs that do not look ahead registers.
+    /// Prefetches the data for the next packets of a link: far ahead the packet itself, then its destination and its
+    /// payload.
+    // Inlined into the loop, it would take registers from the runs that do not look ahead.
     #[inline(never)]
     pub(super) fn expect_from(&self, link: u32) {
         if self.looks_far {
@@ -43,7 +43,8 @@ impl Simulation {
         }
     }
 
-    /// Asks for what leads to the end of a later packet, and for what the sender that takes the next one in has elsewhere.
+    /// Prefetches the table entries for the destination of a later packet, and the separately allocated parts of the
+    /// sender that receives the next packet.
     #[inline(never)]
     fn expect_entries_from(&self, link: u32) {
         let [next, of_entry] = self.stage.network.expected(link, [0, AHEAD_ENTRY]);
@@ -58,8 +59,8 @@ impl Simulation {
         }
     }
 
-    /// Expects the end whose timer is next, once: its memory arrives during the events of links before it. What leads to an
-    /// end behind it is asked for, too.
+    /// Prefetches, once, the end whose timer is next: its memory arrives during the link events before that timer. The
+    /// table entries of a later end are prefetched, too.
     #[inline]
     pub(super) fn look_ahead(&mut self) {
         let number = self.stage.schedule.next_behind_links();
@@ -71,7 +72,7 @@ impl Simulation {
 
     #[inline(never)]
     fn expect_timer(&self, number: u32) {
-        // What stays has the number of its slot, and nothing else is expected.
+        // A permanent component has the number of its slot, and only permanent components are prefetched.
         if self.looks_far
             && let Some(later) = self.stage.network.end(self.stage.schedule.later_behind_links())
         {
@@ -94,7 +95,7 @@ impl Simulation {
         }
     }
 
-    /// The ends of a flow; `None` for one that arrives during the run, which is not where its number says.
+    /// The ends of a flow; `None` for a flow that arrives during the run, because its number is not its slot.
     #[inline]
     fn fixed_ends(&self, flow: u32) -> Option<&Ends> {
         (flow < self.stage.network.flow_slots.fixed()).then(|| &self.ends[flow as usize])

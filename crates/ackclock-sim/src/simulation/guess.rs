@@ -1,18 +1,18 @@
 //! Guesses of the component that acts next.
 //!
-//! Where the data of an event is depends on its component, so that a processor has little to do while it compares the
-//! times of the schedule. But events repeat themselves: after a packet has left a link, mostly the same component acts as
-//! after the packet before it. A processor foresees the branch that compares the guess with the truth, and continues with
-//! the guess while the comparisons are under way. It changes nothing but the time that things take.
+//! The address of an event's data depends on its component, so a processor has little to do while it compares the times
+//! of the schedule. But events repeat themselves: after a packet has left a link, the component that acts is mostly the
+//! same as after the previous packet. A processor foresees the branch that compares the guess with the truth, and
+//! continues with the guess while the comparisons are under way. Only the speed of the run changes.
 
-/// Components with guesses; others share them.
+/// The number of guesses; components whose numbers are equal modulo this share one.
 const KEPT: usize = 8;
 
-/// What acted after each component when it acted last.
+/// For each component, the component that acted after it the last time.
 #[derive(Debug, Default)]
 pub struct Guesses {
-    /// The number of that component, twice: the one to compare, and the one to continue with. If they were one, the compiler
-    /// would see that the answer is always the truth, and leave the comparison out.
+    /// The number of that component, twice: the one to compare, and the one to continue with. With a single copy, the
+    /// compiler would see that the answer is always the truth, and would remove the comparison.
     next: [[u32; 2]; KEPT],
     /// The entry of the component that acted last.
     last: usize,

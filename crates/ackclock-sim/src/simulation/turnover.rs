@@ -9,7 +9,8 @@ use crate::packet::{EndId, Packet};
 use crate::stage::Stage;
 
 impl Simulation {
-    /// An end of a flow that arrives acts; the flow begins if that is what it waits for, and may have ended then.
+    /// An end of a flow that arrives acts; a flow that has not started begins now, and the flow may have ended
+    /// afterwards.
     #[cold]
     #[inline(never)]
     pub(super) fn act_shared(&mut self, end: EndId, packet: Option<&Packet>) {
@@ -20,7 +21,7 @@ impl Simulation {
         };
         self.act_at(slot, self.stage.network.schedule_slot(slot, end.is_sender()), end, packet);
         let is_through = self.stage.network.under_way[slot as usize] == [0, 0];
-        // At the last instant the end of the run has been marked, and a record would have what came after it.
+        // At the last instant the end of the run has been marked, and a record would include events after that mark.
         if slot >= self.observer.early() && is_through && !self.observer.has_ended() {
             let Ends { sender, receiver } = &self.ends[slot as usize];
             if sender.is_over() && receiver.is_over() {
