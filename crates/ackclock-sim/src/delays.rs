@@ -1,9 +1,9 @@
-//! One-way delays of what has no round trips, and what of it is late.
+//! One-way delays of packets in flows without round trips, and the share of late packets.
 
 use ackclock_trace::Histogram;
 use ackclock_units::{Span, Time};
 
-/// The delays of what arrives within the measured time, from its first instant on and before its last.
+/// The delays of packets that arrive within the measured time, which includes its first instant but not its last.
 #[derive(Clone, Debug)]
 pub struct Delays {
     measured: (Time, Time),
@@ -16,7 +16,7 @@ pub struct Delays {
 }
 
 impl Delays {
-    /// None so far. What takes longer than `deadline` is late.
+    /// No delays so far. A packet that takes longer than `deadline` is late.
     #[must_use]
     pub fn new(measured: (Time, Time), deadline: Option<Span>) -> Self {
         Delays { measured, deadline, histogram: Histogram::default(), arrived: 0, late: 0, latest: None }
@@ -33,19 +33,19 @@ impl Delays {
         }
     }
 
-    /// The delay of what arrived last; `None` before anything arrives.
+    /// The delay of the packet that arrived last; `None` before the first arrival.
     #[must_use]
     pub const fn latest(&self) -> Option<Span> {
         self.latest
     }
 
-    /// The delay that the share `share` of them does not exceed; `None` without any.
+    /// The percentile of the delays at `share`; `None` without any delay.
     #[must_use]
     pub fn percentile(&self, share: f64) -> Option<Span> {
         self.histogram.percentile(share)
     }
 
-    /// The share that was late; `None` without a deadline or without any.
+    /// The share of late packets; `None` without a deadline or without any packet.
     #[must_use]
     pub fn late(&self) -> Option<f64> {
         (self.deadline.is_some() && self.arrived > 0).then(|| self.late as f64 / self.arrived as f64)

@@ -14,10 +14,10 @@ use crate::stage::Stage;
 /// A protocol at one end of a flow. It is handed packets and woken up, and says what to send next. By default it does
 /// none of that.
 pub trait Endpoint: Send + Sized {
-    /// The bytes of it, from the first to the second, that are needed for every packet.
+    /// The range of its bytes that every packet needs.
     const NEEDED: (usize, usize) = (0, size_of::<Self>());
 
-    /// Whether what it sends are answers.
+    /// Whether the packets that it sends are answers.
     const ANSWERS: bool = false;
 
     /// A packet arrives.
@@ -48,7 +48,7 @@ pub trait Endpoint: Send + Sized {
     /// Asks for the memory that it has elsewhere and needs when a packet arrives.
     fn expect_parts(&self) {}
 
-    /// Bits of its window or rate for the digest; 0 where there is neither.
+    /// The bits of its window or rate for the digest; 0 if it has neither.
     fn window_bits(&self) -> u64 {
         0
     }
@@ -66,7 +66,7 @@ pub trait Actor: Send {
     /// It will act soon: asks for its memory.
     fn expect(&self);
 
-    /// It will take in a packet soon, and its memory is there: asks for what it has elsewhere.
+    /// Prefetches its separately allocated parts. It will receive a packet soon, and its own memory is in the cache.
     fn expect_parts(&self);
 }
 
@@ -84,7 +84,7 @@ impl<E: Endpoint> Actor for E {
         };
         stage.note(end, what, sequence, self.window_bits());
         loop {
-            // In two steps: the context would live as long as the packet.
+            // This takes two statements, because otherwise the context would live as long as the packet.
             let next = self.next_packet(&mut stage.context());
             let Some(packet) = next else { break };
             if Self::ANSWERS { stage.send::<true>(end, packet) } else { stage.send::<false>(end, packet) }
@@ -110,7 +110,7 @@ pub trait SendingEnd: Actor {
     /// Its progress.
     fn view(&self) -> SenderView<'_>;
 
-    /// Whether it speaks TCP, which is what a packet capture can show.
+    /// Whether it speaks TCP, the only protocol that a packet capture can show.
     fn is_tcp(&self) -> bool {
         false
     }
@@ -131,7 +131,7 @@ pub trait ReceivingEnd: Actor {
         false
     }
 
-    /// The one-way delays that it measured, and the share of what came late; none for flows with round trips.
+    /// The one-way delays that it measured, and the share of late packets; `None` for flows with round trips.
     fn delays(&self) -> Option<(&Delays, Option<f64>)> {
         None
     }
@@ -152,7 +152,7 @@ pub struct Ends {
 }
 
 impl ReceiverView {
-    /// A receiver that hands over what arrives, as it arrives.
+    /// A receiver that delivers each packet when it arrives.
     #[must_use]
     pub const fn unordered(delivered: u64, completed: Option<Time>) -> Self {
         ReceiverView { delivered, arrived: delivered, duplicates: 0, completed }

@@ -13,7 +13,7 @@ const PICOSECONDS_PER_MILLISECOND: f64 = 1e9;
 /// Counters, round-trip times, and the window over time.
 ///
 /// An RTT counts when its acknowledgement arrives within the measured time, which does not include its last instant.
-// In the order of memory: what few packets need is last.
+// The order is that of memory: fields that few packets need are last.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Meter {
@@ -26,8 +26,8 @@ pub struct Meter {
     window_since: Time,
     rtts: Histogram,
     largest_window: f64,
-    /// What holds the sender back, and for how long each did, picoseconds: the sum of the times at which it ceased, less those
-    /// at which it began. They wrap, and what holds it now ceases now.
+    /// The holder that holds the sender back now, and the time for which each holder did so, picoseconds: the sum of
+    /// end times minus the sum of start times. The sums wrap, and the current holder counts as if it ended now.
     holder: Holder,
     held: [u64; 5],
     /// Counters from time 0, without those of drops and duplicates, which only the network and the receiver know.
@@ -43,7 +43,7 @@ pub enum Holder {
     Window,
     /// The receive window.
     Receiver,
-    /// Its application, which has nothing to send.
+    /// The application has nothing to send.
     Application,
     /// Pacing, or the rate of a control without a window.
     Pacing,
@@ -132,14 +132,14 @@ impl Meter {
         // Signed numbers become floating-point ones in one instruction, unsigned ones in seven; no span needs the sign.
         self.window_integral += window * now.since(self.window_since).0 as i64 as f64;
         self.window_since = now;
-        // Rarely: a branch costs less than a maximum, which is always written.
+        // This is rare: a branch costs less than a maximum, which writes every time.
         if window > self.largest_window {
             self.largest_window = window;
         }
     }
 
-    /// The largest window from the start to `now`, packets, when it is `window` packets now; `None` before the start, and
-    /// where there is no window.
+    /// The largest window from the start to `now`, packets; the current window is `window` packets. `None` before the
+    /// start and without a window.
     #[must_use]
     pub fn largest_window(&self, now: Time, window: f64) -> Option<f64> {
         (now > self.start && !window.is_nan()).then(|| self.largest_window.max(window))
@@ -190,7 +190,8 @@ impl Meter {
         (count > 0).then(|| self.rtt_sum as f64 / count as f64 / PICOSECONDS_PER_MILLISECOND)
     }
 
-    /// The RTTs, milliseconds, that `shares` of the measured ones, which do not fall, do not exceed; `None` without any.
+    /// The percentiles of the measured RTTs at `shares`, milliseconds; the shares must not decrease. `None` without any
+    /// RTT.
     #[must_use]
     pub fn rtt_percentiles_ms<const N: usize>(&self, shares: [f64; N]) -> [Option<f64>; N] {
         self.rtts.percentiles(shares).map_or([None; N], |rtts| rtts.map(|rtt| Some(rtt.as_millis())))

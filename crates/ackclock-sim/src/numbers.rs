@@ -1,4 +1,4 @@
-//! The numbers that the summary of a flow states, and what is kept of a flow that has ended before the run.
+//! The numbers in the summary of a flow, and the record of a flow that ended before the run did.
 
 use ackclock_trace::Counters;
 use ackclock_units::{Span, Time};
@@ -6,7 +6,7 @@ use ackclock_units::{Span, Time};
 use crate::endpoint::Ends;
 use crate::observe::Measured;
 
-/// The numbers that the summary of a flow states, without those of requests and one-way delays.
+/// The numbers in the summary of a flow, except those of requests and one-way delays.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Numbers {
     /// Packets delivered in order, and packets that arrived, in the measured time.
@@ -27,8 +27,8 @@ pub struct Numbers {
 }
 
 impl Numbers {
-    /// Those of a flow whose measured time and whole run `measured` has. What was complete at `end`, if that is given, is
-    /// complete after it.
+    /// The numbers of a flow, from the marks of its measured time and whole run in `measured`. A completion at the
+    /// instant `end`, if given, counts as after it.
     pub fn of(ends: &Ends, measured: &Measured, end: Option<Time>) -> Self {
         let Measured { span, from, whole_run, .. } = measured;
         let to = if *span == Span::ZERO { from } else { measured.to.as_ref().unwrap_or(whole_run) };
@@ -61,12 +61,12 @@ pub struct Record {
     rtt: [f64; 4],
     delivered: u16,
     arrived: u16,
-    /// Counters over the whole run; those of which there are few apart.
+    /// Counters over the whole run; counters that stay small are separate.
     counts: [u16; 5],
     few: [u8; 2],
-    /// The fourth is what is missing of 10 000; [`NOT_HELD`] where there is none.
+    /// Three of the four shares; the fourth is the remainder to 10 000. [`NOT_HELD`] without shares.
     held: [u16; 3],
-    /// Whether the whole run was measured, and not nothing of it.
+    /// Whether the whole run was measured; otherwise none of it was.
     is_measured: bool,
 }
 
@@ -121,7 +121,7 @@ impl Record {
         (record.numbers() == *numbers).then_some(record)
     }
 
-    /// What it is the record of.
+    /// The numbers that it records.
     pub fn numbers(&self) -> Numbers {
         let some = |number: f64| Some(number).filter(|number| !number.is_nan());
         let [sent_packets, retransmitted_packets, dropped_packets, loss_events, timeouts] =

@@ -17,7 +17,7 @@ use crate::samples::Samples;
 pub struct FlowMark {
     /// Counters, drops included.
     pub counters: Counters,
-    /// Packets that arrived, each once, and those of them that were delivered in order.
+    /// Distinct packets that arrived, and packets that were delivered in order.
     pub arrived: u64,
     pub delivered: u64,
     /// Integral of the window over time, packets times seconds.
@@ -31,7 +31,7 @@ pub struct FlowMark {
 pub struct Measured {
     pub span: Span,
     pub from: FlowMark,
-    /// `None` where the end is that of the run.
+    /// `None` if the measured time ends with the run.
     pub to: Option<FlowMark>,
     pub whole_run: FlowMark,
     /// The largest window of the whole run, packets; `None` where there is none.
@@ -47,8 +47,8 @@ pub struct LinkMark {
 
 /// Takes marks at the ends of each flow's measured time, and samples.
 ///
-/// Every interval is half-open, [a, b): what happens at an instant belongs to the interval that begins with it. So all that
-/// is observed at an instant is observed before the events of that instant.
+/// Every interval is half-open, [a, b): what happens at an instant belongs to the interval that begins with it. So
+/// observations at an instant precede the events of that instant.
 #[derive(Debug)]
 pub struct Observer {
     next: Time,
@@ -56,11 +56,11 @@ pub struct Observer {
     /// flow's slot.
     stops: Vec<(Time, u32)>,
     stops_done: usize,
-    /// By the slot of the flow. What begins to be measured when it starts has an empty mark there.
+    /// The measurements of flows, by the flow's slot. A flow that is measured from its start has an empty mark there.
     pub flows: Vec<Measured>,
-    /// How many are there before the run.
+    /// The number of flows that exist before the run.
     early: u32,
-    /// The end of the warm-up, and the same until it is there; the end of the run likewise.
+    /// The end of the warm-up, and the same time until it has been reached; then the end of the run, likewise.
     measured_from: Time,
     warmup: Option<Time>,
     end: Time,
@@ -124,7 +124,7 @@ impl Observer {
         self.flows[slot as usize] = Measured { span, ..Measured::default() };
     }
 
-    /// What was measured of the flow in `slot`, which began during the run and is over at `now`.
+    /// The measurements of the flow in `slot`, which began during the run and is over at `now`.
     pub fn measure(&self, slot: u32, now: Time, network: &Network, ends: &[Ends]) -> Measured {
         let mut measured = self.flows[slot as usize];
         if self.warmup.is_some() {
@@ -146,7 +146,7 @@ impl Observer {
         self.next = stop.min(sample).min(ends);
     }
 
-    /// Makes all observations that are due at `now` or before, of which no event has happened yet.
+    /// Makes all observations due at `until` or earlier. No event of these instants has happened yet.
     pub fn observe(&mut self, until: Time, network: &mut Network, ends: &[Ends]) {
         while self.next <= until {
             let now = self.next;
@@ -207,7 +207,7 @@ impl Observer {
         }
     }
 
-    /// The tables by name, with what was recorded since the last call.
+    /// The tables by name, with the rows recorded since the last call.
     pub fn take_tables(&mut self, mut journal: Vec<JournalEntry>) -> Vec<(&'static str, Table)> {
         journal.retain(|entry| entry.time < self.end);
         let events = Table {

@@ -9,8 +9,8 @@ use ackclock_units::{PICOSECONDS_PER_SECOND, Rate, Span, Time};
 pub struct Serialiser {
     rate: u64,
     remainder: u64,
-    /// Size of the last packet with the quotient and remainder of its division, which are nearly always
-    /// those of the next one.
+    /// The size of the last packet, and the quotient and remainder of its division. The next packet nearly always has
+    /// the same size.
     last: (u16, u64, u64),
 }
 
@@ -47,7 +47,7 @@ impl Serialiser {
 const OPPORTUNITY: u64 = 1500;
 const MILLISECOND: u64 = PICOSECONDS_PER_SECOND / 1000;
 
-/// A rate or a trace, and what it could have sent so far.
+/// A rate or a trace, and the bits that it could have sent so far.
 #[derive(Clone, Debug)]
 pub struct Pace {
     kind: PaceKind,
@@ -136,7 +136,7 @@ impl Pace {
         }
     }
 
-    /// From `now` on nothing can be sent, or something can again; the transmission that ends at `finish` continues.
+    /// Pauses sending at `now`, or resumes it; the transmission that ends at `finish` continues.
     pub fn pause(&mut self, now: Time, paused: bool, finish: Time) {
         self.settle(now);
         self.paused = paused.then(|| self.kind.busy_until(finish).map_or(now, |until| until.max(now)));
@@ -148,7 +148,7 @@ impl Pace {
         self.before.take_if(|(_, until)| *until <= now);
     }
 
-    /// What could be sent from `since` on and before `now`, bits times picoseconds per second.
+    /// The capacity from `since` on and before `now`, bits times picoseconds per second.
     fn accrued(&self, now: Time) -> u128 {
         let (mut sum, mut since) = (0, self.since);
         if let Some((kind, until)) = &self.before {
@@ -165,7 +165,7 @@ impl Pace {
         (self.capacity + self.accrued(now)) / u128::from(PICOSECONDS_PER_SECOND)
     }
 
-    /// Of the `bits` bits of a packet whose transmission is under way and ends at `finish`, those sent before `now`.
+    /// The bits sent before `now` of a packet of `bits` bits whose transmission is under way and ends at `finish`.
     #[must_use]
     pub fn sent_bits(&self, now: Time, finish: Time, bits: u64) -> u64 {
         let before = self.before.as_ref().filter(|(_, until)| finish <= *until);
@@ -176,7 +176,7 @@ impl Pace {
 }
 
 impl PaceKind {
-    /// Until when a transmission that ends at `finish` uses capacity; `None` when there is none.
+    /// The time until which a transmission that ends at `finish` uses capacity; `None` without a transmission.
     fn busy_until(&self, finish: Time) -> Option<Time> {
         let last = match self {
             PaceKind::Rate(..) => Span::ZERO,
@@ -186,7 +186,7 @@ impl PaceKind {
         (finish < Time::NEVER).then(|| finish + last)
     }
 
-    /// What can be sent from `from` on and before `to`, bits times picoseconds per second.
+    /// The capacity from `from` on and before `to`, bits times picoseconds per second.
     fn capacity(&self, from: Time, to: Time) -> u128 {
         if from >= to {
             return 0;
@@ -201,8 +201,8 @@ impl PaceKind {
     }
 }
 
-/// Opportunities to send, over and over. A packet goes out with the opportunity that completes it; what an
-/// opportunity has left serves the next packet only if that waits already.
+/// Opportunities to send, over and over. A packet leaves at the opportunity that completes it. The rest of an
+/// opportunity serves the next packet only if that packet is already waiting.
 #[derive(Clone, Debug)]
 struct Opportunities {
     /// Milliseconds, in order; the last is the length of the trace.

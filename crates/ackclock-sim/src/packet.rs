@@ -1,4 +1,4 @@
-//! Packets, and the store of what rides on them.
+//! Packets, and the store of their payloads.
 
 use ackclock_units::Time;
 
@@ -74,15 +74,15 @@ impl Packet {
         }
     }
 
-    /// The same packet, for a call that is not inlined and takes it by its address: memory of its own for that call alone.
-    /// Otherwise the packet would be in memory, and read back from there, on all other ways, too.
+    /// A copy of the packet in memory, for a call that is not inlined and takes it by address. Without this copy the
+    /// packet would be stored in memory, and read back, on all other code paths, too.
     #[inline]
     #[must_use]
     pub fn in_memory(self) -> Self {
         std::hint::black_box(self)
     }
 
-    /// What a link keeps of a packet of `bytes` bytes that it has passed on.
+    /// The stub that a link keeps of a packet of `bytes` bytes that it has passed on.
     #[inline]
     #[must_use]
     pub const fn passed(bytes: u16) -> Self {
@@ -122,7 +122,7 @@ impl Packet {
         self.flow_and_hop -= 1 << 32;
     }
 
-    /// Where it goes.
+    /// The destination of the packet.
     #[inline]
     #[must_use]
     pub const fn heading(&self) -> Heading {
@@ -236,7 +236,7 @@ impl Packet {
     }
 }
 
-/// Where a packet goes.
+/// The destination of a packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Heading {
     flow_and_hop: u64,

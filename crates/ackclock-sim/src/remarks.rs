@@ -1,15 +1,16 @@
-//! What to know of a run in addition to its numbers, in sentences: warnings, and what held its flows back.
+//! Sentences about a run in addition to its numbers: warnings, and the limits of its flows.
 
 use ackclock_scenario::{Flow, Scenario};
 use ackclock_trace::{FlowKind, FlowSummary};
 
-/// Bandwidth-delay products above which a window is none that a host would allow.
+/// The number of bandwidth-delay products above which no host would allow a window.
 const MOST_PRODUCTS: f64 = 100.0;
 
-/// The flows to be warned of, as far as they are known.
+/// The flows that a warning is about, among the flows noted so far.
 #[derive(Default)]
 pub struct Warnings {
-    /// That with the largest window: in products of the rate of its slowest link and its round trip; its name; in packets.
+    /// The flow with the largest window: the window in products of the rate of its slowest link and its round-trip
+    /// time; the flow's name; and the window in packets.
     window: Option<(f64, String, f64)>,
 }
 
@@ -37,10 +38,10 @@ impl Warnings {
     }
 }
 
-/// A share of a flow's time from which on something is said to have limited it.
+/// A limit that holds for more than this share of a flow's time is reported.
 const MOST_OF_THE_TIME: f64 = 0.5;
 
-/// What held flows with a control back for most of their time, where it was not their window.
+/// The limits, other than the window, that held flows with a control back for most of their time.
 #[derive(Default)]
 pub struct Limits {
     receiver: Limited,
@@ -56,7 +57,7 @@ struct Limited {
 }
 
 impl Limited {
-    /// Notes that the flow `name` was limited for the share `share` of its time by what `what` says.
+    /// Notes that the flow `name` was limited for the share `share` of its time by the limit that `what` names.
     fn note(&mut self, name: &str, share: f64, what: impl FnOnce() -> String) {
         if share > MOST_OF_THE_TIME {
             self.flows += 1;
@@ -69,7 +70,7 @@ impl Limited {
 }
 
 impl Limits {
-    /// Notes what held `flow` back.
+    /// Notes the limits that held `flow` back.
     pub fn note(&mut self, flow: &Flow, summary: &FlowSummary) {
         let Some(by) = &summary.limited_by else { return };
         if matches!(summary.kind, FlowKind::Rate | FlowKind::Datagrams | FlowKind::Media) {

@@ -39,7 +39,7 @@ struct Last {
 const QUEUES_BESIDE_ROUND_TRIPS: Span = Span::from_millis(100);
 
 impl Samples {
-    /// Samples of all flows, which all have their slots before the run, in the order of their numbers.
+    /// Samples of all flows. Every flow has its slot before the run, in the order of flow numbers.
     pub fn new(scenario: &Scenario, arrivals: &Arrivals) -> Self {
         let count = scenario.flows.len() + arrivals.len();
         let (every, by_round_trip) = match scenario.run.sample {
@@ -70,7 +70,7 @@ impl Samples {
         self.by_round_trip
     }
 
-    /// The tables by name, with what was sampled since the last call.
+    /// The tables by name, with the samples taken since the last call.
     pub fn take_tables(&mut self) -> [(&'static str, Table); 2] {
         [
             ("windows", std::mem::take(&mut self.windows).into_table()),
@@ -150,7 +150,7 @@ struct Windows {
     arrived: Vec<u64>,
     delivered: Vec<u64>,
     delay: Vec<f64>,
-    /// One column per name; NaN where a flow has none of that name.
+    /// One column per name; NaN for a flow without a value of that name.
     internals: Vec<(&'static str, Vec<f64>)>,
 }
 

@@ -9,10 +9,10 @@
 //! compared one by one. Further links have a ring of buckets of their own. Above the others stands a tournament: each node holds
 //! the earlier of its two children. Changing a time there costs one walk towards the
 //! root, which ends where nothing changes. Two kinds of change, which are most, need no walk. A time that becomes later, as
-//! that of a retransmission timer does with every ACK, stays in the tournament as it was, a lower bound; a bound that has
-//! come to the root is made true there. And a sender that waits before it sends comes before its bound in the tournament,
-//! which it keeps: if it comes before all of them it is written down next to the tournament, while there is room; else, if
-//! it waits for milliseconds, in a ring of buckets.
+//! that of a retransmission timer does with every ACK, stays in the tournament as it was, a lower bound; a bound that
+//! reaches the root is replaced with the true time there. And a sender that waits before it sends acts before its bound
+//! in the tournament, which stays as it was. If its time is the earliest of all, it is stored next to the tournament,
+//! while there is room; otherwise, if it waits for milliseconds, it is stored in a ring of buckets.
 
 use ackclock_units::{Span, Time};
 
@@ -30,8 +30,8 @@ use self::wheel::{Entry, Wheel};
 /// Components that are compared one by one: the links of a dumbbell and the paths to it and from it. With eight of
 /// them, a run of one flow costs as much more as one with many links costs less.
 const COMPARED: usize = 4;
-/// Components that are written down next to the tournament. A thousand senders on 2.5 Gbit/s that wait for 5 us each
-/// wait one or two at a time; with four entries, looking through them costs what the walks did.
+/// The number of components that can be stored next to the tournament. A thousand senders on 2.5 Gbit/s that wait for 5
+/// us each wait one or two at a time; with four entries, looking through them costs what the walks did.
 const EARLY: usize = 2;
 
 /// Times of next events, by component.
@@ -52,9 +52,10 @@ pub struct Schedule {
     leaves: usize,
     /// Nodes of components that were earlier than all of the tournament when their time was set; [`FREE`] otherwise.
     early: [u128; EARLY],
-    /// Those that were soon, and earlier than their bound, when their time was set.
+    /// Components whose time, when it was set, was near and earlier than their bound.
     wheel: Wheel,
-    /// The earliest of the others, and the earliest of all but those that are compared.
+    /// The earliest event of the other components, and the earliest event of all components that are not compared one
+    /// by one.
     next_other: u128,
     next: u128,
 }
@@ -65,12 +66,12 @@ fn early_entry(early: &[u128; EARLY], other: u128) -> Option<usize> {
     early.iter().position(|early| *early as u32 == other as u32)
 }
 
-/// The first slot that a component which comes and goes may have: those before are compared in the order of components.
+/// The first slot that components may share. Components in lower slots are compared in the order of their numbers.
 pub const FIRST_SHARED: u32 = COMPARED as u32;
 
 impl Schedule {
-    /// A schedule of `slots` slots, none of which has an event. Those of `links` links come first; what stays is the component
-    /// with the number of its slot. Events of links are about `spacing` apart.
+    /// A schedule of `slots` slots, none of which has an event. The slots of `links` links come first. A permanent
+    /// component has the number of its slot. Events of links are about `spacing` apart.
     #[must_use]
     pub fn new(links: u32, slots: usize, spacing: Span) -> Self {
         let first = links.max(FIRST_SHARED);
@@ -142,14 +143,14 @@ impl Schedule {
         (self.next_other >> 32) as u32
     }
 
-    /// Likely the slot of the component after that one: it is a guess, and may be any slot behind the links.
+    /// A guess at the slot of the component after the next one; it may be any slot behind the links.
     #[inline]
     #[must_use]
     pub const fn later_behind_links(&self) -> u32 {
         self.first + self.wheel.later()
     }
 
-    /// Asks for the memory that the time of a slot behind the links is in.
+    /// Prefetches the time of a slot behind the links.
     #[inline]
     pub fn expect(&self, slot: u32) {
         let index = slot.wrapping_sub(self.first) as usize;
@@ -231,7 +232,7 @@ impl Schedule {
             }
         } else if is_early && let Some(free) = early_entry(&self.early, FREE) {
             self.early[free] = set;
-            // Nothing became later, so that only this one may be earlier than what was next.
+            // No time became later, so only this component may act earlier than the previous next one.
             self.next_other = self.next_other.min(set);
             self.next = self.next.min(set);
             return;

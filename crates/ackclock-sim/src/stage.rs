@@ -77,8 +77,7 @@ pub struct PacketCapture {
 }
 
 impl PacketCapture {
-    /// A capture in `output`, up to `end`, of flows whose data packets have `packet_bytes` bytes, 0 for those not to be
-    /// shown.
+    /// A capture in `output`, up to `end`, of flows whose data packets have `packet_bytes` bytes; 0 excludes a flow.
     ///
     /// # Errors
     /// When its header cannot be written.

@@ -1,4 +1,4 @@
-//! Propagation: a delay, with noise, reordering and aggregation where a link has them.
+//! Propagation: a delay and, on some links, noise, reordering and aggregation.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -17,17 +17,18 @@ use crate::ring::Ring;
 pub struct NoiseModel {
     /// Its distribution.
     pub noise: Noise,
-    /// One stream per flow: the n-th packet of a flow meets the same noise whatever the others do.
+    /// One stream per flow, so the noise of a flow's n-th packet does not depend on other flows.
     pub streams: Vec<Stream>,
-    /// The flow of the first of them.
+    /// The flow of the first stream.
     first: u32,
-    /// Per stream the last draw, where the next depends on it.
+    /// The last draw of each stream, if the next draw depends on it.
     last: Vec<f64>,
-    /// The state of noise that is held.
+    /// The state of noise that holds each draw for an interval.
     held: Held,
 }
 
-/// The source of noise that is held: an interval has its stream whoever sends in it, or nobody.
+/// The source of noise that holds each draw: every interval has its own stream, regardless of the flows that send in
+/// it.
 #[derive(Clone, Debug)]
 struct Held {
     streams: Streams,
@@ -41,7 +42,7 @@ impl Held {
         Held { streams, stream_key, current: (0, streams.numbered(stream_key.0, stream_key.1, 0)) }
     }
 
-    /// The stream of `interval`, from its beginning: whoever draws from it draws the same.
+    /// The stream of `interval`, from its beginning, so every caller draws the same numbers.
     fn of(&mut self, interval: u64) -> Stream {
         if self.current.0 != interval {
             self.current = (interval, self.streams.numbered(self.stream_key.0, self.stream_key.1, interval));
@@ -75,7 +76,7 @@ impl NoiseModel {
         self
     }
 
-    /// The delay of the next packet of `flow`, sent at `sent`, where it would be `delay`.
+    /// The delay with noise of the next packet of `flow`, sent at `sent`; without noise it would be `delay`.
     fn apply(&mut self, sent: Time, flow: u32, delay: Span) -> Span {
         let mut held;
         let stream = match self.noise.hold {
@@ -265,7 +266,7 @@ impl Wire {
         self.packets.push((now + self.delay, packet));
     }
 
-    /// The same wire, which need not be plain from now on.
+    /// The same wire, which may get noise or aggregation from now on.
     #[must_use]
     pub fn no_longer_plain(mut self) -> Self {
         self.latest = self.packets.back().map_or(self.latest, |(time, _)| *time);
@@ -279,7 +280,8 @@ impl Wire {
         self.packets.is_empty()
     }
 
-    /// Takes back the last packet on such a wire, if it is to be completely sent after `now`. Returns when that is, too.
+    /// Takes back the last packet on such a wire, if its transmission ends after `now`. Returns the end of its
+    /// transmission and the packet.
     pub fn take_back(&mut self, now: Time) -> Option<(Time, Packet)> {
         let sent = Time(self.packets.back()?.0.0 - self.delay.0);
         if sent <= now {
@@ -313,14 +315,15 @@ impl Wire {
         if self.reorders { in_order.min(self.next_unordered()) } else { in_order }
     }
 
-    /// The packets that arrive after so many others, of those that keep their order.
+    /// For each number in `others`, the packet that arrives after that many other packets, among packets that keep
+    /// their order.
     #[inline]
     #[must_use]
     pub fn ahead<const N: usize>(&self, others: [u64; N]) -> [Option<&Packet>; N] {
         others.map(|others| self.packets.get(self.packets.first() + others).map(|(_, packet)| packet))
     }
 
-    /// Asks for the memory of the packet that arrives after so many others.
+    /// Prefetches the packet that arrives after `others` other packets.
     #[inline]
     pub fn expect(&self, others: u64) {
         if let Some(packet) = self.packets.get(self.packets.first() + others) {

@@ -22,7 +22,8 @@ struct Entry {
 /// Buckets of links, and bits that tell which are not empty.
 #[derive(Clone, Debug)]
 struct Buckets {
-    /// The first entry of each bucket, or [`END`]. A bucket also has what is turns of the ring later.
+    /// The first entry of each bucket, or [`END`]. A bucket also holds events that are one or more turns of the ring
+    /// later.
     first: [u32; BUCKETS],
     /// A bit for each bucket that is not empty.
     words: [u64; BUCKETS / 64],
@@ -122,7 +123,7 @@ impl Calendar {
         }
     }
 
-    /// Finds the earliest, when none is before the one that was.
+    /// Finds the earliest event, which is not before the previous one.
     #[inline]
     fn find_next(&mut self) {
         let width = self.width;
@@ -136,7 +137,7 @@ impl Calendar {
             }
             let mut index = self.buckets.first[number as usize % BUCKETS];
             while let Some(Entry { time, after }) = self.entries.get(index as usize) {
-                // Others are turns of the ring later.
+                // Other entries are one or more turns of the ring later.
                 if time.0 >> width == number && is_before((*time, index), earliest) {
                     earliest = (*time, index);
                 }
@@ -150,7 +151,7 @@ impl Calendar {
         (self.time, self.next) = earliest;
     }
 
-    /// Finds the earliest where it is more than a turn of the ring away.
+    /// Finds the earliest event when it is more than a turn of the ring away.
     #[cold]
     #[inline(never)]
     fn look_at_all(&mut self) {
@@ -163,7 +164,7 @@ impl Calendar {
     }
 }
 
-/// Whether a time and its entry come before others: of equal times the first entry does.
+/// Whether a time and its entry come before another pair: at equal times, the lower entry comes first.
 #[inline]
 fn is_before(this: (Time, u32), other: (Time, u32)) -> bool {
     this.0 < other.0 || this.0 == other.0 && this.1 < other.1

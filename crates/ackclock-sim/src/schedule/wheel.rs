@@ -11,17 +11,17 @@ use crate::prefetch::prefetch;
 
 /// All buckets cover two to this power picoseconds, 17 ms: most paced senders wait less for their next packet.
 const TURN: u32 = 34;
-/// The fewest buckets, so that there is a group of words of bits, and the most, two to these powers. In between there are
-/// as many as entries when the first comes.
+/// The smallest and largest numbers of buckets, as powers of two. The smallest fills a group of words of bits. Between
+/// them, there are as many buckets as entries when the first entry is inserted.
 const FEWEST: u32 = 12;
 const MOST: u32 = 20;
 
 /// The most entries of a bucket, through which the search for the earliest goes. Ten thousand flows may begin at once.
 const ROOM: u32 = 16;
 
-/// In no bucket.
+/// The entry is in no bucket.
 const OUT: u32 = u32::MAX;
-/// The last of its bucket.
+/// The entry is the last of its bucket.
 const END: u32 = u32::MAX - 1;
 
 /// The time of a component, and where it stands in a bucket. Aligned, so that all of it is in one line of a cache.
@@ -67,7 +67,7 @@ pub struct Wheel {
     width: u32,
     /// The earliest entry, or [`FREE`].
     next: u128,
-    /// The index of an entry behind it, where one is known.
+    /// The index of an entry behind the earliest, if one is known.
     later: u32,
 }
 
@@ -87,7 +87,7 @@ impl Wheel {
         self.next
     }
 
-    /// The index of an entry behind the earliest, where one is known; any index where not.
+    /// The index of an entry behind the earliest, if one is known; otherwise any index.
     #[inline]
     pub const fn later(&self) -> u32 {
         self.later
