@@ -1,5 +1,5 @@
-//! Flows that arrive at random. Which ones do is drawn for each run before it begins; until then a flow is its start and
-//! its size, and its ends are made when it starts.
+//! Flows that arrive at random. They are drawn for each run before it begins. Until it starts, a flow is only its start
+//! time and size; its ends are made at the start.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,9 +17,10 @@ use crate::rate;
 /// Flows that arrive in a run at most.
 const MOST: usize = 20_000_000;
 
-/// The flows that arrive in a run, after all others: those keep their numbers and so their random streams.
+/// The flows that arrive in a run. Their numbers follow those of all other flows, which so keep their numbers and
+/// random streams.
 pub struct Arrivals {
-    /// The number of the first.
+    /// The number of the first arriving flow.
     first: u32,
     /// When each starts and how much it sends.
     drawn: Vec<(Time, Bytes)>,
@@ -29,11 +30,11 @@ pub struct Arrivals {
 
 /// The flows of one of the scenario's [`scenario::Arrivals`].
 struct Group {
-    /// Their indices among those that are drawn.
+    /// The indices of its flows among the drawn flows.
     members: Range<usize>,
-    /// The first of them that has not begun.
+    /// The index of its first flow that has not begun.
     next: usize,
-    /// Makes the ends of one when it starts; none if they are all made before the run.
+    /// Makes the ends of a flow when it starts; `None` if all ends are made before the run.
     maker: Option<Maker>,
 }
 
@@ -46,7 +47,7 @@ struct Maker {
     catalogue: Only,
 }
 
-/// A catalogue of what one flow needs, which lasts as long as the run.
+/// A catalogue of the entries that one flow needs; it lasts as long as the run.
 struct Only(Vec<Entry>);
 
 impl Catalogue for Only {
@@ -88,8 +89,8 @@ impl Arrivals {
         self.drawn.len()
     }
 
-    /// The scenario's arrivals to which `flow` belongs, its number among those, its start and its size; none if the scenario
-    /// itself has it.
+    /// The index of the scenario's arrivals that `flow` belongs to, its number among their flows, its start and its
+    /// size; `None` for a flow that the scenario itself defines.
     pub fn find(&self, flow: u32) -> Option<(usize, usize, Time, Bytes)> {
         let number = flow.checked_sub(self.first)? as usize;
         let group = self.groups.iter().position(|group| group.members.contains(&number))?;

@@ -30,13 +30,14 @@ use self::topology::Topology;
 pub struct Parts {
     /// Links and routes; the first links are those of the scenario.
     pub network: Network,
-    /// The ends of each flow that is there before the run, by its slot.
+    /// The ends of each flow that exists before the run, by its slot.
     pub ends: Vec<Ends>,
-    /// The time over which each of them is measured.
+    /// The measured time of each of these flows.
     pub measured: Vec<(Time, Time)>,
 }
 
-/// Assembles the run of `scenario` with these streams, in which `arrivals` arrive; with `all` their ends are made now, as the others are.
+/// Assembles the run of `scenario` with these streams and `arrivals`. With `all`, the ends of arriving flows are made
+/// now, like those of the other flows.
 ///
 /// # Errors
 /// When a flow names an unknown control or parameters that it refuses.

@@ -44,8 +44,8 @@ pub struct InService {
     pub bytes: u64,
 }
 
-/// A queue discipline: decides at arrival and at departure which packets stay and which one goes next. What
-/// it drops it appends to `dropped`.
+/// A queue discipline: decides at arrival and at departure which packets stay and which one goes next. It appends
+/// dropped packets to `dropped`.
 pub trait Queue: Debug + Send {
     /// A packet arrives at `now` while the link transmits `in_service`.
     fn enqueue(&mut self, now: Time, packet: &Packet, in_service: InService, dropped: &mut Vec<Packet>);
@@ -138,7 +138,7 @@ impl Discipline {
     }
 }
 
-/// Droptail is inlined where links use it; the others are called, so that they do not slow it down.
+/// Droptail is inlined into links; the other disciplines are called, so that they do not slow it down.
 impl Discipline {
     #[inline(never)]
     fn enqueue_managed(

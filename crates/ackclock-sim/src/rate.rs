@@ -1,6 +1,6 @@
 //! Rate-based controls: a sender that spaces packets by its law, and receivers that report.
 //!
-//! Data packets carry what the sender measured, reports what the receiver computed: [`Header`] and [`Report`].
+//! Data packets carry the sender's measurements, and reports carry the receiver's results: [`Header`] and [`Report`].
 //!
 //! [`Header`]: crate::payload::Header
 //! [`Report`]: crate::payload::Report

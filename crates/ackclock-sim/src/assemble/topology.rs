@@ -39,7 +39,7 @@ impl Topology {
         let there = Span(access / 2);
         let back = Span(access - access / 2);
         let [data_noise, ack_noise] = noise;
-        // What has limits or noise of its own is not shared.
+        // A path with limits or noise of its own is not shared.
         let to = (flow.access.is_some() || data_noise.is_some())
             .then(|| self.link(there, flow.access, data_noise));
         let from =

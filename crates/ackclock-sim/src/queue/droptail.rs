@@ -1,4 +1,4 @@
-//! First in, first out; what does not fit is dropped.
+//! First in, first out; packets that do not fit are dropped.
 
 use ackclock_units::Time;
 

@@ -39,7 +39,7 @@ impl SubQueue {
         self.queue.first_since().map_or(Span::ZERO, |since| now.since(since))
     }
 
-    /// Whether this packet is one of those that come with `probability`, as evenly spaced as they can be.
+    /// Whether this packet is selected; packets are selected with `probability`, as evenly spaced as possible.
     fn recurs(&mut self, probability: f64) -> bool {
         self.accumulated += probability;
         let recurs = self.accumulated > 1.0;
@@ -125,7 +125,7 @@ impl DualPi2 {
             self.update(delay);
             self.updates_at += self.settings.update;
             if self.is_empty() && before == (self.probability, self.old_delay) {
-                // Nor do those that follow change anything until a packet comes.
+                // The following updates do not change anything either, until a packet arrives.
                 let every = self.settings.update.0;
                 self.updates_at = Time((now.0 / every + 1).saturating_mul(every));
             }

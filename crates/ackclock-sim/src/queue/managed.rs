@@ -7,7 +7,7 @@ use ackclock_units::Time;
 use super::{Droptail, InService, Queue, Queued};
 use crate::packet::{EcnField, Packet};
 
-/// The packets that wait at a moment, and where those go that are dropped.
+/// The packets that wait at a moment, and the list of dropped packets.
 #[derive(Debug)]
 pub struct Waiting<'a> {
     /// The moment.
@@ -70,7 +70,7 @@ pub struct Managed<M> {
 }
 
 impl<M> Managed<M> {
-    /// A queue that holds what `queue` holds.
+    /// A managed queue with the packets and limits of `queue`.
     #[must_use]
     pub const fn new(management: M, queue: Droptail) -> Self {
         Managed { management, queue, marks: 0 }

@@ -50,7 +50,7 @@ fn even(p: f64, count: f64) -> f64 {
     if passed < 1.0 { (p / (1.0 - passed)).min(1.0) } else { 1.0 }
 }
 
-/// The average queue of RED and what follows from it.
+/// The average queue of RED, and the drops and marks that follow from it.
 #[derive(Clone, Debug)]
 pub struct Red {
     settings: scenario::Red,

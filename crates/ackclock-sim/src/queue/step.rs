@@ -27,7 +27,7 @@ impl Management for Step {
             scenario::Threshold::Packets(most) => waiting.queue.len() + in_service.packets > most.0,
             scenario::Threshold::Time(_) => false,
         };
-        // What does not fit is dropped without a mark.
+        // A packet that does not fit is dropped without a mark.
         if above && packet.ecn() != EcnField::NotCapable && waiting.queue.admits(packet, in_service) {
             let mut packet = *packet;
             waiting.mark_or_drop(&mut packet, true);

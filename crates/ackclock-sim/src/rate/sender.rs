@@ -159,7 +159,7 @@ impl<L: Law> RateSender<L> {
         }
     }
 
-    /// Rate times round-trip time: what a window would be, packets.
+    /// Rate times round-trip time: the equivalent of a window, packets.
     fn window(&self) -> f64 {
         self.law.rtt().map_or(1.0, |rtt| self.law.rate() * rtt.as_seconds())
     }
@@ -174,7 +174,7 @@ impl<L: Law> RateSender<L> {
         self.next = self.nominal_departure + delay;
     }
 
-    /// Does what the law says about the next packet.
+    /// Applies the law's decision about the next packet.
     fn reschedule(&mut self, now: Time, next: Departure) {
         if self.next == Time::NEVER {
             return;

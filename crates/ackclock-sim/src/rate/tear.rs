@@ -265,7 +265,7 @@ impl Endpoint for TearReceiver {
         if self.finds_loss(packet.sequence) {
             self.emulation.lose();
             self.loss_events += 1;
-            // What is in flight now was sent under the old window.
+            // Packets in flight now were sent under the old window.
             let header = self.intake.header;
             self.recovery_point = packet.sequence + (header.rate * header.rtt.as_seconds()) as u64;
             self.reports = Some(false);

@@ -94,8 +94,8 @@ impl Tfrc2000 {
         }
     }
 
-    /// Halfway to what the equation allows, if that is near or the rate is below a packet per round trip; otherwise
-    /// by a packet per round trip.
+    /// Raises the rate halfway to the rate that the equation allows, if that rate is near or the rate is below a packet
+    /// per round trip; otherwise by a packet per round trip.
     fn increase(&mut self, now: Time, rtt: f64, limit: f64) {
         let (step, allowed) = (1.0 / rtt, self.equation(rtt));
         let rate = if self.rate < step || self.rate + step >= allowed {

@@ -1,4 +1,4 @@
-//! PCC Vivace: M. Dong et al., NSDI 2018, with what the paper leaves open as its authors' later code has it.
+//! PCC Vivace: M. Dong et al., NSDI 2018. Details that the paper leaves open follow its authors' later code.
 //!
 //! Time is cut into monitor intervals of one smallest RTT. An interval's utility is
 //! `u = x^0.9 - 900 x max(0, dRTT/dt) - 11.35 x L`, for the rate x in Mbit/s, the slope dRTT/dt of a line through its RTTs
@@ -181,7 +181,7 @@ impl Vivace {
         }
     }
 
-    /// Judges intervals that are over and of which every packet's fate is known.
+    /// Judges intervals that have ended and whose packets have all been acknowledged or lost.
     fn judge(&mut self) {
         while self.intervals.len() > 1
             && let Some(interval) = self.intervals.front().copied()
@@ -255,7 +255,7 @@ impl Law for Vivace {
     fn on_report(&mut self, now: Time, rtt: Option<Span>, report: Report) -> Departure {
         self.set_silence(now);
         let sequence = report.verdict as u64;
-        // What comes after a later packet counted as lost, and stays so.
+        // A packet that arrives after a later one already counted as lost, and still does.
         if let Some(rtt) = rtt.filter(|_| sequence >= self.expected) {
             self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
             let before = self.smoothed.unwrap_or(rtt).as_seconds();

@@ -28,7 +28,8 @@ pub struct Application {
 #[derive(Debug)]
 enum ApplicationKind {
     Bulk,
-    // In boxes: bulk data, which most senders have, reads one word of these and shares its cache line with what it needs.
+    // The variants are boxed: bulk data, which most senders have, reads only one word of this enum, which shares a
+    // cache line with other fields that it needs.
     Limited(Box<Trickle>),
     Web(Box<WebSession>),
     Requests(Box<Client>),

@@ -1,4 +1,4 @@
-//! A connection's congestion control, and what it decided last.
+//! A connection's congestion control, and its last decision.
 
 use ackclock_cc::erased::ErasedController;
 use ackclock_cc::{Decision, Signal};

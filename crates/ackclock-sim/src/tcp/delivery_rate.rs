@@ -17,22 +17,23 @@ struct Sent {
 }
 
 /// Measures the delivery rate as draft-cheng-iccrg-delivery-rate-estimation does. An acknowledgement returns
-/// the time at which the packet that caused it was sent, and packets are sent in order of time, so what is
-/// remembered is a queue. Nor does it tell packets apart that were sent in one instant, as those of a quantum are, so that
-/// only the first of these is remembered.
+/// the time at which the packet that caused it was sent, and packets are sent in order of time, so a queue of send
+/// times is enough. The time cannot distinguish packets that were sent in one instant, such as those of a quantum, so
+/// only the first of them is stored.
 #[derive(Clone, Debug)]
 pub struct DeliveryRate {
     sent: Ring<Sent>,
     delivered: u64,
     delivered_at: Time,
     first_at: Time,
-    /// The application was the limit until more than this was delivered. `None` where it is not remembered: then only the
-    /// moment of sending counts.
+    /// Samples are application-limited until more packets than this are delivered. `None` if limits are not remembered:
+    /// then only the moment of sending counts.
     limited_until: Option<u64>,
 }
 
 impl DeliveryRate {
-    /// Nothing was sent. With `remembers_limits` a time without data counts until what was in flight then is delivered.
+    /// The state before the first packet. With `remembers_limits`, a time without data counts until the packets in
+    /// flight at that time are delivered.
     #[must_use]
     pub fn new(remembers_limits: bool) -> Self {
         DeliveryRate {
@@ -44,15 +45,15 @@ impl DeliveryRate {
         }
     }
 
-    /// The application has no data while `in_flight` packets are in flight and the window has room: what is sent before
-    /// they have gone shows no rate of the path.
+    /// The application has no data while `in_flight` packets are in flight and the window has room. Packets sent before
+    /// these are delivered do not show the rate of the path.
     pub fn limit(&mut self, in_flight: u64) {
         if let Some(limited_until) = &mut self.limited_until {
             *limited_until = (self.delivered + in_flight).max(1);
         }
     }
 
-    /// Whether the application was the limit for what is sent now; `None` where that is not remembered.
+    /// Whether a packet sent now is application-limited; `None` if limits are not remembered.
     #[inline]
     #[must_use]
     pub fn is_limited(&self) -> Option<bool> {

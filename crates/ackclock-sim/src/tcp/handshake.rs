@@ -9,7 +9,7 @@ use ackclock_units::{Span, Time};
 
 use crate::packet::{Kind, Packet};
 
-/// The number of a SYN, which no data has.
+/// The sequence number of a SYN; no data packet has it.
 pub const SYN: u64 = u64::MAX;
 
 /// The timeout with which data begins after a SYN was lost (RFC 6298, section 5.7).

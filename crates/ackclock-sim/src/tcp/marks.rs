@@ -5,7 +5,7 @@ use crate::packet::{MARKS_MODULUS, Packet};
 /// The marks that a receiver has reported.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportedMarks {
-    /// Marks so far, as far as the sender can tell.
+    /// The sender's estimate of all marks so far.
     total: u64,
     /// Acknowledgements count modulo this.
     modulus: u64,
@@ -20,10 +20,10 @@ impl ReportedMarks {
 
     /// Packets newly reported as marked by an acknowledgement that newly reports `delivered` packets as delivered.
     ///
-    /// The simulator's own count is so long that it is never ambiguous: one from the lower half of the circle is older than
-    /// what is known. A shorter one is read as RFC 9768 proposes for a sender that gets no option (appendix A.2.1): an
-    /// acknowledgement that delivers nothing may be old and is passed over, and where the count may have wrapped, it did
-    /// so as often as possible.
+    /// The simulator's own count is so long that it is never ambiguous: a count from the lower half of the circle is
+    /// older than the known one. A shorter one is read as RFC 9768 proposes for a sender that gets no option (appendix
+    /// A.2.1): an acknowledgement that delivers nothing may be old and is passed over, and if the count may have
+    /// wrapped, it is taken to have wrapped as often as possible.
     pub fn read(&mut self, ack: &Packet, delivered: u64) -> u64 {
         // The modulus is a power of two.
         let least = ack.marks().wrapping_sub(self.total) & (self.modulus - 1);

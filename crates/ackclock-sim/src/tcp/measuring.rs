@@ -18,7 +18,7 @@ pub struct Measuring {
     round_begin: u64,
     /// The round trip in which the window was full last.
     full_round: u64,
-    /// What else the control asks for; in a box, because most ask for nothing else.
+    /// Further measurements that the control asks for; boxed, because most controls ask for none.
     optional: Option<Box<OptionalMeasurements>>,
 }
 
@@ -156,7 +156,7 @@ impl Measuring {
         marks.map_or(0, |marks| marks.read(ack, delivered))
     }
 
-    /// Packet `sequence` is considered lost: what is reported to the control, if anything.
+    /// Packet `sequence` is considered lost. Returns the report for the control, if it asks for one.
     pub fn lose(&mut self, sequence: u64) -> Option<Lost> {
         self.optional.as_mut()?.stamps.as_mut().map(|stamps| stamps.lose(sequence))
     }

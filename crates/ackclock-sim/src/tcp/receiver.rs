@@ -13,13 +13,13 @@ use crate::packet::{EcnField, Handle, Kind, Packet, Slab};
 use crate::payload::{Payload, SackBlocks};
 use crate::request_log::{Request, RequestLog};
 
-/// With a short count an acknowledgement goes out when this many marks are unreported: 2 while data waits for it, and it
-/// always does here (RFC 9768, section 3.2.2.5.1).
+/// With a short count, an acknowledgement is sent when this many marks are unreported: 2 while data is unacknowledged,
+/// which is always the case here (RFC 9768, section 3.2.2.5.1).
 const MOST_UNREPORTED_MARKS: u64 = 2;
 
 /// Receives one flow.
 ///
-/// As with the sender, its fields are in the order of memory: here what few packets need comes first.
+/// As with the sender, its fields are in the order of memory: here the fields that few packets need come first.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct TcpReceiver {
@@ -31,10 +31,10 @@ pub struct TcpReceiver {
     requests: Option<RequestLog>,
     /// Packets that a liar has acknowledged although they have not arrived.
     missed: u64,
-    /// The last acknowledgement, and parts of the next acknowledgement that have gone out, where those are split.
+    /// The last acknowledgement and, if acknowledgements are split, the number of parts already sent of the next one.
     last_ack: u64,
     parts: u64,
-    /// The packet that came twice, where `has_duplicate`, and how many packets ever did.
+    /// The packet that arrived twice, if `has_duplicate`, and the number of all packets that did.
     duplicate: u64,
     duplicates: u64,
     /// Packets that arrived out of order.
@@ -47,7 +47,7 @@ pub struct TcpReceiver {
     held_back: u64,
     /// When a held-back acknowledgement goes out at the latest.
     deadline: Time,
-    /// When the newest packet was sent, which the next acknowledgement returns.
+    /// The time at which the newest packet was sent; the next acknowledgement returns it.
     newest_sent: Time,
     /// Packets that came marked, and how many of them were reported (RFC 9768, section 3.2.2).
     marks: u64,
@@ -56,7 +56,7 @@ pub struct TcpReceiver {
     answers: bool,
     /// A packet came twice and is to be reported.
     has_duplicate: bool,
-    /// The newest packet was sent before, which the next acknowledgement returns, too.
+    /// The newest packet is a retransmission; the next acknowledgement returns this bit, too.
     newest_again: bool,
     /// The newest packet was marked.
     newest_marked: bool,
@@ -144,7 +144,7 @@ impl TcpReceiver {
         }
     }
 
-    /// Puts `block` first, and removes blocks that it now contains and those below what is expected.
+    /// Puts `block` first. Removes blocks that it contains and blocks below the next expected packet.
     fn note_block(&mut self, block: (u64, u64)) {
         let mut recent = [block, (0, 0), (0, 0)];
         let mut count = 1;
@@ -197,16 +197,16 @@ impl TcpReceiver {
     }
 
     /// The newest packet or the one before it was marked, the newest if `marked`. Returns whether to acknowledge at once:
-    /// with counts of marks the first after an unmarked packet (RFC 9768, section 3.2.2.5.1), and with a short count when
-    /// too many are unreported.
+    /// with counts of marks at the first mark after an unmarked packet (RFC 9768, section 3.2.2.5.1), and with a short
+    /// count when too many marks are unreported.
     fn note_mark(&mut self, marked: bool) -> bool {
         let first = marked && !self.newest_marked && self.settings.tells_marks_at_once;
         (self.marks, self.newest_marked) = (self.marks + u64::from(marked), marked);
         first || self.settings.has_short_count && self.marks >= self.reported_marks + MOST_UNREPORTED_MARKS
     }
 
-    /// What rides on the next part of an acknowledgement that is split, if it is not the last of them.
-    // Not the packet itself: all would be written to memory, and copied, for the sake of this one.
+    /// The payload of the next part of a split acknowledgement, if it is not the last part.
+    // It does not return the packet itself, because then every acknowledgement would be written to memory and copied.
     #[cold]
     fn part(&mut self, payloads: &mut Slab<Payload>) -> Option<Handle> {
         if self.next == self.last_ack || self.parts + 1 >= self.settings.lies.split {
@@ -217,7 +217,7 @@ impl TcpReceiver {
         Some(payloads.insert(Payload::Part))
     }
 
-    /// A report of a packet that came twice, if there is one, then what arrived early.
+    /// The block of a packet that arrived twice, if there is one, then the blocks of packets that arrived early.
     fn blocks(&self, duplicate: Option<u64>) -> SackBlocks {
         let mut blocks = [(0, 0); 3];
         let mut count = 0;

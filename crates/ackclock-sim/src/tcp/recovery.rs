@@ -37,7 +37,7 @@ impl Flight {
     }
 }
 
-/// What the tests of the styles have outstanding.
+/// The outstanding packets in the tests of the styles.
 #[cfg(test)]
 const FLIGHT: Flight = Flight { oldest: 10, next: 20 };
 
@@ -54,7 +54,8 @@ pub struct Outcome {
     pub repaired: bool,
     /// The last episode or timeout was a false alarm.
     pub undone: bool,
-    /// What was outstanding when the timer expired last has been acknowledged, where a style knows.
+    /// All packets that were outstanding at the last expiry of the timer have been acknowledged, if the style tracks
+    /// this.
     pub caught_up: bool,
     /// The window falls to this many packets if it is larger, after the end of the episode.
     pub moderated: Option<u64>,

@@ -1,4 +1,4 @@
-//! Requests over one connection: what a client asks for, and when.
+//! Requests over one connection: their sizes and times.
 
 use ackclock_scenario::{ApplicationChange, ApplicationSetting, Pause, Requests, Shared, Spacing};
 use ackclock_units::{Span, Time};
@@ -112,7 +112,7 @@ impl Client {
         self.begun += 1;
         self.log.begin(now, bytes, total + packets);
         self.next = match &self.plan.pause {
-            // From the time that was planned, so that an exponential time of zero loses nothing.
+            // The interval starts at the planned time, so that no request is lost after an exponential time of zero.
             Pause::Every(every) => {
                 let every = *every;
                 self.after(self.next, every)
@@ -125,7 +125,7 @@ impl Client {
         packets
     }
 
-    /// All that was asked for has been acknowledged at `now`. Returns whether nothing more will be.
+    /// The data of all requests has been acknowledged at `now`. Returns whether there will be no further request.
     pub fn on_all_acknowledged(&mut self, now: Time) -> bool {
         if let Pause::Think(think) = &self.plan.pause {
             let think = *think;
@@ -157,7 +157,7 @@ impl Trickle {
         Trickle { spacing, packet_bytes, most, start, next: start, changes: Vec::new().into(), changed: 0 }
     }
 
-    /// From the start on it has these changes of its rate; those before have happened.
+    /// Sets changes of its rate from the start on; earlier changes have been applied.
     pub fn set_changes(&mut self, changes: &Shared<Vec<ApplicationChange>>) {
         self.changes = changes.clone();
     }

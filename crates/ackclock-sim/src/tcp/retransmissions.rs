@@ -1,5 +1,5 @@
-//! Packets that were sent again and are not acknowledged: in the order in which that happened, and by their number.
-//! Every operation looks at a fixed number of them on average; memory is allocated only to double it.
+//! Retransmitted packets that are not acknowledged: in the order of their retransmissions, and by their number. Every
+//! operation looks at a fixed number of them on average; memory is allocated only to double it.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -32,9 +32,9 @@ pub struct Retransmission {
 /// Retransmissions between the oldest unacknowledged packet and the next new one.
 #[derive(Clone, Debug, Default)]
 pub struct Retransmissions {
-    /// In a ring by packet; a slot may be another packet's.
+    /// A ring indexed by packet number; a slot may belong to another packet.
     fates: Vec<(u64, Fate)>,
-    /// The oldest first, with some that were delivered since.
+    /// Retransmissions, the oldest first; some of them have been delivered since.
     order: VecDeque<Retransmission>,
     /// Packets to be sent once more, with some that were delivered since.
     lost: BinaryHeap<Reverse<u64>>,
@@ -68,7 +68,7 @@ impl Retransmissions {
         self.ordinal += 1;
     }
 
-    /// `sequence` has arrived. Returns what was believed of it before.
+    /// `sequence` has arrived. Returns its previous fate.
     pub fn deliver(&mut self, sequence: u64) -> Fate {
         let fate = self.fate(sequence);
         if fate != Fate::Never {

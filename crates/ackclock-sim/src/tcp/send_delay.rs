@@ -1,10 +1,11 @@
-//! The random delay before sending, which stands for what hosts do between an acknowledgement and the next packet.
+//! The random delay before sending, which stands for the processing of a host between an acknowledgement and the next
+//! packet.
 
 use ackclock_units::{Span, Time};
 
 use crate::random::Stream;
 
-/// A random delay of at most this only decides which of two packets is first that would be sent at one instant.
+/// A random delay up to this only decides the order of packets that would otherwise be sent at the same instant.
 pub const TIE_BREAK: Span = Span(1000);
 
 /// One delay at a time; everything that the window allows goes out after it.
@@ -54,7 +55,7 @@ impl SendDelay {
         self.opens = if is_over { Time::NEVER } else { self.opens };
     }
 
-    /// Everything that was allowed has gone: what is allowed next waits for another delay.
+    /// All packets that were allowed have been sent. The next packets wait for another delay.
     #[inline]
     pub fn shut(&mut self) {
         self.is_open = false;
@@ -67,7 +68,7 @@ impl SendDelay {
         self.opens != Time::NEVER
     }
 
-    /// Whether what goes now has waited for longer than a tie-break.
+    /// Whether the packets sent now have waited longer than a tie-break.
     #[inline]
     #[must_use]
     pub fn has_delayed(&self) -> bool {

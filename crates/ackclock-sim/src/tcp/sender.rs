@@ -29,8 +29,9 @@ const MOST_IN_FLIGHT: u32 = 1 << 24;
 
 /// Sends one flow, with recovery `R`.
 ///
-/// Where a thousand flows pace, each event finds its sender in a cache farther away, line by line. So the order of the
-/// fields is that of memory: what every packet needs stands together, and the rest is before and behind it.
+/// If a thousand flows pace, each event loads its sender from a more distant cache, line by line. So the order of the
+/// fields is that of memory: the fields that every packet needs are together, and the others are before and behind
+/// them.
 #[repr(C, align(64))]
 pub struct TcpSender<R> {
     recovery: R,
@@ -39,11 +40,11 @@ pub struct TcpSender<R> {
     phase: Phase,
     /// The window, not the application or the receiver, ended the last sending.
     window_limited: bool,
-    /// Where the window did not: the application, which had nothing to send, and not the receiver.
+    /// If the window did not: the application had nothing to send, and the receiver was not the limit.
     out_of_data: bool,
     /// Packets sent since the last event.
     burst: u32,
-    /// For recoveries whose window grows by what was in flight.
+    /// The use of the window, for recoveries that allow growth by the packets in flight.
     usage: Usage,
     settings: PacketSettings,
     application: Application,
@@ -65,7 +66,7 @@ pub struct TcpSender<R> {
 /// No packet has this number.
 const NO_PACKET: u64 = u64::MAX;
 
-/// What few packets of a sender need.
+/// State of a sender that few packets need.
 struct ColdState {
     /// When the flow starts, and when it stops sending.
     start: Time,
@@ -76,7 +77,7 @@ struct ColdState {
     /// The control paces by a model of the path, which the RTT of the handshake begins.
     models: bool,
     noise: Stream,
-    /// The control as it was at the start, where the application begins new connections.
+    /// A copy of the control from the start, if the application opens new connections.
     fresh: Option<Box<dyn ErasedController>>,
 }
 
@@ -177,7 +178,7 @@ impl<R: Recovery> TcpSender<R> {
         }
         self.meter.record_rtt(now, rtt);
         let measured = if self.settings.rtt_noise == Span::ZERO { rtt } else { self.noisy(rtt) };
-        // With noise the acknowledgement seems to come that much later.
+        // Noise makes the acknowledgement appear to arrive later by the same time.
         self.timer.on_ack(ack.sent + measured, ack.sequence, Some(measured));
         self.application.note_rtt(rtt);
         Some(measured)
@@ -204,7 +205,7 @@ impl<R: Recovery> TcpSender<R> {
         }
         let was_recovering = self.recovery.recovering();
         let grows = self.grows();
-        // Recovery by time wants to know the RTT; for the others it is measured below, where that costs less.
+        // Recovery by time needs the RTT here; for other recoveries it is measured below, at a lower cost.
         let mut rtt = None;
         if R::TIMESTAMPS {
             rtt = self.sample_rtt(context.now, ack, advances);
@@ -296,7 +297,7 @@ impl<R: Recovery> TcpSender<R> {
         self.plan();
     }
 
-    /// A part of a packet was acknowledged: all that a sender which counts acknowledgements sees is one more of them.
+    /// Part of a packet was acknowledged. A sender that counts acknowledgements only sees another acknowledgement.
     #[cold]
     fn on_part(&mut self, now: Time) {
         if self.flight.outstanding() == 0 {
@@ -308,7 +309,7 @@ impl<R: Recovery> TcpSender<R> {
         self.tell(now, Signal::Ack(Ack { credit: if counts { 1.0 } else { 0.0 }, ..bare }));
     }
 
-    /// An acknowledgement that reports nothing, with what is true of the connection now.
+    /// An acknowledgement that reports no packets, with the current state of the connection.
     #[inline]
     fn bare_ack(&self, grows: bool, recovering: bool) -> Ack {
         Ack {
@@ -405,7 +406,7 @@ impl<R: Recovery> TcpSender<R> {
         self.window_limited && (!R::GROWS_WHEN_FULL || self.fills_window())
     }
 
-    /// Whether what is in flight fills the window; with byte counting, congestion avoidance does not require it.
+    /// Whether the packets in flight fill the window; with byte counting, congestion avoidance does not require it.
     fn fills_window(&self) -> bool {
         let Decision { window, ssthresh, .. } = *self.control.decision();
         self.settings.counts_bytes && window >= ssthresh
@@ -428,7 +429,8 @@ impl<R: Recovery> TcpSender<R> {
         }
     }
 
-    /// Signals the end of what an acknowledgement ends before the acknowledgement itself.
+    /// Signals a false alarm, the end of an episode or the catching up after a timeout before the acknowledgement that
+    /// causes it.
     #[cold]
     fn end_trouble(&mut self, context: &mut Context<'_>, outcome: &mut Outcome) {
         if std::mem::take(&mut outcome.undone) {
@@ -486,7 +488,7 @@ impl<R: Recovery> TcpSender<R> {
         self.timer.back_off();
         self.timer.restart(context.now);
         self.measuring.on_timeout(self.flight.next);
-        // What was marked before is forgotten: slow start begins at once.
+        // Earlier marks are forgotten: slow start begins at once.
         self.marked_until = self.marked_until.min(self.flight.oldest);
         self.signal(context, Signal::Timeout { first });
     }
@@ -576,7 +578,7 @@ impl<R: Recovery> TcpSender<R> {
         }
     }
 
-    /// Notes what is true of a packet that is about to be sent.
+    /// Records the state of the connection for a packet that is about to be sent.
     fn stamp(&mut self, now: Time, sequence: u64, again: bool) {
         let idle = self.flight.outstanding() == 0;
         let tx_in_flight = self.recovery.in_flight(self.flight) + 1;

@@ -22,9 +22,10 @@ pub enum SentState {
 #[derive(Clone, Copy, Debug, Default)]
 struct SentSlot {
     at: Time,
-    /// How much higher the number of the packet is that was sent before it, of those in flight; 0 for none.
+    /// The number of the packet in flight that was sent just before it, minus its own number; 0 for none.
     previous: i32,
-    /// The same of the packet that was sent after it, times 8; bits 0 and 1 are its state, bit 2 is whether it was sent again.
+    /// The same difference for the packet that was sent just after it, times 8. Bits 0 and 1 hold the state, and bit 2
+    /// whether this packet was sent again.
     next: i32,
 }
 
@@ -190,7 +191,7 @@ impl SentList {
         self.again_in_flight += u64::from(again);
     }
 
-    /// `sequence` is reported as received. Returns what [`SentList::last`] says of it, unless it was reported before.
+    /// `sequence` is reported as received. Returns its [`SentList::last`], unless it was reported before.
     #[inline]
     pub fn report(&mut self, sequence: u64) -> Option<(Time, bool)> {
         let slot = *self.slot(sequence);
@@ -210,7 +211,7 @@ impl SentList {
         self.slot(sequence).set_state(state);
     }
 
-    /// Takes `slot`, that of `sequence`, out of the order of those in flight, if it is there.
+    /// Removes `sequence`, whose slot is `slot`, from the list of packets in flight, if it is in flight.
     #[inline]
     fn unlink(&mut self, sequence: u64, slot: SentSlot) {
         if slot.state() != SentState::InFlight {

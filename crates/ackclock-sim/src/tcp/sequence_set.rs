@@ -11,7 +11,7 @@ use std::mem::offset_of;
 use crate::memory::slots;
 
 /// A set of sequence numbers at or above a base that moves up.
-// In the order of memory: the slots are needed only while the set is not empty.
+// The order is that of memory: the slots are needed only while the set is not empty.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct SequenceSet {
@@ -61,7 +61,7 @@ impl Default for Slots {
     }
 }
 
-/// What is done with slots of either width.
+/// Applies one expression to slots of either width.
 macro_rules! with {
     ($slots:expr, $ring:ident => $does:expr) => {
         match $slots {
@@ -128,7 +128,7 @@ fn moved<D: Distance, E: Distance>(ring: &[Slot<D>], base: u64, count: usize) ->
 }
 
 impl SequenceSet {
-    /// From this byte on it is needed while it is empty, too.
+    /// The offset of the bytes that are needed even while the set is empty.
     pub const NEEDED_FROM: usize = offset_of!(SequenceSet, base);
 
     /// Numbers in the set.

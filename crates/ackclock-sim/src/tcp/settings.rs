@@ -8,7 +8,7 @@ use crate::packet::EcnField;
 /// Settings of a sender that do not change during a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Those that every packet needs.
+    /// The settings that every packet needs.
     pub packets: PacketSettings,
     /// Upper end of the random delay before each send.
     pub overhead: Span,
@@ -41,9 +41,9 @@ pub struct PacketSettings {
     pub growth_per_packet: bool,
     /// The window falls to the initial one after an idle time longer than the timeout.
     pub restarts: bool,
-    /// Congestion avoidance counts bytes: it grows even where the recovery style asks for a full window.
+    /// Congestion avoidance counts bytes: the window grows even if the recovery style requires a full window.
     pub counts_bytes: bool,
-    /// The codepoint of data that was not sent before.
+    /// The codepoint of data that is sent for the first time.
     pub ecn: EcnField,
     /// Standard deviation of the noise on RTT measurements: uniform on [0, 2 sigma].
     pub rtt_noise: Span,

@@ -5,8 +5,8 @@ use ackclock_units::Packets;
 
 use crate::memory::slots;
 
-/// How things stood when a packet was sent, in 8 bytes: there is one for each packet under way, and its cache line is met
-/// again when a thousand other flows have had theirs.
+/// The state of the connection when a packet was sent, in 8 bytes. There is one stamp for each packet under way, and
+/// its cache line is used again only after the events of a thousand other flows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stamp {
     /// Packets in flight, this one included, and in the highest bit whether the application was the limit. A window has at
@@ -75,7 +75,7 @@ impl Stamps {
         self.ring[sequence as usize & mask] = stamp;
     }
 
-    /// `sequence` is considered lost: what is reported to a control.
+    /// `sequence` is considered lost. Returns the report for the control.
     pub fn lose(&mut self, sequence: u64) -> Lost {
         self.lost += 1;
         self.uncounted += 1;
@@ -93,7 +93,7 @@ impl Stamps {
         self.lost
     }
 
-    /// Those since the last call.
+    /// Packets considered lost since the last call.
     pub fn take_uncounted(&mut self) -> u64 {
         std::mem::take(&mut self.uncounted)
     }

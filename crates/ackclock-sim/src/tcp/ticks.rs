@@ -47,7 +47,7 @@ impl Ticks {
     }
 
     /// Takes in the round trip from `sent` to `now` and returns the timeout, mean and four deviations: the ticks that the
-    /// clock made meanwhile, at least one, enter them with gains of 1/8 and 1/4. What is divided is rounded down.
+    /// clock made meanwhile, at least one, enter them with gains of 1/8 and 1/4. Quotients are rounded down.
     pub fn sample(&mut self, sent: Time, now: Time) -> Span {
         let ticks = (self.reading(now) - self.reading(sent)).max(1);
         let TickEstimate { mean_8, deviation_4 } =

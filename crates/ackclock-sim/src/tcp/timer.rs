@@ -28,7 +28,7 @@ pub struct Timer {
     minimum: Span,
     maximum: Span,
     clock: Span,
-    /// None where mean and variation of all samples are estimated (RFC 6298). In a box, because few senders have another.
+    /// An estimator other than the mean and variation of all samples (RFC 6298). Boxed, because few senders have one.
     estimate: Option<Box<Estimator>>,
     /// [`NO_SAMPLE`] before the first sample.
     smoothed: Span,
@@ -185,7 +185,7 @@ impl Timer {
         self.deadline.clear();
     }
 
-    /// Doubles the timeout (RFC 6298, section 5.5), as what timed out is to be sent again.
+    /// Doubles the timeout (RFC 6298, section 5.5), because the packet that timed out will be retransmitted.
     pub fn back_off(&mut self) {
         let is_linux = matches!(self.estimate.as_deref(), Some(Estimator::Linux(_)));
         let largest = if is_linux { u64::from(u32::MAX) } else { LARGEST_BACKOFF };

@@ -5,12 +5,12 @@ use ackclock_units::Window;
 
 use super::recovery::Flight;
 
-/// What a sender used of its window.
+/// The part of its window that a sender used.
 #[derive(Clone, Copy, Debug)]
 pub struct Usage {
-    /// Until this packet is acknowledged, it stays so unless there is more to say.
+    /// The record holds until this packet is acknowledged, unless the window fills or more packets are outstanding.
     end: u64,
-    /// Outstanding when it was noted.
+    /// Packets outstanding when it was recorded.
     most_packets: u32,
     was_full: bool,
 }
@@ -33,7 +33,8 @@ impl Usage {
         }
     }
 
-    /// Whether `window` may grow (`tcp_is_cwnd_limited`): where it was full, and in slow start to twice what was outstanding.
+    /// Whether `window` may grow (`tcp_is_cwnd_limited`): if it was full, and in slow start up to twice the packets
+    /// that were outstanding.
     #[inline]
     #[must_use]
     pub fn allows_growth(&self, window: Window, slow_start: bool) -> bool {

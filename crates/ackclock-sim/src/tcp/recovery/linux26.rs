@@ -5,16 +5,16 @@
 //! - A packet is lost when one was reported that lies four above it; so a hole is seen at once however few reports
 //!   there are. A retransmission is lost when a packet was reported that was first sent after it, or when one was
 //!   delivered that was sent again more than four retransmissions later.
-//! - In an episode one packet goes out for two that leave the network, until what is in flight has come down to the
-//!   floor: ssthresh, or half of it for controls that ask for that. At the end a window below ssthresh becomes what is in
-//!   flight and three more, and slow start leads back to ssthresh.
+//! - In an episode one packet goes out for two that leave the network, until the packets in flight have come down to the
+//!   floor: ssthresh, or half of it for controls that ask for that. At the end, a window below ssthresh becomes the
+//!   number of packets in flight plus three, and slow start leads back to ssthresh.
 //! - At the end of an episode all reports are forgotten; losses that later reports show begin a new episode.
 //! - Every acknowledgement restarts the retransmission timer, even a duplicate.
 //! - After a timeout everything unreported is lost; a loss seen then begins an episode.
 //!
 //! The window grows only when it was full before the acknowledgement. With a random delay before each send
 //! (`overhead_`) that stops most growth, which is a property of this sender, not of any network; docs/validation.md
-//! has the proof. What such a delay restores of the halved rate is here, too.
+//! has the proof. The part of the halved rate that such a delay restores is modelled here, too.
 //!
 //! Not taken over: RTT samples that duplicate acknowledgements give to the timer. A packet is sent up to a nanosecond
 //! late, at random: so when packets of two flows would arrive at the same instant, chance decides which is first, not
@@ -74,7 +74,7 @@ struct Halving {
     limit: u64,
     /// The limit for the current burst.
     of_burst: u64,
-    /// The burst comes after a random delay; what it takes from the limit is given back.
+    /// The burst follows a random delay, so its reduction of the limit is temporary.
     delayed: bool,
     floor: u64,
 }
@@ -145,7 +145,7 @@ impl Linux26 {
         newly
     }
 
-    /// Marks what the reports show to be lost. Returns whether there is any.
+    /// Marks the packets that the reports show to be lost. Returns whether there are any.
     fn detect(&mut self) -> bool {
         let before = self.lost;
         self.move_frontier(self.highest.saturating_sub(LOST_DISTANCE));
@@ -160,7 +160,7 @@ impl Linux26 {
         self.lost > before
     }
 
-    /// Moves the frontier up: what is unreported below it is lost.
+    /// Moves the frontier up: unreported packets below it are lost.
     fn move_frontier(&mut self, frontier: u64) {
         let mut sequence = self.reported.next_missing(self.frontier);
         while sequence < frontier {

@@ -6,8 +6,8 @@
 //!
 //! The reordering window is zero in recovery or with three reports, as long as no reordering was seen, else a
 //! quarter of the smallest RTT, times one more than the duplicates that the receiver reported (section 6.2,
-//! step 4). A tail loss probe goes out two smoothed RTTs after the last transmission (section 7), and takes the place of a
-//! timeout that would come before it. What it repairs costs a reduction of the window (section 7.4.2).
+//! step 4). A tail loss probe goes out two smoothed RTTs after the last transmission (section 7), and takes the place
+//! of a timeout that would come before it. A loss that it repairs still reduces the window (section 7.4.2).
 //!
 //! An episode or timeout is undone when the receiver reports all of its retransmissions as duplicates (RFC 2883), or when
 //! new data is acknowledged whose time stamp is older than the first retransmission: the packet was late, not lost
@@ -15,7 +15,7 @@
 //! when F-RTO shows it to be a false alarm (`spurious.rs`).
 //!
 //! Linux adapts the number of reports that mean a loss when it sees reordering; here that would change nothing, because
-//! reordering once seen opens the window of time whatever that number is.
+//! once reordering is seen, the window of time opens regardless of that number.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -49,13 +49,14 @@ pub struct Rack {
     sent: SentList,
     /// Packets above the oldest that were reported.
     reported: SequenceSet,
-    /// The blocks that did so last.
+    /// The blocks of the last report.
     blocks: SackBlocks,
-    /// Lost packets that are to be sent again, the oldest first; those that arrived since are skipped.
+    /// Lost packets to be retransmitted, the oldest first; packets that have arrived since are skipped.
     lost: BinaryHeap<Reverse<u64>>,
-    /// The time of sending and number of the delivered packet that was sent last. At the start nothing was sent before it.
+    /// The send time and number of the most recently sent packet among those delivered. At the start, no packet was
+    /// sent earlier.
     newest: (Time, u64),
-    /// The RTT that it showed.
+    /// The RTT of that packet.
     rtt: Span,
     least_rtt: Option<Span>,
     smoothed_rtt: Option<Span>,
@@ -75,9 +76,9 @@ pub struct Rack {
     /// Retransmissions since the last episode or timeout began that are not reported as duplicates; none when there
     /// is nothing to undo.
     doubtful: Option<u64>,
-    /// When the first of them was sent.
+    /// The time at which the first of these retransmissions was sent.
     first_resent: Option<Time>,
-    /// When the packet was sent that the last acknowledgement answers.
+    /// The send time of the packet that caused the last acknowledgement.
     echo: Time,
     /// The window that was last allowed.
     window: u64,
@@ -86,8 +87,8 @@ pub struct Rack {
 }
 
 impl Rack {
-    /// The state at the start of a connection. Without `reduces` an episode sends what the window lets out: for
-    /// controls that give a rate, as in Linux.
+    /// The state at the start of a connection. Without `reduces`, an episode sends as many packets as the window
+    /// allows, as Linux does for controls that set a rate.
     #[must_use]
     pub fn new(reduces: bool) -> Self {
         Rack { reduces, window_quarters: 1, reordering_ends: Time::NEVER, ..Rack::default() }
@@ -98,7 +99,7 @@ impl Rack {
     fn deliver(&mut self, now: Time, sequence: u64, (at, again): (Time, bool)) {
         let rtt = now.since(at);
         if again && self.echo < at {
-            // By its time stamp it is of the first transmission (section 6.2, step 2).
+            // The time stamp shows that the acknowledgement is for the first transmission (section 6.2, step 2).
             return;
         }
         if !again {
@@ -134,7 +135,7 @@ impl Rack {
         Span(quarters.0 / 4).min(self.smoothed_rtt.unwrap_or(Span::MAX))
     }
 
-    /// Marks what must be lost by `now` (section 6.2, step 5); returns whether anything was.
+    /// Marks the packets that must be lost by `now` (section 6.2, step 5). Returns whether there were any.
     #[inline]
     fn detect(&mut self, now: Time) -> bool {
         self.reordering_ends = Time::NEVER;
@@ -201,7 +202,7 @@ impl Rack {
         self.doubtful.is_some() && older && !waits
     }
 
-    /// The episode was a false alarm: what was taken for lost is on its way.
+    /// The episode was a false alarm: packets considered lost are still under way.
     fn undo(&mut self) {
         (self.recovering, self.doubtful, self.first_resent) = (false, None, None);
         self.spurious.forget();
@@ -286,7 +287,7 @@ impl Recovery for Rack {
     fn on_timeout(&mut self, now: Time, flight: Flight) {
         let in_trouble = self.recovering || flight.oldest < self.recovery_point;
         self.spurious.on_timeout(flight.oldest, in_trouble);
-        // Section 6.3: the oldest, and what was sent long enough ago.
+        // Section 6.3: the oldest packet and all packets sent long enough ago are lost.
         let patience = self.rtt + self.reordering_window();
         if flight.outstanding() > 0 && self.sent.state(flight.oldest) == SentState::InFlight {
             self.lose(flight.oldest);
@@ -357,7 +358,7 @@ impl Recovery for Rack {
     }
 
     fn has_lost(&mut self, flight: Flight) -> bool {
-        // Not by the heap, which may have packets that were delivered since.
+        // The heap cannot tell, because it may contain packets that were delivered since.
         flight.outstanding() > self.sent.in_flight() + self.reported.len()
     }
 

@@ -107,8 +107,8 @@ impl DuplicateAcks {
         if self.recovering {
             self.departed += 1;
         } else if self.held_until.is_some() {
-            // Limited transmit of ns-2 does not know of that: after a timeout the first two duplicates let out what is sent again
-            // (`send_one` in tcp.cc, behaviour).
+            // Limited transmit of ns-2 ignores this state: after a timeout, each of the first two duplicates lets out a
+            // retransmission (`send_one` in tcp.cc, behaviour).
             if self.of_ns2 && self.limited_transmit {
                 self.lets_out = self.duplicates < DUPLICATE_THRESHOLD;
                 self.departed = if self.lets_out { self.duplicates as i64 } else { 0 };

@@ -5,8 +5,8 @@
 //! rises. The pipe is kept as four counts, so the work per acknowledgement depends on what it newly reports,
 //! not on how many losses are outstanding. A lost retransmission is not seen; the timer repairs it.
 //!
-//! After a timeout everything unreported counts as lost and is sent again in slow start (section 5.1); what
-//! the receiver reported is kept.
+//! After a timeout everything unreported counts as lost and is sent again in slow start (section 5.1); the receiver's
+//! reports are kept.
 
 use std::mem::offset_of;
 
@@ -17,7 +17,7 @@ use crate::payload::SackBlocks;
 use crate::tcp::SequenceSet;
 
 /// State of RFC 6675.
-// In the order of memory: what is needed only around losses comes first.
+// The order is that of memory: fields that are needed only around losses come first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Sack {
@@ -32,7 +32,7 @@ pub struct Sack {
     frontier: u64,
     /// Lost packets: unreported ones from the oldest to the frontier.
     lost: u64,
-    /// Packets from the oldest up to this were sent again in this episode, but for those reported.
+    /// All packets from the oldest up to this one were sent again in this episode, except reported ones.
     resent_below: u64,
     /// Unreported packets below `resent_below`.
     resent: u64,
@@ -107,8 +107,8 @@ impl Sack {
         self.gone = reported + self.lost;
     }
 
-    /// Records what blocks newly report. Returns the number of packets.
-    // A separate function: what every acknowledgement does would lose its registers to this.
+    /// Records the packets that the blocks newly report. Returns their number.
+    // A separate function: inlined, it would take registers from the code that every acknowledgement runs.
     #[cold]
     #[inline(never)]
     fn report_all(&mut self, blocks: &SackBlocks, flight: Flight) -> u64 {
@@ -117,7 +117,7 @@ impl Sack {
         newly
     }
 
-    /// Records what a block newly reports. Returns the number of packets.
+    /// Records the packets that a block newly reports. Returns their number.
     fn report(&mut self, block: (u64, u64), flight: Flight) -> u64 {
         let end = block.1.min(flight.next);
         let mut newly = 0;
@@ -134,7 +134,7 @@ impl Sack {
         newly
     }
 
-    /// Moves the frontier up: what is unreported below it is lost.
+    /// Moves the frontier up: unreported packets below it are lost.
     fn move_frontier(&mut self, frontier: u64) {
         let mut sequence = self.reported.next_missing(self.frontier);
         while sequence < frontier {
@@ -207,7 +207,7 @@ impl Recovery for Sack {
             return NextPacket::New;
         }
         if self.recovering {
-            // Rule 3: without new data, what is unreported below the highest report.
+            // Rule 3: without new data, an unreported packet below the highest report.
             let sequence = self.reported.next_missing(self.resent_below);
             if sequence + 1 < self.highest[0] {
                 return NextPacket::Again(sequence);
