@@ -133,10 +133,11 @@ impl<V: Version> Model<V> {
         (self.bandwidth.largest > 0.0).then_some(volume)
     }
 
-    /// Counts round trips by what is delivered (section 4.1.1.3); whether one has ended. The sender's own count waits for
-    /// cumulative acknowledgements: after a timeout with many losses that takes as many round trips as a window of 4
-    /// needs to repair them all, and ProbeRTT would last as long. Without selective acknowledgements much is sent again
-    /// that has arrived before: such a round trip says nothing about the path, and BtlBw does not grow older with it.
+    /// Counts round trips by delivered packets (section 4.1.1.3). Returns whether one has ended. The sender's own count
+    /// waits for cumulative acknowledgements: after a timeout with many losses that takes as many round trips as a
+    /// window of 4 needs to repair them all, and ProbeRTT would last as long. Without selective acknowledgements much
+    /// is sent again that has arrived before: such a round trip says nothing about the path, and BtlBw does not grow
+    /// older with it.
     fn count_rounds(&mut self, ack: &Ack) -> bool {
         let Some(sample) = ack.rate else { return false };
         self.delivered = self.delivered.max(sample.prior_delivered.0 + sample.delivered.0);
@@ -208,7 +209,7 @@ impl<V: Version> Model<V> {
 
     fn phase_is_over(&self, now: Time, phase: usize, since: Time, ack: &Ack) -> bool {
         let long_enough = self.rtprop.is_some_and(|rtprop| now.since(since) > rtprop);
-        // What was in flight before this acknowledgement.
+        // The packets in flight before this acknowledgement.
         let prior = self.in_flight + ack.delivered.0 as f64;
         let gain = CYCLE[phase];
         let reached = |gain: f64| self.inflight(gain).is_none_or(|target| prior >= target);
@@ -258,7 +259,7 @@ impl<V: Version> Model<V> {
     }
 
     fn set_window(&mut self, ack: &Ack) {
-        // What was sent again in vain delivers nothing, but it is acknowledged.
+        // An unnecessary retransmission delivers no data, but it is acknowledged.
         let acked = ack.credit.max(ack.delivered.0 as f64);
         if V::IS_LINUX && acked == 0.0 && self.delivered == 0 {
             // The window of the start may be less than the smallest.

@@ -248,7 +248,7 @@ impl<V: Version> Bbr3<V> {
         }
         self.bw = self.largest_rate.get().min(self.bst);
         self.pace();
-        // What was sent again in vain delivers nothing, but it is acknowledged.
+        // An unnecessary retransmission delivers no data, but it is acknowledged.
         self.set_window(acked.max(ack.credit));
     }
 }

@@ -210,7 +210,7 @@ impl Copa {
         }
     }
 
-    /// The window becomes what is wanted, as far as it may grow.
+    /// Sets the window to the wanted one, as far as the window may grow.
     fn follow(&mut self, ack: &Ack) {
         if self.base.in_slow_start() && ack.window_limited {
             self.wanted = (self.wanted + ack.delivered.0 as f64).min(self.base.decision().ssthresh.0);

@@ -8,12 +8,11 @@ use crate::{Controller, Decision, Signal, Wants};
 
 /// A control whose type a driver does not know: a built-in one, one of another crate, one written in Python.
 pub trait ErasedController: Send + Sync {
-    /// Takes in what happened and returns what to do now: [`Controller::on`], then
-    /// [`Controller::decision`].
+    /// Processes a signal and returns the new decision: [`Controller::on`], then [`Controller::decision`].
     fn on(&mut self, now: Time, signal: Signal) -> Decision;
 
-    /// As [`ErasedController::on`], with what to do now written into `decision`, for a driver that keeps it: a copy of what
-    /// has just been written word by word would wait for these writes.
+    /// As [`ErasedController::on`], but writes the new decision into `decision`, for a driver that keeps it: a copy of
+    /// data that was just written word by word would wait for these writes.
     fn decide(&mut self, now: Time, signal: Signal, decision: &mut Decision) {
         *decision = self.on(now, signal);
     }
@@ -32,7 +31,7 @@ pub trait ErasedController: Send + Sync {
     /// A copy with the same state.
     fn duplicate(&self) -> Box<dyn ErasedController>;
 
-    /// Why the control decides nothing any more: the panic of one in a library ([`mod@crate::library`]).
+    /// The reason why the control has stopped deciding: the panic of a control in a library ([`mod@crate::library`]).
     fn failure(&self) -> Option<&str> {
         None
     }

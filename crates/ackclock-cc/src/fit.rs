@@ -24,8 +24,8 @@ use crate::{Controller, Decision, Signal, Start};
 const GAIN: f64 = 1.0 / 8.0;
 /// Least and largest of no RTTs.
 const NO_EXTREMES: (f64, f64) = (f64::INFINITY, 0.0);
-/// What rounding makes of equal shares of an RTT at most: a hundred sums and products of doubles, 1e-16 each, and more
-/// than enough below a tick of any clock.
+/// The largest difference that rounding makes between equal shares of an RTT: a hundred sums and products of doubles,
+/// with an error of 1e-16 each. It is far below a tick of any clock.
 const ROUNDING: f64 = 1e-12;
 
 crate::choice! {
@@ -70,9 +70,9 @@ crate::parameters! {
 }
 
 /// N after a loss event (eq. 2), from `n` and the means `rtt` and `rtt_min` in any unit, and `alpha`. The mean
-/// window appears on both sides and cancels: `(rtt - rtt_min)/rtt` is compared with `alpha/n`. What differs by less
-/// than rounding could make of it counts as equal: a period of one RTT, the largest of the session, is exactly
-/// balanced while alpha rests on it alone.
+/// window appears on both sides and cancels: `(rtt - rtt_min)/rtt` is compared with `alpha/n`. Values whose difference
+/// could come from rounding count as equal: a period of one RTT, the largest of the session, is exactly balanced while
+/// alpha rests on it alone.
 #[must_use]
 pub fn next_n(n: f64, rtt: f64, rtt_min: f64, alpha: f64) -> f64 {
     // Without division: rtt is positive, n at least 1.

@@ -29,7 +29,7 @@ crate::parameters! {
 
 /// The smallest window, packets (MIN_CWND).
 const LEAST: f64 = 2.0;
-/// How far the window may exceed what is in flight, packets (ALLOWED_INCREASE).
+/// How far the window may exceed the packets in flight, packets (ALLOWED_INCREASE).
 const ALLOWED: f64 = 1.0;
 
 /// Growth of one acknowledgement times W, packets, for delays in one unit (RFC 6817, section 2.4.2).

@@ -146,7 +146,7 @@ impl LedbatPlusPlus {
         }
     }
 
-    /// A loss event or a timeout while a slowdown holds the window: what it is to return to is halved instead.
+    /// Handles a loss event or a timeout while a slowdown holds the window: the window to return to is halved instead.
     fn react_while_held(&mut self, since: Time, signal: Signal) {
         let half = self.base.decision().ssthresh.0 / 2.0;
         match signal {

@@ -1,8 +1,8 @@
 //! Congestion controls behind one contract, for every driver in Rust.
 //!
 //! A driver (the simulator, a QUIC stack) tells a [`Controller`] what happened as [`Signal`]s and does what its
-//! [`Decision`] says. A control has no clock other than the times of its signals, draws no random numbers, does no
-//! I/O, and allocates nothing: the same signals lead to the same decisions anywhere.
+//! [`Decision`] says. A control has no clock other than the times of its signals, draws no random numbers, does no I/O,
+//! and allocates nothing: the same signals lead to the same decisions anywhere.
 //!
 //! The Linux kernel runs none of this code, because eBPF has no floating point. The controls that it can load are
 //! written a second time, in C (`ackclock-kernel`); tests send the same signals to both versions and compare their
@@ -92,7 +92,8 @@ pub trait Controller: Clone + Debug + Send + Sync + 'static {
     /// The constants of its source, readable and writable by name.
     type Params: Parameters;
 
-    /// What the control asks of its driver in addition to acknowledgements and loss events.
+    /// The measurements and settings that the control wants from its driver in addition to acknowledgements and loss
+    /// events.
     const WANTS: Wants = Wants::NOTHING;
 
     /// A control at the start of a connection.
@@ -101,7 +102,7 @@ pub trait Controller: Clone + Debug + Send + Sync + 'static {
     /// Processes a signal at `now`: the only method that changes state.
     fn on(&mut self, now: Time, signal: Signal);
 
-    /// What the driver should do now.
+    /// The current decision for the driver.
     fn decision(&self) -> Decision;
 
     /// Calls `visit` with the internals (alpha, mode, ...) by name, for the trace.
@@ -110,7 +111,7 @@ pub trait Controller: Clone + Debug + Send + Sync + 'static {
     }
 }
 
-/// What a control asks of its driver in addition to acknowledgements and loss events.
+/// The measurements and settings that a control wants from its driver in addition to acknowledgements and loss events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wants {
     /// It reads [`Ack::rate`]; a driver measures delivery rates only for controls that do.
@@ -120,8 +121,8 @@ pub struct Wants {
     pub losses: bool,
     /// It reads [`Ack::marked`] and reacts to ECN marks by itself; a driver then signals no loss event for a mark.
     pub marks: bool,
-    /// Its window only caps what a model of the path paces, as in BBR: it may then grow on any acknowledgement, even
-    /// during a loss episode and when the application limits sending.
+    /// A model of the path sets the pace, and the window is only a cap, as in BBR: it may then grow on any
+    /// acknowledgement, even during a loss episode and when the application limits sending.
     pub window_is_a_cap: bool,
     /// The ECN codepoint of its data.
     pub ecn: Ecn,
@@ -154,7 +155,7 @@ pub struct Start {
     pub ssthresh: Window,
     /// Leave slow start before the first loss.
     pub hystart: HyStart,
-    /// Whose rules hold where standards and Linux differ.
+    /// The rules to follow where standards and Linux differ.
     pub rules: Rules,
     /// A value that a control hashes instead of drawing random numbers; 0 selects the middle of each range.
     pub seed: u64,
@@ -173,7 +174,7 @@ impl Default for Start {
     }
 }
 
-/// Whose rules hold where standards and Linux differ, in all controls or in those of standards.
+/// The rules to follow where standards and Linux differ, in all controls or in those of standards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rules {
     /// After an idle time the window is the initial one (RFC 5681, section 4.1). Reno adds 1/W per acknowledgement.
@@ -195,7 +196,7 @@ impl Rules {
     }
 }
 
-/// What ends slow start in addition to loss events and ssthresh.
+/// The mechanism that ends slow start in addition to loss events and ssthresh.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HyStart {
     /// Nothing.
@@ -210,7 +211,7 @@ pub enum HyStart {
     },
 }
 
-/// What a control asks of its driver.
+/// The window and pacing that a control sets for its driver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 // Window and threshold are not neighbours: a control mostly changes the window alone, and a processor would wait for that
 // before it could copy both at once.
@@ -226,7 +227,7 @@ pub struct Decision {
     pub quantum: Option<Packets>,
 }
 
-/// What happened on the connection.
+/// An event on the connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Signal {
     /// An acknowledgement arrived.
@@ -243,7 +244,8 @@ pub enum Signal {
         /// False when the same packet timed out before: ssthresh then stays.
         first: bool,
     },
-    /// What was outstanding when the timer expired last has been acknowledged. Only Linux's recovery signals it.
+    /// All packets that were outstanding at the last expiry of the timer have been acknowledged. Only Linux's recovery
+    /// signals it.
     CaughtUp,
     /// The last `Loss` or `Timeout` was a false alarm.
     Undo,
@@ -309,7 +311,7 @@ pub struct Ack {
 }
 
 impl Ack {
-    /// An ordinary acknowledgement of one packet, from which tests and examples begin.
+    /// An ordinary acknowledgement of one packet, a starting point for tests and examples.
     #[must_use]
     pub const fn of_one_packet() -> Self {
         Ack {

@@ -1,10 +1,10 @@
 //! Controls of another crate as a shared library, loaded when a scenario names them.
 //!
 //! The library is a crate of type `cdylib` that lists its controls with
-//! [`library!`](crate::library!). It hands over Rust values, on whose layout only the same compiler
-//! and the same sources of `ackclock-cc` and `ackclock-units` agree; [`BUILD`] names both, and a loader compares it
-//! first. A panic must not leave the library, since the loader's Rust cannot catch one of another's: [`Guarded`] keeps
-//! it as a failure that the loader asks for.
+//! [`library!`](crate::library!). It exports Rust values. Their layout is the same only with the same compiler and the
+//! same sources of `ackclock-cc` and `ackclock-units`; [`BUILD`] names both, and a loader compares it first. A panic
+//! must not leave the library, because the loader's Rust runtime cannot catch the panic of another: [`Guarded`] keeps
+//! it as a failure, which the loader reads.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -38,7 +38,7 @@ pub trait Catch: 'static {
     /// Does `work`.
     ///
     /// # Errors
-    /// Where it panicked and what it said, in one line.
+    /// The location and the message of the panic, in one line.
     fn catch(work: &mut dyn FnMut()) -> Result<(), String>;
 }
 
@@ -75,14 +75,14 @@ impl<C: Controller, K: Catch> Guarded<C, K> {
     }
 }
 
-/// What `work` returns, or why it panicked.
+/// The result of `work`, or the message of its panic.
 fn guarded_call<K: Catch, T>(mut work: impl FnMut() -> T) -> Result<T, String> {
     let mut done = None;
     K::catch(&mut || done = Some(work()))?;
     Ok(done.expect("what did not panic returned"))
 }
 
-/// Calls `work` in a library, where a panic is the rule that parameters break.
+/// Calls `work` in a library. A panic is reported as the rule that the parameters break.
 ///
 /// # Errors
 /// As `work`.
@@ -90,7 +90,8 @@ pub fn guarded_check<K: Catch, T, E>(
     work: impl FnMut() -> Result<T, E>,
     explain: impl FnOnce(&'static str) -> E,
 ) -> Result<T, E> {
-    // Such a control is used no further, and the text of a refusal lives for ever.
+    // The text of a refusal is static, so the message is leaked. This is rare, because such a control is not used any
+    // more.
     guarded_call::<K, _>(work).unwrap_or_else(|why| Err(explain(Box::leak(why.into_boxed_str()))))
 }
 
@@ -114,7 +115,7 @@ impl<C: Controller, K: Catch> ErasedController for Guarded<C, K> {
     }
 
     fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
-        // What is only shown fails at nothing: a control that panics here shows less.
+        // Internals are only for display, so a panic here is not a failure: the control shows fewer of them.
         if let (Some(control), None) = (&self.control, &self.failure) {
             let _ = K::catch(&mut || Controller::internals(control, visit));
         }
@@ -143,7 +144,7 @@ impl<C, K: Catch> Drop for Guarded<C, K> {
     }
 }
 
-/// Lists the controls of a library: a name, a source, and the type for each. What one of them panics with is the failure
+/// Lists the controls of a library: a name, a source, and the type for each. The panic of a control becomes the failure
 /// of its run.
 ///
 /// ```
@@ -174,7 +175,7 @@ macro_rules! library {
                     ::std::panic::set_hook(::std::boxed::Box::new(|panic| MESSAGE.set(panic.to_string())));
                 });
                 ::std::panic::catch_unwind(::std::panic::AssertUnwindSafe(work)).map_err(|payload| {
-                    // What was thrown may itself panic when it is dropped.
+                    // The payload may itself panic when it is dropped.
                     ::core::mem::forget(payload);
                     let message = MESSAGE.take();
                     message.split_whitespace().collect::<::std::vec::Vec<_>>().join(" ")

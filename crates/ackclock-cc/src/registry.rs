@@ -74,7 +74,7 @@ pub fn read<P: Parameters>(values: NamedValues<'_>) -> Result<P, (usize, Paramet
 pub struct Kernel26 {
     /// In an episode the window falls to half of ssthresh, and from there slow start leads back to ssthresh.
     pub half_floor: bool,
-    /// The window grows by what is acknowledged, even where an acknowledgement came too early to count.
+    /// The window grows by the packets acknowledged, even if the acknowledgement was too early to count.
     pub counts_bytes: bool,
 }
 
@@ -85,7 +85,7 @@ pub struct Entry {
     pub name: &'static str,
     /// The quantity that limits the sender.
     pub kind: Kind,
-    /// Where it is specified.
+    /// The document that specifies it.
     pub source: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],

@@ -108,7 +108,7 @@ impl Controller for Vegas {
                 }
             }
             _ => {
-                // What is sent again measures no round trip, and the one that would let it grow may be far away.
+                // Retransmissions measure no round trip, and the round trip that would allow growth may be far away.
                 self.grows |= matches!(signal, Signal::Timeout { .. });
                 self.base.react(signal, 0.5);
             }

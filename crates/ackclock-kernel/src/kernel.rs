@@ -49,7 +49,7 @@ pub fn status() -> Result<Vec<Status>, String> {
         .collect())
 }
 
-/// The files of what all controls share: the ring of changes, and its listeners.
+/// The files of the maps that all controls share: the ring of changes, and its listeners.
 pub(crate) fn shared() -> [PathBuf; 2] {
     [held(CHANGES), held(LISTENING)]
 }
@@ -91,7 +91,7 @@ fn pins(name: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Checks that this machine has what loading needs.
+/// Checks that this machine meets the requirements of loading.
 fn check() -> Result<(), String> {
     // libbpf would answer with lines about limits of memory.
     if !may_load() {

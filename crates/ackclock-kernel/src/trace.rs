@@ -85,7 +85,7 @@ fn running(mark: u64) -> Option<u32> {
 /// The map with the process that traces and the number of changes lost because the ring was full.
 struct Listening(MapHandle);
 
-/// Marks this process as the one that traces, until it is dropped.
+/// Marks this process as the tracing one, until the value is dropped.
 struct Turn(Listening);
 
 impl Turn {
@@ -166,7 +166,7 @@ pub fn write(output: &mut dyn Write, goes_on: &dyn Fn() -> bool) -> Result<u64, 
         .map_err(|error| format!("trace: {error}"))?;
     let ring = builder.build().map_err(|error| format!("trace: {error}"))?;
     while goes_on() {
-        // Interrupted by a signal, or by a failure, which is looked at here.
+        // A signal or a failure interrupts the poll; the failure is checked here.
         let _ = ring.poll(LOOK);
         if let Some(error) = failure.borrow_mut().take() {
             return Err(cannot(error));

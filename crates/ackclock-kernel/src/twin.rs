@@ -144,8 +144,8 @@ struct Twin {
     /// Windows of data with marks that the next acknowledgement tells of, of a control that sets the rate: each counts as
     /// a lost packet.
     windows_with_marks: u32,
-    /// Where marks are not losses: packets delivered in total when the window of data that was cut is over. The kernel
-    /// keeps that by its states CWR and Recovery, in which it lets no window grow.
+    /// For controls whose marks are not losses: the total of delivered packets at which the window of data with the cut
+    /// ends. The kernel tracks this with its states CWR and Recovery, in which no window grows.
     cut: Option<u64>,
 }
 
@@ -186,7 +186,7 @@ impl Twin {
         self.functions.pacing.map(|pacing| unsafe { pacing(&raw const self.state) } as f64 / 65_536.0)
     }
 
-    /// From now on no mark cuts until what is in flight is delivered.
+    /// From now on no mark cuts until the packets in flight are delivered.
     fn begin_cut(&mut self) {
         self.cut = Some(self.delivered.saturating_add(self.in_flight.max(1)));
     }
@@ -234,7 +234,7 @@ impl Twin {
             window_limited: u8::from(ack.window_limited),
             round_limited: u8::from(ack.round_limited),
             application_limited: u8::from(rate.is_some_and(|rate| rate.application_limited)),
-            // What was sent again in vain delivers nothing, but it is acknowledged.
+            // An unnecessary retransmission delivers no data, but it is acknowledged.
             acked: whole(ack.credit.max(ack.delivered.0 as f64)),
             in_flight: ack.in_flight.0 as u32,
             lost: ack.lost.0 as u32 + std::mem::take(&mut self.windows_with_marks),
@@ -308,7 +308,7 @@ impl ErasedController for Twin {
 
     fn internals(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         let mut values = [0; MOST_INTERNALS];
-        // SAFETY: as many values as the function may write.
+        // SAFETY: `values` has room for all values that the function may write.
         unsafe { (self.functions.internals)(&raw const self.state, values.as_mut_ptr()) };
         names_of(self.functions).zip(values).for_each(|(name, value)| visit(name, internal(value)));
     }

@@ -12,11 +12,11 @@ pub struct Access {
     /// In order of the ports.
     ports: Vec<Port>,
     waiting: usize,
-    /// The earliest of all, with the index of its port.
+    /// The earliest time of all ports, with the index of its port.
     next: Option<(Time, usize)>,
 }
 
-/// A port: its packets reach the queue in the order in which they came, so that a queue holds them.
+/// A port. Its packets reach the queue in the order of their arrival, so they are held in a queue.
 #[derive(Debug)]
 struct Port {
     number: u16,
@@ -26,7 +26,8 @@ struct Port {
 }
 
 impl Access {
-    /// Access links for `ports`, which are in order, each with its round trip, where the path itself has `path`.
+    /// Access links for `ports`, which are in order, each with its round trip; `path` is the round trip of the path
+    /// itself.
     ///
     /// # Errors
     /// One line, when a round trip is shorter than the path's.
@@ -43,7 +44,7 @@ impl Access {
         Ok(access)
     }
 
-    /// Where `content` has to wait before the queue: the index of its port.
+    /// The index of the port at which `content` has to wait before the queue.
     pub fn port_of(&self, content: &[u8]) -> Option<usize> {
         if self.ports.is_empty() {
             return None;
@@ -57,7 +58,8 @@ impl Access {
         let at = now + self.ports[port].delay;
         self.ports[port].packets.push_back((at, slot));
         self.waiting += 1;
-        // Of packets of the same time the one of the port that comes first goes first, whichever came first.
+        // Among packets with the same time, the packet of the lowest port goes first, regardless of their order of
+        // arrival.
         let entry = (at, port);
         self.next = Some(self.next.map_or(entry, |next| next.min(entry)));
     }

@@ -1,5 +1,6 @@
-//! The owner of namespaces. A path holds a lock on a file of its name for as long as it lives, in whatever container;
-//! what can be locked by another was left by a path that was killed. Namespaces without such a file are other people's.
+//! The owner of namespaces. A path holds a lock on a file of its name for as long as it lives, in whatever container. A
+//! file that another process can lock was left by a path that was killed. Namespaces without such a file belong to
+//! other programs.
 
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
@@ -18,7 +19,7 @@ pub struct Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // While it is locked: afterwards the name may be another's.
+        // The file is removed while it is locked: afterwards, another path may have the name.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -12,7 +12,7 @@ use ackclock_units::{Span, Time};
 use crate::access::Access;
 use crate::report::{Direction, Lateness};
 
-/// Longest packet, bytes: what IP allows.
+/// Longest packet, bytes: the limit of IP.
 pub const LONGEST_PACKET: usize = 65_535;
 /// Most packets on the path at once; more are refused, which makes the result invalid.
 const MOST_PACKETS: usize = 1 << 18;
@@ -116,9 +116,9 @@ impl Emulator {
         })
     }
 
-    /// The same path, where packets that travel forward to one of `ports` have the round-trip propagation delay given
-    /// for it: they wait before the queue, as on an access link. The ports must be sorted, as [`crate::ports::read`]
-    /// returns them; a later change of the path's delay does not change that wait.
+    /// The same path with a round-trip propagation delay for each of `ports`: packets that travel forward to such a
+    /// port wait before the queue, as on an access link. The ports must be sorted, as [`crate::ports::read`] returns
+    /// them; a later change of the path's delay does not change that wait.
     ///
     /// # Errors
     /// One line, when a round trip is shorter than the path's own.
@@ -155,8 +155,8 @@ impl Emulator {
         self.forget_dropped(direction);
     }
 
-    /// Passes the packets that have reached the far end by `now` to `hand_over`, with their direction; those of one
-    /// direction in order of time.
+    /// Passes the packets that have reached the far end by `now` to `hand_over`, with their direction; packets of one
+    /// direction are in order of time.
     pub fn deliver(&mut self, now: Time, mut hand_over: impl FnMut(usize, &[u8])) {
         self.catch_up(now);
         for direction in DIRECTIONS {
@@ -194,7 +194,7 @@ impl Emulator {
         self.store.contents.len() - self.store.free.len()
     }
 
-    /// All that has happened by `now`, which must not be before the last event: forward, then reverse.
+    /// The reports of both directions up to `now`, which must not be before the last event: forward, then reverse.
     pub fn report(&mut self, now: Time) -> [Direction; 2] {
         let elapsed = now.since(Time::ZERO);
         self.catch_up(now);
@@ -224,8 +224,8 @@ impl Emulator {
         self.ways.iter_mut().for_each(|way| way.link.start_measuring());
     }
 
-    /// What happens at the near end up to `now`: changes, and packets that reach the queue, each of them at its own time
-    /// however late this is asked.
+    /// Processes the events at the near end up to `now`: changes, and packets that reach the queue. Each is processed
+    /// at its own time, however late this is called.
     fn catch_up(&mut self, now: Time) {
         loop {
             let next = self.access.next();

@@ -92,7 +92,8 @@ fn remove(namespace: &str) {
     let _ = ip(&format!("netns del {namespace}"));
 }
 
-/// Removes namespaces left by earlier runs that were killed: those whose whole name follows from a claim that is left.
+/// Removes namespaces left by earlier runs that were killed. Only namespaces whose whole name follows from a leftover
+/// claim are removed.
 fn tidy() {
     for claim in Claim::left(Path::new(CLAIMS)) {
         for namespace in HOSTS.map(|host| format!("{PREFIX}{}-{host}", claim.name)) {
@@ -132,7 +133,7 @@ impl Hosts {
         };
         for namespace in [hosts.client.namespace.clone(), hosts.server.namespace.clone()] {
             if is_new {
-                // One of that name which is there already is somebody else's, and stays.
+                // An existing namespace of that name belongs to another program, and stays.
                 ip(&format!("netns add {namespace}"))?;
                 hosts.created.push(namespace.clone());
                 ip(&format!("-n {namespace} link set dev lo up"))?;

@@ -21,7 +21,7 @@ use tun_rs::SyncDevice;
 use crate::emulator::{Emulator, LONGEST_PACKET};
 use crate::report::Direction;
 
-/// Above everything that is not real-time, below what the kernel itself needs.
+/// A priority above all processes that are not real-time, and below the kernel's own threads.
 const PRIORITY: u8 = 50;
 /// Packets read from a device before due packets are delivered again.
 const AT_ONCE: usize = 64;

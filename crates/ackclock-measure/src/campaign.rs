@@ -328,7 +328,7 @@ fn compatible(before: &Plan, plan: &Plan) -> Result<(), &'static str> {
     }
 }
 
-/// Whether a directory has nothing in it but what a client that was killed at once leaves.
+/// Whether a directory contains nothing but the leftovers of a client that was killed at once.
 fn holds_nothing_else(directory: &Path) -> std::io::Result<bool> {
     let draft = disk::draft_of(Path::new(PLAN));
     for entry in fs::read_dir(directory)? {

@@ -93,7 +93,8 @@ fn converse(
         match reply {
             Ok((_, Answer::Refused { why }, _)) => return Err(explain(&why)),
             Ok(done) => return Ok(done),
-            // Its place may have been given to a neighbour at the same address, which leaves no other sign.
+            // The place of this connection may have been given to a neighbour at the same address; there is no other
+            // sign of it.
             Err(Fault::Gone(_)) if attempts < MOST_ATTEMPTS && clock::now() + PAUSE < end => {
                 attempts += 1;
                 sleep(PAUSE);

@@ -1,4 +1,4 @@
-//! Admission: bounds on the number of connections and on what one host can do to others.
+//! Admission: bounds on the number of connections and on the harm that one host can do to others.
 //!
 //! Guesses at the token are not limited: it has 256 random bits, and a limit per host would let a neighbour behind the
 //! same address lock the right answer out.
@@ -18,7 +18,8 @@ const REMEMBERED: Duration = Duration::from_secs(60);
 const MOST_TOLD: u32 = 5;
 /// How long a host that has proved that it knows the token is known for it.
 const KNOWN: Duration = Duration::from_secs(3600);
-/// Hosts whose faults or proofs are remembered; beyond that the one heard of least recently is forgotten.
+/// The number of hosts whose faults or proofs are remembered. When there are more, the host with the oldest record is
+/// forgotten.
 const MOST_HOSTS: usize = 4096;
 
 /// Decides which connections a server accepts.
@@ -44,10 +45,10 @@ struct Count {
 /// A connection's place.
 struct Place {
     host: IpAddr,
-    /// Whether its host was known when it came, or the connection has proved since that it knows the token: such a place
-    /// is not taken away for another host.
+    /// Whether its host was known when the connection arrived, or the connection has since proved that it knows the
+    /// token. Such a place is not given to another host.
     is_known: bool,
-    /// Whether the connection itself has proved that it knows the token: such a place is not taken away at all.
+    /// Whether the connection itself has proved that it knows the token. Such a place is never given away.
     has_proved: bool,
     /// Ends the connection.
     close: Option<Box<dyn FnOnce() + Send>>,
@@ -62,7 +63,7 @@ impl fmt::Debug for Place {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Open connections, in the order in which they came.
+    /// Open connections, in the order of their arrival.
     places: BTreeMap<u64, Place>,
     next_place: u64,
     faults: BTreeMap<IpAddr, Count>,
@@ -92,7 +93,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes room for one more host, at the cost of the one heard of least recently.
+/// Makes room for one more host by forgetting the host with the oldest record.
 fn bound<K: Copy + Ord, V>(hosts: &mut BTreeMap<K, V>, heard: impl Fn(&V) -> Instant) {
     if hosts.len() >= MOST_HOSTS {
         let oldest = hosts.iter().min_by_key(|(_, value)| heard(value)).map(|(key, _)| *key);
@@ -126,8 +127,9 @@ impl State {
         }
     }
 
-    /// A place that `may_go`, of the host that has most of these. Chance decides which: were it always the oldest, as many
-    /// newcomers as there are places would end every conversation that takes longer than they need to arrive.
+    /// A place that `may_go`, of the host that holds the most such places. It is chosen at random: if it were always
+    /// the oldest, a burst of as many newcomers as places would end every conversation that lasts longer than the
+    /// burst.
     fn first_to_go(&self, may_go: impl Fn(&Place) -> bool) -> Option<u64> {
         let mut held = BTreeMap::<IpAddr, Vec<u64>>::new();
         for (number, place) in self.places.iter().filter(|(_, place)| may_go(place)) {
@@ -140,22 +142,23 @@ impl State {
 }
 
 impl Door {
-    /// A door for `most_connections` at once, of which one host gets at most half, and hosts that have not proved lately
+    /// A door for `most_connections` at once. One host gets at most half of them. Hosts that have not recently proved
     /// that they know the token get at most three quarters.
     #[must_use]
     pub fn new(most_connections: usize) -> Arc<Door> {
         Door::by(most_connections, clock::now)
     }
 
-    /// As [`Door::new`], by another clock.
+    /// As [`Door::new`], with another clock.
     #[must_use]
     pub fn by(most_connections: usize, now: impl Fn() -> Instant + Send + Sync + 'static) -> Arc<Door> {
         Arc::new(Door { most_connections, now: Box::new(now), state: Mutex::default() })
     }
 
-    /// Lets a connection from `address` in. When its host has its share, it gets the place of another connection of that
-    /// host that has proved nothing itself; when there is no place at all, that of an unknown host. `None` when there is
-    /// no such connection: all others have proved that they know the token, or belong to hosts that have.
+    /// Lets a connection from `address` in. If its host already has its share, the connection replaces another
+    /// connection of that host that has not proved itself. If all places are taken, it replaces a connection of an
+    /// unknown host. Returns `None` if there is no such connection: all others have proved that they know the token, or
+    /// belong to hosts that have.
     #[must_use]
     pub fn enter(self: &Arc<Door>, address: IpAddr) -> Option<Permit> {
         let (host, now) = (host(address), (self.now)());
@@ -168,12 +171,13 @@ impl Door {
         } else {
             let strangers = state.places.values().filter(|place| !place.is_known).count();
             let most = self.most_connections - self.most_connections / 4;
-            // Places of known hosts count when they need more than their quarter.
+            // Places of known hosts count if they take up more than their quarter.
             (strangers.max((state.places.len() + most).saturating_sub(self.most_connections)), most)
         };
         let has_its_share = own >= self.most_connections.div_ceil(2);
         let leaves = if has_its_share {
-            // A stranger in the place of a known connection would be one stranger more.
+            // An unknown connection does not replace a known one: that would raise the number of unknown connections,
+            // which is bounded.
             state
                 .first_to_go(|place| place.host == host && !place.has_proved && (is_known || !place.is_known))
         } else if count >= room {
@@ -199,8 +203,8 @@ impl Door {
         Some(Permit { door: Arc::clone(self), address, place })
     }
 
-    /// Takes the number of connections refused or ended for others, and of faults too frequent to be reported
-    /// individually, since the last call.
+    /// The number, since the last call, of connections refused or ended in favour of others, and of faults too frequent
+    /// to be reported individually.
     #[must_use]
     pub fn take_turned_away(&self) -> u64 {
         std::mem::take(&mut lock(&self.state).turned_away)
@@ -231,13 +235,13 @@ impl Permit {
         lock(&self.door.state).remember(host(self.address), self.place, now);
     }
 
-    /// Counts a conversation that ended without a right answer. Returns whether it is to be reported individually: what a
-    /// host does often is reported as a number ([`Door::take_turned_away`]).
+    /// Counts a conversation that ended without a right answer. Returns whether it is to be reported individually:
+    /// frequent faults of a host are reported as a number ([`Door::take_turned_away`]).
     pub fn note_fault(&self) -> bool {
         let now = (self.door.now)();
         let mut state = lock(&self.door.state);
         if !state.places.contains_key(&self.place) {
-            // It was ended for another, which is counted already.
+            // The connection was ended in favour of another, which has been counted already.
             return false;
         }
         let is_rare = state.count(host(self.address), now) <= MOST_TOLD;

@@ -1,7 +1,7 @@
-//! A log of records that are only appended: what was written is there, or its loss is reported.
+//! A log of records that are only appended. Every record that was written is in the file, or its loss is reported.
 //!
-//! A kill or a power cut leaves at most the beginning of one record at the end, and nothing but that is ever cut off. A
-//! record that was changed on the disk is an error that names its line, or is set aside where that is asked for.
+//! A kill or a power cut leaves at most the beginning of one record at the end, and only such a fragment is ever cut
+//! off. A record that was changed on the disk is an error that names its line or, on request, is set aside.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
@@ -64,7 +64,7 @@ struct Contents {
     length: u64,
 }
 
-/// Looks at every line, and passes what is whole to `take`.
+/// Reads every line, and passes whole records to `take`.
 fn look(
     file: &File,
     damaged: Damaged,
@@ -149,11 +149,11 @@ impl Log {
         Ok((Log { disk, file, length, failed: false }, notes))
     }
 
-    /// Appends a record, which the system has when this returns.
+    /// Appends a record. The operating system has it when this returns.
     ///
     /// # Errors
-    /// One line. What was not whole is cut off again, and nothing is appended afterwards: after an error nobody knows
-    /// what the file holds until it is read again.
+    /// One line. An incomplete record is cut off again, and nothing is appended afterwards: after an error, the
+    /// contents of the file are unknown until it is read again.
     pub fn append(&mut self, record: &Value) -> Result<(), String> {
         let line = seal(record);
         self.step(|log| {
@@ -210,7 +210,7 @@ fn bytes(mut file: &File, range: &Range<u64>) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes the log again without what is bad or torn, every record with its checksum.
+/// Writes the log again without bad or torn records, every record with its checksum.
 fn rewrite(disk: &mut dyn Disk, file: &File, path: &Path, contents: &Contents) -> io::Result<()> {
     disk::replace(disk, path, |disk, draft| {
         let mut out = BufWriter::new(Through { disk, file: draft });

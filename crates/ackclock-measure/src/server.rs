@@ -65,7 +65,7 @@ impl EventLog {
     fn write(&mut self, mut line: String) {
         line.push('\n');
         if self.failed {
-            // What was written of the last line ends there.
+            // The line feed ends a line that was written only in part.
             line.insert(0, '\n');
         }
         let written = self.output.write_all(line.as_bytes()).and_then(|()| self.output.flush());
@@ -152,7 +152,7 @@ impl Server {
         Ok(())
     }
 
-    /// Logs the number of connections turned away: together, so that a flood of them does not flood the log.
+    /// Logs the number of connections turned away in one line, so that a flood of connections does not flood the log.
     fn tell_turned_away(&self) {
         let turned_away = self.door.take_turned_away();
         if turned_away > 0 {

@@ -1,5 +1,5 @@
-//! A slot of a campaign on the sender's side: its flows, and what is reported about them every second. It knows
-//! transports only through [`Connection`].
+//! A slot of a campaign on the sender's side: its flows, and the reports about them every second. It knows transports
+//! only through [`Connection`].
 
 use std::io::ErrorKind;
 use std::net::IpAddr;
@@ -112,7 +112,7 @@ impl Session {
     }
 
     /// Sends on all flows until the time is over, `stop` is set, `tell` returns false, or all flows have ended. Returns
-    /// what is known about the flows at the end, and how long it took, seconds.
+    /// the information about the flows at the end, and the duration, seconds.
     pub fn run(
         &self,
         flows: &[Arc<dyn Connection>],

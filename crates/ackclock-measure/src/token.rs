@@ -10,7 +10,8 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 
-/// Digits of a token, which are random: one that somebody thought of could be guessed from a single conversation.
+/// The number of digits of a token. They are random: a token that a person made up could be guessed from a single
+/// conversation.
 const DIGITS: usize = 64;
 /// Digits that look random have at least this many different ones; fewer happen once in 10^19 tokens.
 const LEAST_DIFFERENT: usize = 8;
@@ -102,8 +103,8 @@ impl Token {
         self.mac(side, conversation, message).verify_slice(proof).is_ok()
     }
 
-    /// What marks the lines that the server writes after a conversation has begun. Their key is derived from the token and
-    /// the conversation (as in one step of HKDF, RFC 5869, section 2.3).
+    /// The marks of the lines that the server writes after a conversation has begun. Their key is derived from the
+    /// token and the conversation (as in one step of HKDF, RFC 5869, section 2.3).
     #[must_use]
     pub fn marks(&self, conversation: &Conversation) -> LineMarks {
         let key = self.labelled(b"ackclock-measure lines", conversation).finalize().into_bytes();

@@ -24,11 +24,11 @@ const LONGEST_NAME: usize = 64;
 /// How long a line may take.
 pub const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What a client asks for.
+/// The request of a client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request {
-    /// What the server offers.
+    /// The offer of the server.
     Offer,
     /// A slot of a campaign, with the control whose turn it is.
     Session {
@@ -78,8 +78,8 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// The answer in a form that a terminal shows as it is: a reason has its control characters escaped, and what cannot
-    /// be a control's name is not part of the protocol.
+    /// The answer in a form that a terminal shows as it is: control characters in a reason are escaped, and a name that
+    /// no control can have is a violation of the protocol.
     ///
     /// # Errors
     /// [`Fault::Nonsense`], for a control or a session with such a name.
@@ -302,8 +302,8 @@ impl Exchange {
     }
 }
 
-/// The client's part: answers the challenge, asks, and returns what the server answers, with the marks of the lines that
-/// follow.
+/// The client's part: answers the challenge, sends the request, and returns the server's answer with the marks of the
+/// lines that follow.
 ///
 /// # Errors
 /// When the server does not know the token, or violates the protocol.

@@ -77,7 +77,7 @@ impl Owned {
 /// The factory of a control with its default parameters, for `TransportConfig::congestion_controller_factory`.
 ///
 /// # Errors
-/// When there is no control of that name, or it needs what QUIC does not report.
+/// When there is no control of that name, or it needs information that QUIC does not report.
 ///
 /// # Examples
 /// ```
@@ -193,7 +193,7 @@ impl Adapter {
         self.batch.newest = self.batch.newest.max(Some(sent));
     }
 
-    /// Whether what was sent at `sent` came after the last episode's beginning (RFC 9002, section 7.3.1).
+    /// Whether a packet sent at `sent` was sent after the beginning of the last episode (RFC 9002, section 7.3.1).
     fn is_after_episode(&self, sent: Instant) -> bool {
         self.episode.is_none_or(|began| sent > began)
     }

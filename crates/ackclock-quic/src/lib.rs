@@ -8,7 +8,8 @@
 //! # Ok::<(), ackclock_quic::ControlError>(())
 //! ```
 //!
-//! The controls are those of `ackclock-cc`, told what quinn tells: see [`controller`] for what that leaves out.
+//! The controls are those of `ackclock-cc`, driven by the signals of quinn: see [`controller`] for the information that
+//! quinn does not provide.
 #![forbid(unsafe_code)]
 
 pub mod controller;

@@ -64,7 +64,7 @@ impl Details {
         FIRST[(fraction(self.seed, self.cycles) * FIRST.len() as f64) as usize]
     }
 
-    /// A loss episode begins. Returns the window: what is in flight, and one packet.
+    /// A loss episode begins. Returns the window: the packets in flight plus one.
     pub fn begin_episode(&mut self, window: f64, in_flight: f64) -> f64 {
         (self.before, self.conserves) = (window, true);
         in_flight + 1.0

@@ -84,7 +84,7 @@ impl<V: Version> Bbr3<V> {
     }
 
     pub(super) fn on_undo(&mut self) {
-        // A window of 2 or less is what the loss event or the timeout made of it.
+        // A window of 2 or less was set by the loss event or the timeout.
         self.window = if self.window <= 2.0 { self.before } else { self.window.max(self.before) };
         self.recovering = false;
         self.loss_in_round = false;

@@ -184,7 +184,7 @@ impl Aggregation {
         }
     }
 
-    /// Forgets what is ten round trips old.
+    /// Forgets entries that are ten round trips old.
     #[cold]
     fn begin_round(&mut self, round: u64) {
         for _ in 0..(round - self.round).min(AGGREGATE_ROUNDS as u64) {

@@ -28,7 +28,7 @@ pub enum Feedback {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cycle {
     feedback: Feedback,
-    /// Losses are of what a probe sent.
+    /// Losses now are of packets that a probe sent.
     pub takes_samples: bool,
     /// The last probe sent too much.
     pub was_too_high: bool,
@@ -189,7 +189,7 @@ impl<V: Version> Bbr3<V> {
         false
     }
 
-    /// UP: lt grows while it is what limits sending.
+    /// UP: lt grows while it limits sending.
     fn raise_long_term(&mut self, ack: &Ack) {
         if !ack.round_limited || self.window < self.lt {
             return;

@@ -124,8 +124,8 @@ impl Base {
         self.hystart = None;
     }
 
-    /// The end of a loss episode at which window and ssthresh become `window` packets, at least 2; `Undo` still returns
-    /// to what was before the loss event.
+    /// The end of a loss episode at which window and ssthresh become `window` packets, at least 2; `Undo` still
+    /// restores the state before the loss event.
     pub fn end_at(&mut self, window: f64) {
         self.set(window.max(AFTER_LOSS));
         self.ssthresh = self.window;
@@ -162,8 +162,8 @@ impl Base {
         self.window = self.window.max(least);
     }
 
-    /// The fraction of the window to keep at `signal`: `loss`, or `ecn` where that is more and the signal is an ECN
-    /// mark in congestion avoidance (ABE, RFC 8511, section 3).
+    /// The fraction of the window to keep at `signal`: `loss`, or `ecn` if that is larger and the signal is an ECN mark
+    /// in congestion avoidance (ABE, RFC 8511, section 3).
     #[must_use]
     pub fn kept(&self, signal: Signal, loss: f64, ecn: f64) -> f64 {
         if signal == (Signal::Loss { ecn: true }) && !self.in_slow_start() { loss.max(ecn) } else { loss }

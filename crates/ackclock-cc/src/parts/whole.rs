@@ -8,7 +8,7 @@ pub struct WholeGrowth {
 
 impl WholeGrowth {
     /// Counts `growth` packets acknowledged where `each` of them are worth one (`tcp_cong_avoid_ai`). Returns the packets by
-    /// which the window grows. What was counted for a slower growth is worth a packet at most.
+    /// which the window grows. A count from a time of slower growth is worth at most one packet.
     #[inline]
     pub fn on(&mut self, growth: f64, each: f64) -> f64 {
         let count = self.count + growth;
@@ -19,7 +19,7 @@ impl WholeGrowth {
         self.pay(growth, each)
     }
 
-    /// What is counted with `growth` is worth a packet, at least.
+    /// The count plus `growth` is worth at least one packet.
     #[cold]
     fn pay(&mut self, growth: f64, each: f64) -> f64 {
         if growth <= 0.0 {
@@ -32,7 +32,7 @@ impl WholeGrowth {
         kept + packets
     }
 
-    /// Forgets what was counted, as a loss event and a timeout do.
+    /// Clears the count, as after a loss event and a timeout.
     pub fn clear(&mut self) {
         self.count = 0.0;
     }

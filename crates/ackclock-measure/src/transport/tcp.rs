@@ -1,4 +1,4 @@
-//! TCP: the kernel's connections and controls, and what it knows of them (TCP_INFO).
+//! TCP: the kernel's connections and controls, and its information about them (TCP_INFO).
 #![expect(unsafe_code, reason = "these socket options have no safe binding that older kernels cannot break")]
 
 use std::ffi::OsString;
@@ -56,7 +56,7 @@ impl Connection for TcpStream {
     }
 
     fn finish(&self) {
-        // What was sent arrives after the descriptor is closed.
+        // Data that was sent still arrives after the descriptor is closed.
     }
 
     fn abort(&self) {
@@ -131,9 +131,9 @@ impl Dialer for Tcp {
     }
 }
 
-/// What the kernel knows about a connection.
+/// The kernel's information about a connection.
 fn info(stream: &TcpStream) -> io::Result<Info> {
-    // SAFETY: all zeros is a tcp_info, and what an older kernel does not fill stays so.
+    // SAFETY: all zeros is a valid tcp_info, and fields that an older kernel does not fill stay zero.
     let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
     let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` bytes.
@@ -149,7 +149,7 @@ fn info(stream: &TcpStream) -> io::Result<Info> {
     if done != 0 {
         return Err(io::Error::last_os_error());
     }
-    /// What the kernel calls no threshold.
+    /// The kernel's value for no threshold.
     const UNLIMITED: u32 = 0x7fff_ffff;
     Ok(Info {
         acked_bytes: info.tcpi_bytes_acked,
@@ -169,7 +169,7 @@ fn set_control(stream: &TcpStream, control: &str) -> io::Result<()> {
     setsockopt(stream, sockopt::TcpCongestion, &OsString::from(control)).map_err(io::Error::from)
 }
 
-/// Limits what a connection sends, bytes per second.
+/// Limits the sending rate of a connection, bytes per second.
 fn limit_rate(stream: &TcpStream, bytes_per_s: u64) -> io::Result<()> {
     // SAFETY: the value lives as long as the call.
     let done = unsafe {

@@ -78,7 +78,7 @@ fn lock(datagrams: &Mutex<Datagrams>) -> MutexGuard<'_, Datagrams> {
     datagrams.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Looks at what quinn says of the connection of `flow`.
+/// Checks an event of quinn about the connection of `flow`.
 ///
 /// # Panics
 /// When it has given the connection up: there is no time limit here, so a run must not continue as if the flow were
@@ -148,7 +148,7 @@ impl Peer {
         })
     }
 
-    /// The same end, which writes what happens to it into a qlog file.
+    /// The same end, which logs its events into a qlog file.
     ///
     /// # Errors
     /// One line, when the file cannot be made.

@@ -11,8 +11,8 @@ use quinn_proto::{Dir, StreamId};
 
 use super::peer::{Peer, check};
 
-/// Accepts, and reads all that comes as it comes: what waits for bytes before it would be kept by quinn, which gives a
-/// connection up when there are too many gaps, as after the end of slow start on a long path.
+/// Accepts a connection, and reads all bytes at once when they arrive. Otherwise quinn would keep bytes beyond a gap,
+/// and it gives a connection up when there are too many gaps, as after the end of slow start on a long path.
 pub struct QuicReceiver {
     peer: Peer,
     flow: u32,
@@ -81,7 +81,7 @@ impl QuicReceiver {
     }
 }
 
-/// Takes in the bytes from `start` to `end`, which have not come before.
+/// Adds the bytes from `start` to `end`, which have not arrived before.
 fn take_in(whole: &mut u64, early: &mut BTreeMap<u64, u64>, start: u64, end: u64) {
     if start > *whole {
         // Stretches that touch are one.

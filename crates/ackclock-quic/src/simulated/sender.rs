@@ -91,7 +91,8 @@ impl QuicSender {
         }
     }
 
-    /// What keeps quinn from sending now: it says whether it had data when it was acknowledged last, and not why it waits.
+    /// The holder that keeps quinn from sending now. It is inferred, because quinn only reports whether it had data at
+    /// the last acknowledgement.
     fn holder(&self) -> Holder {
         let window = self.watched.decided().window;
         let observed = self.watched.observed();
@@ -103,7 +104,7 @@ impl QuicSender {
         }
     }
 
-    /// Does `act`, measures its effect, and records what happened to the window.
+    /// Runs `act`, measures its effect, and records the changes of the window.
     fn act(&mut self, context: &mut Context<'_>, act: impl FnOnce(&mut QuicSender)) {
         let window = self.watched.decided().window.0;
         self.meter.hold_window(context.now, window);

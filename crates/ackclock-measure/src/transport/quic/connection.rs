@@ -22,7 +22,7 @@ const BINDING: &[u8] = b"EXPORTER-Channel-Binding";
 const BINDING_BYTES: usize = 32;
 /// The time that the last message may take to arrive.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// A limited flow sends what it may in so much time at once.
+/// A rate-limited flow sends the bytes of this interval at once.
 const PORTION: Duration = Duration::from_millis(5);
 /// The smallest limit of bytes that wait to be sent.
 const LEAST_BACKLOG: u64 = 64 << 10;
@@ -35,7 +35,7 @@ pub struct Quic {
     incoming: Mutex<RecvStream>,
     choice: Arc<Choice>,
     pace: Mutex<Option<Pace>>,
-    /// The last bound of what waits, bytes.
+    /// The last bound of the backlog, bytes.
     backlog: AtomicU64,
 }
 
@@ -66,7 +66,7 @@ impl Pace {
 }
 
 impl Quic {
-    /// Of a connection, its stream, and what its control is chosen by.
+    /// Wraps a connection and its stream; `choice` sets its control later.
     pub fn new(
         connection: quinn::Connection,
         (outgoing, incoming): (SendStream, RecvStream),
@@ -81,7 +81,7 @@ impl Quic {
         &self.connection
     }
 
-    /// Waits until the limit lets something go, at most for `patience`; how many of `bytes` may go then.
+    /// Waits until the limit allows sending, at most for `patience`. Returns how many of `bytes` may be sent then.
     fn wait_turn(&self, bytes: usize, patience: Duration) -> Option<usize> {
         let mut pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(pace) = pace.as_mut() else { return Some(bytes) };
@@ -95,9 +95,10 @@ impl Quic {
         }
     }
 
-    /// Bounds what waits to be sent or acknowledged. All after the oldest hole waits, and one whose repair is lost again
-    /// lasts for four round trips: eight windows keep every control busy. A limited flow has what it may send in two
-    /// round trips, at most twice that: more would leave in a burst as soon as the path takes it.
+    /// Bounds the bytes that wait to be sent or acknowledged. All bytes after the oldest hole wait, and a hole whose
+    /// repair is lost again lasts for four round trips: eight windows keep every control busy. A rate-limited flow gets
+    /// the bytes that it may send in two round trips, at most twice that: more bytes would leave in a burst as soon as
+    /// the path accepts them.
     fn bound_backlog(&self) {
         let path = self.connection.stats().path;
         let pace = self.pace.lock().unwrap_or_else(PoisonError::into_inner);
@@ -106,7 +107,7 @@ impl Quic {
         });
         drop(pace);
         let needed = path.cwnd.saturating_mul(8).min(most).clamp(LEAST_BACKLOG, FLOW_WINDOW_BYTES.into());
-        // In large steps, because each wakes the connection.
+        // The bound changes in large steps, because each change wakes the connection.
         let backlog = needed.next_power_of_two();
         if self.backlog.swap(backlog, Ordering::Relaxed) != backlog {
             self.connection.set_send_window(backlog);
@@ -115,7 +116,7 @@ impl Quic {
 }
 
 impl Drop for Quic {
-    /// Nobody else ends it: what counts its datagrams has it, too.
+    /// Nothing else ends the connection, because the datagram counter also holds it.
     fn drop(&mut self) {
         self.connection.close(0_u32.into(), b"");
     }
@@ -166,7 +167,7 @@ impl Connection for Quic {
         let observed = control.into_any().downcast::<Watched>().ok().map(|watched| *watched.observed());
         Ok(Info {
             acked_bytes: observed.map_or(0, |observed| observed.acked_bytes),
-            // What the application counts: quinn does not.
+            // The application counts these bytes, because quinn does not.
             received_bytes: 0,
             sent_packets: path.sent_packets,
             retransmitted_packets: path.lost_packets,

@@ -1,4 +1,4 @@
-//! The controls of a QUIC connection, and what they have seen.
+//! The controls of a QUIC connection, and their observations.
 
 use std::any::Any;
 use std::fmt;
@@ -88,7 +88,7 @@ impl ControllerFactory for Choice {
     }
 }
 
-/// A control, and what it has seen.
+/// A control, and its observations.
 pub struct Watched {
     choice: Arc<Choice>,
     is_chosen: bool,
@@ -128,7 +128,7 @@ impl Observations {
 }
 
 impl Watched {
-    /// What it has seen so far.
+    /// Its observations so far.
     #[must_use]
     pub const fn observed(&self) -> &Observations {
         &self.observed

@@ -78,7 +78,7 @@ impl QuicDialer {
 }
 
 impl Drop for QuicDialer {
-    /// Lets what was said last go out.
+    /// Waits until the last messages have been sent.
     fn drop(&mut self) {
         let endpoints = std::mem::take(self.endpoints.get_mut().unwrap_or_else(PoisonError::into_inner));
         let _ = RUNTIME.block_on(async {

@@ -24,12 +24,12 @@ use crate::door::{Door, Permit};
 use crate::transport::{Arrival, Connection};
 use crate::wire::{LONGEST_LINE, PATIENCE};
 
-/// Connections that wait to be looked at, and bytes that each and all of them may have sent before.
+/// The number of connections that may wait to be accepted, and the bytes that each, and all together, may send before.
 const MOST_WAITING: usize = 64;
 const WAITING_BYTES: u64 = 1 << 14;
 /// First datagrams of a handshake, which quinn does not count: before and after the address is validated.
 const GREETINGS: u64 = 2;
-/// Fewer datagrams of no connection at once are not worth a word: handshakes that fail leave some behind.
+/// Fewer stray datagrams at once than this are not reported: failed handshakes leave some behind.
 const FEW_STRAYS: u64 = 100;
 /// How long datagrams of a closed connection may still come.
 const ECHO: Duration = Duration::from_secs(1);
@@ -37,7 +37,7 @@ const ECHO: Duration = Duration::from_secs(1);
 /// A handshake's end: a permit, and the connection or why there is none.
 type Welcomed = (Permit, Result<Quic, String>);
 
-/// Where QUIC connections arrive.
+/// Accepts QUIC connections.
 pub struct QuicListener {
     endpoint: Endpoint,
     config: ServerConfig,
@@ -52,9 +52,9 @@ pub struct QuicListener {
 /// Connections whose datagrams are accounted for.
 #[derive(Default)]
 struct AccountedConnections {
-    /// With the time at which each was first seen closed.
+    /// The connections, each with the time at which it was first seen closed.
     connections: Vec<(quinn::Connection, Option<Instant>)>,
-    /// Datagrams of those that are forgotten.
+    /// Datagrams of forgotten connections.
     before: u64,
     strays_reported: u64,
 }
@@ -100,7 +100,7 @@ impl QuicListener {
         self.endpoint.local_addr().map_err(|error| error.to_string())
     }
 
-    /// A client that has not shown that it receives what is sent to its address is asked to, and forgotten. That
+    /// A client that has not shown that it receives datagrams at its address is asked to do so, and forgotten. That
     /// answer is shorter than what was received, and needs no memory here.
     fn welcome(&self, incoming: Incoming, door: &Arc<Door>) {
         if !incoming.remote_address_validated() {
@@ -197,7 +197,7 @@ impl crate::transport::Listener for QuicListener {
         connections.retain_mut(|(connection, closed)| {
             let received = connection.stats().udp_rx.datagrams;
             if connection.close_reason().is_some() {
-                // What is still on its way to a closed connection is its own.
+                // Datagrams still under way to a closed connection belong to it.
                 let closed = *closed.get_or_insert(now);
                 if now.duration_since(closed) > ECHO {
                     *before += received;

@@ -1,4 +1,4 @@
-//! Endpoints, on a UDP socket that counts what comes in.
+//! Endpoints, on a UDP socket that counts incoming datagrams.
 
 use std::fmt;
 use std::io::{self, IoSliceMut};
@@ -14,7 +14,7 @@ use quinn::{AsyncUdpSocket, Endpoint, EndpointConfig, Runtime, ServerConfig, Tok
 
 use super::RUNTIME;
 
-/// What the kernel holds of what came and what goes, if it allows so much: the common 208 KiB are 4 ms at 400 Mbit/s.
+/// The size of the kernel's receive and send buffers, if it allows so much: the common 208 KiB are 4 ms at 400 Mbit/s.
 const BUFFER_BYTES: usize = 4 << 20;
 
 /// An endpoint at `address`, and its socket.
