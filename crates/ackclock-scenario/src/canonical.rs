@@ -1,5 +1,5 @@
-//! The canonical text of a scenario: what it says beyond its defaults, sorted, one value a line. A scenario's digest is
-//! taken from it, so a new key with a default changes no digest.
+//! The canonical text of a scenario: its differences from the defaults, sorted, one value a line. A scenario's digest
+//! is taken from it, so a new key with a default changes no digest.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};

@@ -91,7 +91,7 @@ pub fn scenario(source: &Node, file: &str, catalogue: &dyn Catalogue) -> Read<(S
         }
         firsts.push(First::Flow(first));
     }
-    // Those that arrive are numbered, too.
+    // Arriving flows are numbered, too.
     let arriving: BTreeSet<&str> = arrivals.iter().map(|arrivals| &*arrivals.flow.name).collect();
     let taken = names.iter().find_map(|name| {
         let (arriving_name, number) = name.rsplit_once('-')?;

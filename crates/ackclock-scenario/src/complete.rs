@@ -1,4 +1,4 @@
-//! A scenario with nothing left to a default: what rules say about links and flows, written into the tree.
+//! A scenario with nothing left to a default: the values that rules set for links and flows, written into the tree.
 
 use ackclock_cc::Value;
 use ackclock_cc::registry::Catalogue;
@@ -11,14 +11,14 @@ use crate::tree::{Content, Node};
 
 /// The index of the first flow of a `[[flow]]`.
 pub enum First {
-    /// Among the flows.
+    /// An index among the flows.
     Flow(usize),
-    /// Among those that arrive.
+    /// An index among the arrivals.
     Arrivals(usize),
 }
 
-/// Writes what rules say into a filled tree: `firsts` says where the first flow of each `[[flow]]`, `events`
-/// the tables of the events. The keys then stand in the order of the documentation.
+/// Writes the values that rules set into a filled tree. `firsts` has the index of the first flow of each `[[flow]]`,
+/// and `events` has the tables of the events. Afterwards the keys are in the order of the documentation.
 pub fn scenario(
     root: &mut Node,
     scenario: &Scenario,
@@ -47,7 +47,7 @@ pub fn scenario(
     order(root, &FILE);
 }
 
-/// Writes what rules say about links.
+/// Writes the values that rules set for links.
 fn topology(root: &mut Node, topology: &Topology) {
     let mut pairs = topology.links.chunks_exact(2);
     for (name, section) in [("dumbbell", &DUMBBELL), ("parking_lot", &PARKING_LOT), ("link", &LINK)] {
@@ -62,7 +62,7 @@ fn topology(root: &mut Node, topology: &Topology) {
     }
 }
 
-/// Writes what rules say about the links of one table, of which the first and its other direction are `links`.
+/// Writes the values that rules set for the links of one table; `links` are its first link and the other direction.
 pub fn link(table: &mut Node, links: &[Link], section: &'static Section) {
     if section.name == LINK.name {
         table.supply("name", || text(&links[0].name));
@@ -78,7 +78,7 @@ pub fn link(table: &mut Node, links: &[Link], section: &'static Section) {
     order(table, section);
 }
 
-/// Writes where the columns of series are.
+/// Writes the columns of series.
 fn series(table: &mut Node) {
     for key in ["rate_series", "delay_series", "loss_series"] {
         let Some(series) = table.get_mut(key) else { continue };

@@ -1,5 +1,5 @@
-//! The files that a scenario names: on disk next to it, or given with it where there is no disk. Whatever is on disk,
-//! reading ends, and soon.
+//! The files that a scenario names: on disk next to it, or given with it if there is no disk. Reading always ends soon,
+//! whatever kind of file is on disk.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -13,11 +13,11 @@ use std::sync::Arc;
 /// Contents of files by the names that scenarios use.
 pub type Files = BTreeMap<String, String>;
 
-/// What a file means, by how it was read.
+/// The parsed contents of files, by the way in which they were read.
 type Meanings = BTreeMap<String, Rc<dyn Any>>;
 
 thread_local! {
-    /// What the files that were read mean to a key, so that many links or events with one file read it once.
+    /// The parsed contents of files, so that a file is read only once for many links or events.
     static MEANINGS: RefCell<Meanings> = const { RefCell::new(Meanings::new()) };
     /// The files supplied with the scenario that this thread is checking.
     static FILES: RefCell<Option<Arc<Files>>> = const { RefCell::new(None) };
@@ -25,7 +25,7 @@ thread_local! {
     static READ: RefCell<Files> = const { RefCell::new(Files::new()) };
 }
 
-/// Runs `work`, for which `files` stand in place of the disk; and the files that it read.
+/// Runs `work` with `files` in place of the disk. Returns its result and the files that it read.
 pub(crate) fn with<T>(files: Option<&Arc<Files>>, work: impl FnOnce() -> T) -> (T, Files) {
     let (before, outer, meanings) = (FILES.replace(files.cloned()), READ.take(), MEANINGS.take());
     let result = work();
@@ -34,7 +34,7 @@ pub(crate) fn with<T>(files: Option<&Arc<Files>>, work: impl FnOnce() -> T) -> (
     (result, READ.replace(outer))
 }
 
-/// What a file means to whoever reads it `how`, read by `read` unless it is known.
+/// The parsed contents of a file, cached under the key `how`; calls `read` unless they are cached.
 pub(crate) fn meaning<T: Any, E>(how: String, read: impl FnOnce() -> Result<T, E>) -> Result<Rc<T>, E> {
     let known = MEANINGS.with_borrow(|meanings| meanings.get(&how).cloned());
     if let Some(known) = known.and_then(|known| known.downcast::<T>().ok()) {
@@ -78,7 +78,7 @@ pub(crate) fn named(scenario: &str, file: &str) -> Result<String, String> {
     Ok(text.strip_prefix('\u{feff}').map_or(text.clone(), str::to_owned))
 }
 
-/// The lines of a file that mean something, with their numbers: without comments, which begin with `#`, and blank ones.
+/// The lines of a file with their numbers, except comments, which begin with `#`, and blank lines.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     (1..).zip(text.lines().map(str::trim)).filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
 }
@@ -108,7 +108,7 @@ pub fn read_text(path: &Path) -> Result<String, String> {
         return Err(format!("must be at most {LARGEST_FILE} B, is {} B", metadata.len()));
     }
     let mut bytes = Vec::new();
-    // What it says of its size may not be true.
+    // The size that the file reports may be wrong.
     file.take(LARGEST_FILE + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > LARGEST_FILE {
         return Err(format!("must be at most {LARGEST_FILE} B"));

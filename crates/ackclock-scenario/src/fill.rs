@@ -1,11 +1,11 @@
-//! The defaults of the keys, written into the tree before it is read: what a file leaves out is read like the rest.
+//! The defaults of the keys, written into the tree before it is read. Omitted keys are then read like the others.
 
 use crate::keys::{FILE, Form, Key, LOSS, QUEUE, RED, Section};
 use crate::link::spacing_of_uniform;
 use crate::tree::{Content, Node};
 
-/// Writes the defaults that keys have into a whole scenario. What a rule says, such as the round trip of a flow, is
-/// left to the reader; so is everything that is wrong.
+/// Writes the defaults that keys have into a whole scenario. Values that rules set, such as the round trip of a flow,
+/// are left to the reader, and so are all errors.
 pub fn scenario(root: &mut Node) {
     root.supply("tcp", || Content::Table(Vec::new()));
     section(root, &FILE);

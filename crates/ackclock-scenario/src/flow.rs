@@ -216,7 +216,7 @@ fn transport(table: &Table<'_>, traffic: &Traffic, entry: Option<&Entry>, tcp: &
     Ok(Transport::Quic)
 }
 
-/// What results call a control: `Gentle` for `Gentle=libgentle.so:gentle`.
+/// The name of a control in results: `Gentle` for `Gentle=libgentle.so:gentle`.
 fn label_of(name: &str) -> &str {
     name.split_once('=').map_or(name, |(label, _)| label)
 }

@@ -124,7 +124,7 @@ fn delay(table: &Table<'_>) -> Read<(Option<Span>, Option<Rc<Series>>)> {
         Some(_) if given.is_some() => {
             return Err(table.refuse("delay_series", "give either delay or delay_series, not both"));
         }
-        // In whole nanoseconds, which texts keep.
+        // The mean is rounded to whole nanoseconds, which texts represent exactly.
         Some(series) => ("delay_series", Some(Span((series.mean() / 1e3).round() as u64 * 1000))),
         None => ("delay", given),
     };

@@ -24,7 +24,7 @@ impl fmt::Display for Refusal {
             Origin::Setting(setting) => format!("--set {setting}: "),
         };
         let path = if self.path.is_empty() { String::new() } else { format!("{}: ", self.path) };
-        // One line whatever a file contains, and what it says.
+        // The message stays on one line, whatever characters the file or the problem contains.
         for c in [&location, &path, &self.problem].into_iter().flat_map(|part| part.chars()) {
             if is_hidden(c) { write!(f, "{}", c.escape_default())? } else { write!(f, "{c}")? }
         }
@@ -41,7 +41,7 @@ impl Refusal {
         (!matches!(self.origin, Origin::Setting(_))).then_some(self.file.as_str())
     }
 
-    /// The line, from 1 on, where that is known.
+    /// The line, from 1 on, if it is known.
     #[must_use]
     pub const fn line(&self) -> Option<usize> {
         match self.origin {
@@ -50,13 +50,13 @@ impl Refusal {
         }
     }
 
-    /// The key, as in `flow.0.rtt`; `None` where no key is to blame.
+    /// The key, as in `flow.0.rtt`; `None` if no key is at fault.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         Some(self.path.as_str()).filter(|path| !path.is_empty())
     }
 
-    /// What to write instead: what stands behind the first colon or semicolon of the problem, or a suggestion.
+    /// The remedy: the text after the first colon or semicolon of the problem, or a suggestion.
     #[must_use]
     pub fn remedy(&self) -> Option<&str> {
         let ends = [": ", "; ", ", did you mean"].map(|mark| self.problem.find(mark));
@@ -127,7 +127,7 @@ impl<'a> Table<'a> {
                 return Err(table.refuse(name, format!("applies only with {selector} = {words}")));
             }
         }
-        // Which keys apply, and their defaults, depend on this word: it is the first thing to be wrong.
+        // The applicable keys and their defaults depend on this word, so its error is reported first.
         if let Some(selector) = section.selector {
             table.get::<&str>(selector)?;
         }
@@ -163,7 +163,7 @@ impl<'a> Table<'a> {
         self.entries
     }
 
-    /// Where it was written.
+    /// The place where it was written.
     pub const fn origin(&self) -> &'a Origin {
         self.origin
     }

@@ -9,8 +9,8 @@ use crate::keys::{
 };
 use crate::tcp::TCP;
 
-/// The JSON schema (draft 2020-12) of a scenario: keys, kinds of values and words. What depends on other
-/// values is left to the check.
+/// The JSON schema (draft 2020-12) of a scenario: keys, kinds of values and words. Rules that depend on other values
+/// are left to the check.
 #[must_use]
 pub fn json_schema() -> Value {
     let mut schema = of_section(&FILE);

@@ -24,7 +24,7 @@ words! {
     }
 }
 
-/// What a series says.
+/// The quantity of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// A rate, bit/s.
@@ -39,7 +39,7 @@ pub enum Quantity {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     quantity: Quantity,
-    /// When it changes, from the first line on, and to what: bit/s, picoseconds, or a probability.
+    /// The times of its changes, from the first line on, and the new values: bit/s, picoseconds, or a probability.
     points: Vec<(Span, f64)>,
     /// From the first line to the end of the last one, which lasts as long as the one before it.
     length: Span,
@@ -68,7 +68,7 @@ impl Value for Column {
     }
 }
 
-/// Where the columns of a table are.
+/// The positions of the columns of a table.
 struct Layout {
     time: Option<usize>,
     value: usize,
@@ -157,7 +157,7 @@ impl Series {
                 (Some(column), _) => {
                     let time =
                         times.read(cells[column]).map_err(|problem| refuse(format!("time: {problem}")))?;
-                    // Of seconds since 1970 only the difference has enough digits.
+                    // For times in seconds since 1970, only a difference has enough digits.
                     Span(((time - *first.get_or_insert(time)) * time_unit).round().max(0.0) as u64)
                 }
                 (None, every) => every.unwrap_or_default().saturating_mul(points.len() as u64),

@@ -24,8 +24,8 @@ pub struct Topology {
 enum Graph {
     /// One link and its other direction.
     Dumbbell,
-    /// Names of nodes; where each link goes from and to. Flows go from the first to the last node unless they say
-    /// otherwise, if that is clear.
+    /// Names of nodes, and both ends of each link. By default, flows go from the first to the last node, if these are
+    /// unambiguous.
     Nodes(Nodes),
 }
 
@@ -151,7 +151,7 @@ impl Topology {
         Ok(Topology::of(pairs, Graph::Nodes(Nodes::new(names, &ends, false))))
     }
 
-    /// The first and the last node, where flows go from one to the other unless they say otherwise.
+    /// The first and the last node, if flows go from one to the other by default.
     pub fn row_ends(&self) -> Option<(&str, &str)> {
         match &self.graph {
             Graph::Nodes(Nodes { names, in_a_row: true, .. }) => Some((names.first()?, names.last()?)),

@@ -1,4 +1,4 @@
-//! From a tree to what a flow sends: bulk data, web sessions, datagrams.
+//! From a tree to the traffic of a flow: bulk data, web sessions, datagrams.
 
 use ackclock_units::{Bytes, Rate, Span};
 
@@ -14,7 +14,7 @@ use crate::tcp::HEADERS;
 use crate::tree::{Content, Node};
 use crate::value::Value;
 
-/// Reads what the flow in `table`, which lives for `duration` at most, sends.
+/// Reads the traffic of the flow in `table`, which lasts for `duration` at most.
 pub fn traffic(table: &Table<'_>, source: Option<&'static str>, duration: Span) -> Read<Traffic> {
     Ok(match source {
         None => Traffic::Bulk,

@@ -1,4 +1,4 @@
-//! Values of keys: what each type accepts, in the words of a refusal.
+//! Values of keys: the texts that each type accepts, in the words of a refusal.
 
 mod answers;
 

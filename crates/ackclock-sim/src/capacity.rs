@@ -1,4 +1,4 @@
-//! What a link can carry, known before the run.
+//! The capacity of a link, computed before the run.
 
 use ackclock_scenario::{Change, Scenario, When};
 use ackclock_units::{PICOSECONDS_PER_SECOND, Span, Time};
@@ -52,7 +52,7 @@ pub fn mean_rate(scenario: &Scenario, link: usize, run: u64, from: Span, to: Spa
     Some(bits as f64 * PICOSECONDS_PER_SECOND as f64 / (to.0 - from.0) as f64)
 }
 
-/// Whether a change alters what a link can carry.
+/// Whether a change alters the capacity of a link.
 fn alters(change: &Change) -> bool {
     match change {
         Change::Rate(_) | Change::Up(_) => true,

@@ -1,4 +1,4 @@
-//! Datagrams at a rate that nothing changes, and where they end.
+//! Datagrams at a rate that does not react to the network: their source and their sink.
 
 use ackclock_scenario::{Codepoint, Cycle, Datagrams, Pulse};
 use ackclock_units::{Span, Time};
@@ -144,7 +144,7 @@ pub const fn codepoint(codepoint: Codepoint) -> EcnField {
     }
 }
 
-/// Counts what arrives, and how long it took.
+/// Counts arriving packets, and measures their delays.
 #[derive(Debug)]
 pub struct Sink {
     total: u64,

@@ -1,4 +1,4 @@
-//! Changes during a run: when they are due, and what they do to links.
+//! Changes during a run: their times, and their effects on links.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,7 +19,7 @@ pub struct Director {
     /// Events at round trips of flows.
     at_rounds: Vec<(usize, u64, usize)>,
     events: Vec<Event>,
-    /// The rates of the links as they are, for queues that depend on them.
+    /// The current rates of the links, for queues that depend on them.
     rates: Vec<Rate>,
     flows: u32,
     streams: Streams,
@@ -57,7 +57,7 @@ impl Director {
         !self.at_rounds.is_empty()
     }
 
-    /// The next change that is due at `now`, and the link that it is for; asked until there is none.
+    /// The next change that is due at `now`, and its link. It is called until it returns `None`.
     pub fn next_change(&mut self, now: Time) -> Option<(u32, LinkChange)> {
         let Reverse((time, index, count)) = *self.timed.peek()?;
         if time > now {

@@ -1,17 +1,17 @@
 //! The slots of flows in the tables of their ends: a flow of the scenario has the slot with its number; a flow that arrives
-//! during the run takes a slot when it begins and leaves it when it has ended, so that the tables are as long as flows live
-//! at a time.
+//! during the run takes a slot when it begins and leaves it when it has ended, so that the tables are only as long as
+//! the number of concurrent flows.
 
 use crate::memory::{Grow as _, collected};
 
 /// The slot of a flow that has not begun.
 const WAITS: u32 = u32::MAX;
-/// Set where a flow that has ended has no slot but the number of its record.
+/// Set if a flow has ended; the other bits are then the number of its record, not a slot.
 const ENDED: u32 = 1 << 31;
 /// The owner of a slot that no flow has.
 const FREE: u32 = u32::MAX;
 
-/// Where a flow that arrives is.
+/// The state of a flow that arrives during the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowState {
     /// It has not begun.
@@ -29,15 +29,15 @@ pub struct FlowSlots {
     fixed: u32,
     /// All flows.
     all: u32,
-    /// Of each of the others its slot, [`WAITS`], or the number of its record with [`ENDED`].
+    /// For each arriving flow, its slot, [`WAITS`], or the number of its record with [`ENDED`].
     others: Vec<u32>,
-    /// The flow in each slot of the others.
+    /// The flow in each slot of arriving flows.
     owners: Vec<u32>,
     free: Vec<u32>,
 }
 
 impl FlowSlots {
-    /// `fixed` flows that stay, and `others` after them that come and go.
+    /// `fixed` permanent flows, and `others` flows after them that arrive during the run.
     pub fn new(fixed: u32, others: u32) -> Self {
         FlowSlots {
             fixed,
@@ -66,7 +66,7 @@ impl FlowSlots {
         if flow < self.fixed { flow } else { self.others[(flow - self.fixed) as usize] }
     }
 
-    /// Where a flow is.
+    /// The state of a flow.
     pub fn state(&self, flow: u32) -> FlowState {
         match self.of(flow) {
             WAITS => FlowState::NotStarted,
@@ -96,7 +96,7 @@ impl FlowSlots {
         self.free.add(slot);
     }
 
-    /// The slots of flows that stay, and those that others have taken now.
+    /// The slots of permanent flows, and the slots that arriving flows have now.
     pub fn live(&self) -> impl Iterator<Item = u32> {
         let owners = (self.fixed..).zip(&self.owners);
         (0..self.fixed).chain(owners.filter(|(_, owner)| **owner != FREE).map(|(slot, _)| slot))

@@ -9,12 +9,12 @@ use crate::random::{Purpose, Stream, Streams};
 #[derive(Clone, Debug)]
 pub struct LossModel {
     loss: Loss,
-    /// One stream per flow: the n-th packet of a flow meets the same fate whatever the others do. They continue when
-    /// the model changes. Empty while nothing is random.
+    /// One stream per flow, so the fate of a flow's n-th packet does not depend on other flows. They continue when the
+    /// model changes. Empty while nothing is random.
     streams: Vec<Stream>,
     /// Per flow: packets since the last loss, position in the trace, or whether the state is bad.
     counts: Vec<u64>,
-    /// The state of the link, where that changes in time.
+    /// The state of the link, if it changes in time.
     state: Option<Box<State>>,
     origin: Origin,
 }
@@ -72,7 +72,7 @@ impl LossModel {
         self.state = match loss {
             Loss::GilbertElliottInTime { good, bad, .. } => {
                 let mut stream = streams.numbered(Purpose::LossState, link, now.0);
-                // As after a long time.
+                // The initial state is drawn from the stationary distribution.
                 let is_bad = stream.unit() < bad.as_seconds() / (good.as_seconds() + bad.as_seconds());
                 let until = now + time_in(&mut stream, if is_bad { bad } else { good });
                 Some(Box::new(State { stream, is_bad, until, burst: 0 }))

@@ -1,4 +1,4 @@
-//! Frames of audio or video that nothing slows down, and where they end.
+//! Frames of audio or video that nothing slows down: their source and their sink.
 //!
 //! A frame is a burst of whole packets. How many packets the first frames have together is the rate times their time,
 //! rounded down, so that the rate is exact in the long run; both ends know it.
@@ -15,10 +15,10 @@ use crate::endpoint::{Endpoint, ReceiverView, ReceivingEnd, SenderView, SendingE
 use crate::meter::Meter;
 use crate::packet::{Kind, Packet};
 
-/// Frames of which something has arrived that are waited for at most: those before have lost something.
+/// The most incomplete frames that the receiver waits for: earlier frames have lost packets.
 const MOST_FRAMES: usize = 1 << 16;
 
-/// The frames of a flow: when they come, and how long they are.
+/// The frames of a flow: their times and their lengths.
 #[derive(Clone, Copy, Debug)]
 pub struct Frames {
     media: Media,

@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, TryReserveError, VecDeque};
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// The payload with which a run unwinds that needs more memory than there is.
+/// The panic payload of a run that needs more memory than is available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfMemory;
 
@@ -38,8 +38,8 @@ pub fn or_unwind(reserved: Result<(), TryReserveError>) {
     }
 }
 
-/// Unwinds with [`OutOfMemory`] unless there is room for about `bytes` bytes: what is about to be made from many small
-/// parts, or by a library that cannot fail.
+/// Unwinds with [`OutOfMemory`] unless there is room for about `bytes` bytes. Call it before data is allocated in many
+/// small parts, or by a library that cannot fail.
 pub fn look_for(bytes: usize) {
     or_unwind(Vec::<u8>::new().try_reserve_exact(bytes));
 }
@@ -60,8 +60,8 @@ pub fn collected<T>(values: impl ExactSizeIterator<Item = T>) -> Vec<T> {
     all
 }
 
-/// A collection that a run fills without a limit of its own. What is rare is never inlined: it would keep what calls it
-/// from being.
+/// A collection that a run fills without a limit of its own. The rare part is never inlined, because it would keep its
+/// callers from being inlined.
 pub trait Grow<T> {
     /// Adds `value` at the end.
     fn add(&mut self, value: T);

@@ -1,4 +1,4 @@
-//! What packets carry in addition to their numbers: selective acknowledgements, and what rate-based controls exchange.
+//! Data of packets in addition to their numbers: selective acknowledgements, and the messages of rate-based controls.
 
 use ackclock_units::Span;
 

@@ -1,12 +1,12 @@
 //! A policer: a token bucket without a queue, before the queue of a link.
 //!
-//! The bucket holds `burst` bytes at the start and fills at `rate` up to that. A packet passes at once if the bucket holds as
-//! many bytes as it has, which are taken out; otherwise it is dropped.
+//! The bucket holds `burst` bytes at the start and fills at `rate` up to that. A packet passes at once if the bucket
+//! holds at least its bytes, which are then removed; otherwise it is dropped.
 
 use ackclock_scenario as scenario;
 use ackclock_units::{PICOSECONDS_PER_SECOND, Time};
 
-/// A policer with what its bucket holds.
+/// A policer with the contents of its bucket.
 #[derive(Clone, Debug)]
 pub struct Policer {
     /// Bits per second.

@@ -1,4 +1,4 @@
-//! Random streams: one per purpose, so that what one component draws never shifts what another draws.
+//! Random streams: one per purpose, so that the draws of one component never shift those of another.
 
 use ackclock_units::Span;
 use rand_pcg::Pcg32;

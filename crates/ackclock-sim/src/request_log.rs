@@ -1,4 +1,4 @@
-//! The requests of a flow: what was asked for, and when the receiver had all of it.
+//! The requests of a flow: their sizes, and the times at which the receiver had all of their data.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -19,8 +19,8 @@ pub struct Request {
     pub completed: Option<Time>,
 }
 
-/// The requests of a connection, of which the sender knows the beginnings and the receiver the ends. Both belong to one
-/// run, which one thread runs.
+/// The requests of a connection. The sender knows their beginnings, and the receiver knows their ends. Both belong to
+/// one run, which one thread runs.
 #[derive(Clone, Debug, Default)]
 pub struct RequestLog(Arc<Mutex<Book>>);
 

@@ -21,7 +21,7 @@ use crate::numbers::{Numbers, Record};
 use crate::observe::Observer;
 use crate::remarks::{Limits, Warnings};
 
-/// About what the summary of a flow takes with its text, bytes.
+/// An estimate of the memory that the summary of a flow takes with its text, bytes.
 const BYTES_PER_FLOW: usize = 12_000;
 
 /// A run that has ended.
@@ -33,10 +33,11 @@ pub struct FinishedRun {
     pub(crate) arrivals: Arrivals,
     /// The ends of flows that have slots.
     pub(crate) ends: Vec<Ends>,
-    /// Of those that have ended and have none.
+    /// Records of the flows that have ended and no longer have a slot.
     pub(crate) records: Vec<Record>,
     pub(crate) observer: Observer,
-    /// The flow that was summarised last, and its settings: those of one `[[flow]]` follow each other, and have them once.
+    /// The flow that was summarised last, and its settings: flows of one `[[flow]]` are summarised in sequence, and
+    /// share one copy.
     pub(crate) last: Option<(u32, Arc<Value>)>,
 }
 
@@ -47,7 +48,8 @@ impl FinishedRun {
         self.network.flow_slots.flows()
     }
 
-    /// The summary of the run without its flows, of which each is summarised for `visit`; `catalogue` has the controls.
+    /// The summary of the run without its flows; the summary of each flow is passed to `visit`. `catalogue` has the
+    /// controls.
     pub fn summarise(&mut self, catalogue: &dyn Catalogue, visit: &mut dyn FnMut(FlowSummary)) -> Summary {
         look_for(self.scenario.flows.len() * BYTES_PER_FLOW);
         let measured = self.scenario.run.duration - self.scenario.run.warmup;
@@ -211,7 +213,7 @@ fn kind_of(flow: &Flow, catalogue: &dyn Catalogue) -> FlowKind {
     }
 }
 
-/// The least of these ordered values that the share `share` of them does not exceed; `None` without any.
+/// The `share` quantile of these ordered values; `None` without any.
 fn quantile<T: Copy>(ordered: &[T], share: f64) -> Option<T> {
     let rank = (share * ordered.len() as f64).ceil() as usize;
     ordered.get(rank.max(1) - 1).copied()

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::table::{ColumnKind, Described};
 
-/// What a column holds, row by row.
+/// The contents of a column, row by row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cells {
     /// Counts.
@@ -23,7 +23,7 @@ pub enum Cells {
 #[derive(Clone, Debug)]
 pub struct Rows {
     columns: Vec<(String, Cells)>,
-    /// The column of every cell of a row in the order in which they come, as the first row had them.
+    /// The column of each cell of a row, in the order of the cells of the first row.
     order: Vec<usize>,
     /// Cells of this row so far.
     cell: usize,

@@ -14,7 +14,7 @@ pub(crate) trait Schema {
     fn schema(definitions: &mut Definitions) -> Value;
 }
 
-/// What stands where a value of type `T` is used.
+/// The schema at a place that uses a value of type `T`.
 fn used<T: Schema>(definitions: &mut Definitions) -> Value {
     let Some(name) = T::NAME else { return T::schema(definitions) };
     if !definitions.contains_key(name) {

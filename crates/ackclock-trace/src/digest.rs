@@ -14,8 +14,8 @@ impl Default for Digest {
 }
 
 impl Digest {
-    /// Takes in one occurrence: its time in picoseconds, what happened (`kind`) where (`component`), to
-    /// which flow and sequence number, and the bits of the flow's window.
+    /// Adds one occurrence: its time in picoseconds, its `kind`, its `component`, the flow and sequence number, and the
+    /// bits of the flow's window.
     #[inline]
     pub fn note(&mut self, time: u64, component: u32, kind: u8, flow: u32, sequence: u64, window: u64) {
         let occurrence = u64::from(component) << 40 | u64::from(kind) << 32 | u64::from(flow);

@@ -48,8 +48,8 @@ impl Histogram {
         self.counts.get(self.index(self.bin))
     }
 
-    /// Counts a span that is not of the run, which ends.
-    // Without a run it needs no registers of its caller: what is rare is left to functions that are called last.
+    /// Counts a span that is outside the run, and ends the run.
+    // Without a run it needs no registers of its caller, because rare work is left to functions that are called last.
     #[inline(never)]
     fn record_other(&mut self, picoseconds: u64) {
         let bin = bin(picoseconds);

@@ -170,7 +170,7 @@ pub fn parse_fraction(text: &str) -> Result<f64, UnitError> {
     parse(trimmed, Dimension::Fraction).map(|value| value as f64 / 1e15)
 }
 
-/// A decimal number as written: `digits * 10^exponent`, and what stands behind it.
+/// A decimal number as written: `digits * 10^exponent`, and the text behind it.
 struct Number<'a> {
     negative: bool,
     digits: u128,

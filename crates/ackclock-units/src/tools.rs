@@ -1,4 +1,4 @@
-//! Where the programs of the system are, whatever `PATH` says: for programs that run as root.
+//! The paths of the system's programs, regardless of `PATH`: for programs that run as root.
 
 extern crate std;
 
@@ -13,7 +13,7 @@ pub fn of_system(name: &str) -> PathBuf {
     within(name, &FOLDERS)
 }
 
-/// A program that is in none of the folders has the name that it would have in the first, where nothing is found.
+/// A program that is in none of the folders gets its path in the first folder, where no file is found.
 fn within(name: &str, folders: &[&str]) -> PathBuf {
     let places = folders.iter().map(|folder| Path::new(folder).join(name));
     places

@@ -1,4 +1,4 @@
-//! The kinds of changes of a link, and what differs between two states of one.
+//! The kinds of changes of a link, and the differences between two of its states.
 
 use crate::model::{Change, Link};
 
@@ -39,7 +39,7 @@ impl Kind {
     }
 }
 
-/// What differs between two states of a link, in the order of events at one time.
+/// The differences between two states of a link, in the order of events at one time.
 pub fn differing(new: &Link, old: &Link) -> impl Iterator<Item = Kind> + use<> {
     let order = [Kind::Rate, Kind::Delay, Kind::Queue, Kind::Loss, Kind::Up, Kind::Noise];
     let differs = order.map(|kind| kind.differs(new, old));

@@ -1,5 +1,5 @@
-//! The tables that say what links are, as events leave them one after the other: of each change only its own table is
-//! read again, and of the commonest not even that.
+//! The tables that define links, with the events applied one after the other. After a change only its own table is read
+//! again, and after the most common changes not even that.
 
 use std::rc::Rc;
 
@@ -16,11 +16,11 @@ use crate::tree::{Content, Node};
 use crate::value::{NO_RATE, Value};
 use crate::{complete, fill};
 
-/// The tables that say what the links are.
+/// The names of the tables that define links.
 const TOPOLOGY: [&str; 4] = ["dumbbell", "parking_lot", "node", "link"];
 const CANNOT: &str = "this key cannot change during a run";
 
-/// The links of a table as an event leaves them, and the complete table that says so.
+/// The links of a table after an event, and the complete table that defines them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
     /// The table.
@@ -43,7 +43,7 @@ struct Part {
 
 /// All tables of links.
 pub struct Parts<'f> {
-    /// As they were written, with the changes so far.
+    /// The tables as they were written, with the changes so far.
     written: Node,
     root: &'static str,
     section: &'static Section,
@@ -151,7 +151,7 @@ impl<'f> Parts<'f> {
         self.parts[part].first
     }
 
-    /// Does `work` and takes back what it has changed of a table.
+    /// Runs `work` and reverts its changes of a table.
     pub fn tentatively<T>(&mut self, part: usize, work: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         let (written, state) = (self.tables()[part].clone(), self.state(part));
         let result = work(self)?;
@@ -256,7 +256,7 @@ impl<'f> Parts<'f> {
         (!is_adaptive).then_some(plain)
     }
 
-    /// What differs between two states of a table, by link.
+    /// The differences between two states of a table, by link.
     pub fn changes<'s>(
         &'s self,
         part: usize,
@@ -301,7 +301,7 @@ fn completed(written: &Node, links: &[Link], section: &'static Section) -> Node 
     tree
 }
 
-/// Adds how to write an outage, which a rate of 0 was probably meant to be.
+/// Adds a hint how to write an outage, which is probably what a rate of 0 was meant to be.
 fn hint_at_up(mut refusal: Refusal) -> Refusal {
     if refusal.problem == NO_RATE {
         refusal.problem += "; to stop the link, set its key up to false";
@@ -364,7 +364,7 @@ impl Plain {
     }
 }
 
-/// Opens a whole tree, for what only the whole of it can refuse.
+/// Opens a whole tree, for errors that only a check of the whole tree finds.
 pub fn reopened<'n>(root: &'n Node, file: &'n str) -> Read<Table<'n>> {
     Table::open(root, "", file, &FILE)
 }

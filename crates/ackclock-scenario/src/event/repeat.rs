@@ -40,7 +40,8 @@ fn full_name(path: &str, reverse: bool, key: &str) -> String {
     if reverse { format!("{path}.reverse.{key}") } else { format!("{path}.{key}") }
 }
 
-/// The changes of an event while its values are gone through: everything that some of them change, with all values of it.
+/// The changes of an event, collected over its values: every setting that any of the values changes, with all of its
+/// values.
 pub struct Track {
     before: Rc<State>,
     /// By link.
@@ -147,12 +148,12 @@ impl Track {
     }
 }
 
-/// The values that the repeating and random events of one key have, as far as it matters which they are.
+/// The effects of the values of the repeating and random events of one key.
 struct Values {
     /// The state that the first of them makes.
     first: Rc<State>,
-    /// What some of them, or some of other events of the key, change; and whether they have more than one value for it.
-    /// By link.
+    /// By link, the settings that these events, or other events of the key, change, and whether a setting has more than
+    /// one value.
     kinds: Vec<Vec<(Kind, bool)>>,
     units: Vec<(bool, String, bool)>,
 }
@@ -185,8 +186,8 @@ pub struct Repeats {
 }
 
 impl Repeats {
-    /// Takes over those among `requests` that repeat or are random, and what all events of their keys make of the links
-    /// at the start.
+    /// Collects the repeating and random events among `requests`, and the effects of all events of their keys on the
+    /// links at the start.
     pub fn read(events: &[Table<'_>], requests: &[EventRequest<'_>], parts: &mut Parts<'_>) -> Read<Repeats> {
         let mut repeats = Repeats::default();
         for special in [true, false] {
@@ -238,7 +239,7 @@ impl Repeats {
         self.by_path.is_empty()
     }
 
-    /// Marks in `track` what others of these events change of what `request` changes.
+    /// Marks in `track` the settings changed by `request` that other events of this kind also change.
     pub fn mark(&self, event: &Table<'_>, request: &EventRequest<'_>, track: &mut Track) -> Read<()> {
         // Every key then stands for itself, so that none that repeats is set together with others.
         let Some(unit) = request.unit() else { return Err(event.refuse("set", ONE_KEY)) };

@@ -1,4 +1,4 @@
-//! What an event asks for: the key that it sets, its values, and how often.
+//! The request of an event: the key that it sets, its values, and how often.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::read::{Read, Table};
 use crate::tree::{Content, Node};
 use crate::turns::{in_turn, listed, only};
 
-/// The refusal of an event that sets more than one key, where that is not clear.
+/// The refusal of an event that sets more than one key when that would be ambiguous.
 pub const ONE_KEY: &str =
     "with an event that repeats or is random, every event sets one key of a link, such as dumbbell.rate";
 
@@ -17,7 +17,7 @@ pub const ONE_KEY: &str =
 pub struct EventRequest<'a> {
     /// The key that it sets, links by their numbers.
     pub path: String,
-    /// The table of links that the key is in, and where the rest of the path begins; none if it is in none.
+    /// The table of links that contains the key, and the start of the rest of its path; `None` if no table contains it.
     pub part: Option<usize>,
     rest: usize,
     /// Its values: one, those that come in turn, or the ends of random ones.

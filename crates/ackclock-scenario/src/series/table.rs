@@ -11,14 +11,14 @@ pub struct Rows<'t> {
     record: csv::StringRecord,
 }
 
-/// What stands between the columns of a file, by its first line that means something.
+/// The delimiter of the columns of a file, inferred from its first line that is not blank or a comment.
 fn delimiter(text: &str) -> u8 {
     let first = crate::files::lines(text).next().map_or("", |(_, line)| line);
     [b'\t', b';', b','].into_iter().find(|mark| first.as_bytes().contains(mark)).unwrap_or(b' ')
 }
 
 impl<'t> Rows<'t> {
-    /// Those of `text`.
+    /// The rows of `text`.
     pub fn new(text: &'t str) -> Rows<'t> {
         let delimiter = delimiter(text);
         let mut builder = csv::ReaderBuilder::new();
@@ -27,7 +27,7 @@ impl<'t> Rows<'t> {
         Rows { reader, delimiter, record: csv::StringRecord::new() }
     }
 
-    /// Reads the next line, and returns where it begins, or a comment before it; none at the end.
+    /// Reads the next line, and returns the position at which it, or a comment before it, begins; `None` at the end.
     pub fn advance(&mut self) -> Result<Option<usize>, String> {
         while self.reader.read_record(&mut self.record).map_err(|error| error.to_string())? {
             let is_blank = self.record.iter().all(str::is_empty);
@@ -177,11 +177,11 @@ fn is_decimal_comma(cell: &str) -> bool {
         if digits(whole.trim_start_matches('-')) && digits(rest))
 }
 
-/// What one of a unit is in bit/s, picoseconds or as a share.
+/// The value of one unit in bit/s, picoseconds or as a share.
 pub fn factor(quantity: Quantity, unit: &str) -> Result<f64, String> {
     if quantity == Quantity::Loss && unit == "1" {
         return Ok(1.0);
     }
-    // Of a thousand, so that units smaller than the smallest number keep their digits.
+    // The factor is computed from a thousand units, so that units smaller than the smallest number keep their digits.
     own_unit(quantity, &format!("1000 {unit}")).map(|thousand| thousand / 1000.0)
 }

@@ -1,9 +1,9 @@
-//! Answers to wrong values: what was probably meant, and what may be shown of it.
+//! Answers to wrong values: the probable intention, and the characters that may be shown.
 
 use ackclock_units::{Dimension, UnitError};
 
-/// What to write in place of a number whose unit is missing or cut short, as `20M` of tc and iperf3; empty if that is not
-/// clear.
+/// The replacement for a number whose unit is missing or cut short, as `20M` of tc and iperf3; empty if it is
+/// ambiguous.
 pub fn meant(text: &str, error: UnitError) -> String {
     let text = text.trim();
     let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '_'));
@@ -37,11 +37,11 @@ pub(crate) fn did_you_mean<'n>(wrong: &str, names: impl Iterator<Item = &'n str>
     }
 }
 
-/// Most names that a refusal lists where no name is similar.
+/// The most names that a refusal lists if no name is similar.
 const MOST_LISTED: usize = 12;
 
-/// What continues the refusal of a wrong name: up to three similar names, which a list would hide; else all names if they
-/// are few, and otherwise the command that lists them.
+/// The end of the refusal of a wrong name: up to three similar names, which a list would hide; otherwise all names if
+/// they are few, or the command that lists them.
 pub(crate) fn instead<'n>(
     wrong: &str,
     names: impl ExactSizeIterator<Item = &'n str>,
