@@ -194,7 +194,7 @@ impl Emulator {
         self.store.contents.len() - self.store.free.len()
     }
 
-    /// The reports of both directions up to `now`, which must not be before the last event: forward, then reverse.
+    /// The report of each direction up to `now`, which must not be before the last event: forward, then reverse.
     pub fn report(&mut self, now: Time) -> [Direction; 2] {
         let elapsed = now.since(Time::ZERO);
         self.catch_up(now);

@@ -17,8 +17,8 @@ use crate::rate;
 /// Flows that arrive in a run at most.
 const MOST: usize = 20_000_000;
 
-/// The flows that arrive in a run. Their numbers follow those of all other flows, which so keep their numbers and
-/// random streams.
+/// The flows that arrive in a run. Their numbers follow those of all other flows, so the other flows keep their numbers
+/// and random streams.
 pub struct Arrivals {
     /// The number of the first arriving flow.
     first: u32,

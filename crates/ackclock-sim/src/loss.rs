@@ -9,8 +9,8 @@ use crate::random::{Purpose, Stream, Streams};
 #[derive(Clone, Debug)]
 pub struct LossModel {
     loss: Loss,
-    /// One stream per flow, so the fate of a flow's n-th packet does not depend on other flows. They continue when the
-    /// model changes. Empty while nothing is random.
+    /// One stream per flow, so the fate of a flow's n-th packet does not depend on other flows. The streams continue
+    /// when the model changes. Empty while nothing is random.
     streams: Vec<Stream>,
     /// Per flow: packets since the last loss, position in the trace, or whether the state is bad.
     counts: Vec<u64>,

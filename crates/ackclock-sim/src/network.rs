@@ -182,8 +182,8 @@ impl Network {
         }
     }
 
-    /// Notes what a link has dropped since it was last asked. Only events call it, never observers, so that observation
-    /// changes no digest.
+    /// Notes the packets that a link has dropped since the last call. Only events call it, never observers, so that
+    /// observation changes no digest.
     #[inline]
     fn note_dropped(&mut self, now: Time, id: u32) {
         if self.links[id as usize].has_dropped() {
@@ -204,8 +204,8 @@ impl Network {
         }
     }
 
-    /// Counts what links have dropped before `now` for its flows. Links report their drops only at their next events,
-    /// which enter them into the digest, but flows are marked between events.
+    /// Counts the packets that links have dropped before `now`, by flow. Links report their drops only at their next
+    /// events, which enter them into the digest, but flows are marked between events.
     pub fn count_drops(&mut self, now: Time) {
         for link in &mut self.links {
             for lost in link.uncounted(now) {
@@ -308,8 +308,8 @@ impl Network {
 
     /// Checks that every packet is accounted for. For each end, the packets inside links are those that have neither
     /// arrived nor been dropped. For each link, the packets that arrived were delivered, were dropped or are still
-    /// inside. The drops of all links add up to the drops counted here. Also that no link has sent more than its rate
-    /// allows by `now`.
+    /// inside. The drops of all links add up to the drops counted here. It also checks that no link has sent more than
+    /// its rate allows by `now`.
     ///
     /// # Panics
     /// When that does not hold.

@@ -28,7 +28,7 @@ pub enum Feedback {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cycle {
     feedback: Feedback,
-    /// Losses now are of packets that a probe sent.
+    /// Current losses belong to packets that a probe sent.
     pub takes_samples: bool,
     /// The last probe sent too much.
     pub was_too_high: bool,

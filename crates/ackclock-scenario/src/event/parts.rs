@@ -301,7 +301,7 @@ fn completed(written: &Node, links: &[Link], section: &'static Section) -> Node 
     tree
 }
 
-/// Adds a hint how to write an outage, which is probably what a rate of 0 was meant to be.
+/// Adds a hint how to write an outage, because a rate of 0 was probably meant as one.
 fn hint_at_up(mut refusal: Refusal) -> Refusal {
     if refusal.problem == NO_RATE {
         refusal.problem += "; to stop the link, set its key up to false";

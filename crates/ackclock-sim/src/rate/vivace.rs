@@ -255,7 +255,7 @@ impl Law for Vivace {
     fn on_report(&mut self, now: Time, rtt: Option<Span>, report: Report) -> Departure {
         self.set_silence(now);
         let sequence = report.verdict as u64;
-        // A packet that arrives after a later one already counted as lost, and still does.
+        // A packet that arrives out of order has already been counted as lost, and remains so.
         if let Some(rtt) = rtt.filter(|_| sequence >= self.expected) {
             self.least_rtt = Some(self.least_rtt.map_or(rtt, |least| least.min(rtt)));
             let before = self.smoothed.unwrap_or(rtt).as_seconds();

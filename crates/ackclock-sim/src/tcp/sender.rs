@@ -178,7 +178,7 @@ impl<R: Recovery> TcpSender<R> {
         }
         self.meter.record_rtt(now, rtt);
         let measured = if self.settings.rtt_noise == Span::ZERO { rtt } else { self.noisy(rtt) };
-        // Noise makes the acknowledgement appear to arrive later by the same time.
+        // Noise makes the acknowledgement appear to arrive later by the same amount.
         self.timer.on_ack(ack.sent + measured, ack.sequence, Some(measured));
         self.application.note_rtt(rtt);
         Some(measured)

@@ -53,8 +53,7 @@ pub struct Rack {
     blocks: SackBlocks,
     /// Lost packets to be retransmitted, the oldest first; packets that have arrived since are skipped.
     lost: BinaryHeap<Reverse<u64>>,
-    /// The send time and number of the most recently sent packet among those delivered. At the start, no packet was
-    /// sent earlier.
+    /// The send time and number of the delivered packet that was sent last; at first, a value before all packets.
     newest: (Time, u64),
     /// The RTT of that packet.
     rtt: Span,

@@ -32,7 +32,8 @@ pub struct Sack {
     frontier: u64,
     /// Lost packets: unreported ones from the oldest to the frontier.
     lost: u64,
-    /// All packets from the oldest up to this one were sent again in this episode, except reported ones.
+    /// All packets from the oldest up to, but not including, this one were sent again in this episode, except reported
+    /// ones.
     resent_below: u64,
     /// Unreported packets below `resent_below`.
     resent: u64,
