@@ -1,15 +1,15 @@
-//! What every control must do, as a check that tests of any control can call after each signal.
+//! The obligations of every control, as a check that tests of any control can call after each signal.
 
 use crate::{Decision, Signal};
 
-/// Checks what a control decided against the contract.
+/// Checks a decision of a control against the contract.
 ///
 /// `before` is the decision before `signal`, `after` the one after it; `is_cap` is the control's
-/// [`window_is_a_cap`](crate::Wants::window_is_a_cap). Returns what is violated, if anything is:
-/// the window is finite and at least 1, at least 2 after a loss event and 1 after a timeout; ssthresh is at least
-/// 2 and changes at a timeout only if it is the first of its packet; moderation leaves ssthresh and never lets the
-/// window grow; during a loss episode, or when something other than the window limits sending, the window does not grow,
-/// unless it is a cap; a lost packet alone does not make it grow; a quantum is at least one packet.
+/// [`window_is_a_cap`](crate::Wants::window_is_a_cap). Returns the violated rule, if there is one: the window is finite
+/// and at least 1, at least 2 after a loss event and 1 after a timeout; ssthresh is at least 2 and changes at a timeout
+/// only if it is the first of its packet; moderation leaves ssthresh and never lets the window grow; during a loss
+/// episode, or when something other than the window limits sending, the window does not grow, unless it is a cap; a
+/// lost packet alone does not make it grow; a quantum is at least one packet.
 #[must_use]
 pub fn violation(before: Decision, signal: Signal, after: Decision, is_cap: bool) -> Option<&'static str> {
     let window = after.window.0;

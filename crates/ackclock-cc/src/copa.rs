@@ -78,7 +78,7 @@ pub fn step(delta: f64, v: f64, w: f64, rtt_min: f64, rtt_standing: f64) -> f64 
 struct Delays {
     /// When an RTT was measured last.
     at: Time,
-    /// Smoothed RTT, picoseconds, as all calculations with RTTs: a division each is what conversions would cost.
+    /// Smoothed RTT, picoseconds, like all calculations with RTTs: a conversion would cost a division each time.
     smoothed: f64,
     least: Span,
     standing: Span,
@@ -116,8 +116,9 @@ pub struct Copa {
 }
 
 impl Delays {
-    /// The estimates at `now`. Where nothing was measured for as long as RTTmax counts, only retransmissions come back,
-    /// and the queue of before is not to hold the window down until they are through: nothing counts as queued.
+    /// The estimates at `now`. If no RTT was measured during the time for which RTTmax counts, only retransmissions are
+    /// acknowledged, and the former queue must not hold the window down until they are through: no packet counts as
+    /// queued.
     fn at(self, now: Time) -> Delays {
         let is_stale = now.since(self.at).0 as f64 > LARGEST_OF * self.smoothed;
         Delays { standing: if is_stale { self.least } else { self.standing }, ..self }
@@ -142,8 +143,8 @@ impl Copa {
         self.params.mode_switching && self.round > self.empty + NEARLY_EMPTY.1
     }
 
-    /// `is_limit`: the window limits what is sent. Where it does not, the rate does not swing, so that RTTs which do not differ
-    /// say nothing about others.
+    /// `is_limit`: the window limits what is sent. If it does not, the rate does not swing, so equal RTTs are no
+    /// evidence of competing flows.
     fn choose_mode(&mut self, new_round: bool, is_limit: bool, delays: &Delays) {
         let queued = (delays.standing - delays.least).0 as f64;
         // Equality is a path on which no RTT differs from another: its queue is empty.

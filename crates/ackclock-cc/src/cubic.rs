@@ -275,7 +275,7 @@ impl<V: Variant> Controller for Cubic<V> {
                 self.counts.clear();
                 (self.w_max, self.epoch) = (0.0, None);
                 if V::IS_LINUX {
-                    // It forgets what it measured.
+                    // Linux forgets its RTT measurements.
                     self.rtt = None;
                 }
                 if let Some(hystart) = &mut self.hystart {

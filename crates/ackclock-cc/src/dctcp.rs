@@ -30,7 +30,8 @@ const KEEP: f64 = 0.5;
 /// A cut whose window of data is not acknowledged yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Cut {
-    /// Packets delivered in total when it is: only what is delivered after them is of another window of data.
+    /// The total of delivered packets at which the window is acknowledged. Only packets delivered after that belong to
+    /// another window of data.
     until: u64,
     /// The window before it, packets.
     from: f64,
@@ -72,7 +73,7 @@ impl Dctcp {
         self.cut = self.cut.filter(|cut| self.total <= cut.until);
     }
 
-    /// From now on no mark counts until what is in flight is acknowledged.
+    /// From now on no mark counts until the packets in flight are acknowledged.
     fn begin_cut(&mut self) {
         let from = self.base.window();
         self.cut = Some(Cut { until: self.total.saturating_add(self.in_flight.max(1)), from });

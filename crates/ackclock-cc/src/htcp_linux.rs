@@ -55,7 +55,7 @@ pub struct HtcpLinux {
     adaptive: bool,
     /// The end of the last recovery, and before that when the connection's first packet went out.
     since: Option<Time>,
-    /// What it was before the last loss event or timeout, for an undo.
+    /// The value of `since` before the last loss event or timeout, for an undo.
     since_before: Option<Time>,
     recovering: bool,
     /// The end of what a timeout began is signalled; what is to be repaired.

@@ -21,7 +21,7 @@ crate::parameters! {
 
 /// How the bandwidth is filtered.
 pub trait Filter: Clone + core::fmt::Debug + Default + Send + Sync + 'static {
-    /// What surrounds the filter is as in Linux, too.
+    /// Whether the code around the filter follows Linux, too.
     const IS_LINUX: bool = false;
 
     /// Takes in a sample, packets per second; returns the estimate.

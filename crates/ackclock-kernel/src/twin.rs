@@ -124,7 +124,8 @@ pub fn ends_round_trip(begin: &mut u32, acknowledged: u32, next: u32) -> bool {
     unsafe { (tables()[0].ends_round_trip)(&raw mut *begin, acknowledged, next) != 0 }
 }
 
-/// Packets that the kernel sends at once at a rate: those of a millisecond, at least 2, at most 64 KiB of 1500-byte packets.
+/// The packets that the kernel sends at once at a rate: the packets of a millisecond, at least 2, at most 64 KiB of
+/// 1500-byte packets.
 fn autosized(packets_per_s: f64) -> u64 {
     (packets_per_s * 1e-3).clamp(2.0, 64.0 * 1024.0 / 1500.0) as u64
 }
@@ -324,7 +325,8 @@ impl ErasedController for Twin {
     }
 }
 
-/// The control in Rust that a control of the kernel is the code of: that of its name, but for what is approximate there.
+/// The Rust control that a control of the kernel implements: the control of the same name, except for the approximate
+/// version of BBR.
 #[must_use]
 pub fn original(name: &str) -> &str {
     if name == "bbr3-approx" { "bbr3-linux" } else { name }

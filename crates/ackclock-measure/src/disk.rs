@@ -46,8 +46,8 @@ pub struct Real;
 
 impl Disk for Real {}
 
-/// Makes `path` a file with what `fill` writes, whole or not at all, also when the power fails. What an earlier attempt
-/// left is overwritten.
+/// Replaces the file `path` with the output of `fill`, whole or not at all, even when the power fails. Leftovers of an
+/// earlier attempt are overwritten.
 ///
 /// # Errors
 /// The error of the system, or `fill`; `path` is as it was before.

@@ -1,5 +1,5 @@
 //! Records that tell when they were changed: a JSON object on a line, whose last member is a checksum of everything
-//! before it, `{"slot":3,"checksum":"0123456789abcdef"}`. Whoever does not check it reads it as any other JSON.
+//! before it, `{"slot":3,"checksum":"0123456789abcdef"}`. Readers that do not check it can read it like any other JSON.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -8,7 +8,7 @@ const MEMBER: &str = ",\"checksum\":\"";
 /// Digits of SHA-256 that are kept: a changed record passes once in 2^64.
 const DIGITS: usize = 16;
 const END: &str = "\"}";
-/// Length of what a checksum adds to a record.
+/// The number of bytes that a checksum adds to a record.
 const SEAL: usize = MEMBER.len() + DIGITS + END.len() - 1;
 
 fn checksum(content: &[u8]) -> String {

@@ -24,8 +24,8 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 impl Rotating {
-    /// Appends to `path`, which is renamed before it exceeds `most_bytes`. Once `reopen` is set the file is opened again
-    /// by its name, for whoever renames it from outside.
+    /// Appends to `path`, which is renamed before it exceeds `most_bytes`. Once `reopen` is set, the file is opened
+    /// again by its name, because another program may have renamed it.
     ///
     /// # Errors
     /// The error of the system.
@@ -104,7 +104,7 @@ mod tests {
         reopen.store(true, Ordering::Relaxed);
         log.write_all(b"line 0026\n").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "line 0026\n");
-        // What was there before counts, too.
+        // Earlier contents count, too.
         let mut again = Rotating::open(path.clone(), 19, reopen).unwrap();
         again.write_all(b"line 0027\n").unwrap();
         assert_eq!(fs::read_to_string(&old).unwrap(), "line 0026\n");

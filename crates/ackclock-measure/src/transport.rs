@@ -64,7 +64,7 @@ pub trait Connection: fmt::Debug + Send + Sync {
     /// When the connection has ended.
     fn limit_rate(&self, bytes_per_s: u64) -> io::Result<()>;
 
-    /// Makes sure that what was sent arrives; the connection ends when it is dropped.
+    /// Makes sure that sent data arrives; the connection ends when it is dropped.
     fn finish(&self);
 
     /// Ends the connection at once and discards what is still queued.

@@ -1,4 +1,5 @@
-//! The door: who gets a place, who keeps it, and what one host can do to others. All without a network.
+//! The door: admission to places, their protection, and the harm that one host can do to others. No test needs a
+//! network.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -45,7 +46,7 @@ fn who_has_proved_keeps_its_place() {
     assert_eq!((door.take_turned_away(), door.take_turned_away()), (2, 0));
     drop((first, second));
     assert!(enter(&door, 3).is_some() && enter(&door, 1).is_some());
-    // Whoever has an IPv6 network has 2^64 addresses in it.
+    // The owner of an IPv6 network has 2^64 addresses in it.
     let sixes = [0x1_u128, 0x1000_0000_0000_0001, 0x1_0000_0000_0000_0001]
         .map(|low| IpAddr::V6(Ipv6Addr::from_bits(0x2001_u128 << 112 | low)));
     let door = Door::new(4);
@@ -57,8 +58,8 @@ fn who_has_proved_keeps_its_place() {
 /// 40 neighbours at the client's own address say nothing and come again as soon as they lose their place. The client takes
 /// a round trip to answer, in which all 40 come again, and asks 20 times as `ackclock measure run` does. Of 32 places it
 /// keeps its own with (31/32)^40 = 28 %, so that all 20 attempts fail once in 730 times: of 100 clients more than 3 fail
-/// once in 10^5 runs. With the rule of before, which refused whoever came when the share was full, none was served;
-/// were the oldest connection always the one that goes, none would be either.
+/// once in 10^5 runs. A rule that refuses newcomers when the share is full would serve none of them, and neither would
+/// a rule that always ends the oldest connection.
 #[test]
 fn neighbours_at_the_same_address_do_not_lock_a_client_out() {
     for is_known in [false, true] {
@@ -124,7 +125,7 @@ fn hosts_that_come_once_are_bounded_too() {
     let door = Door::new(8);
     let stranger = |number: u32| door.enter(IpAddr::V4(Ipv4Addr::from(number))).unwrap();
     (0..5000).for_each(|number| assert!(stranger(number).note_fault()));
-    // What is remembered cannot be asked for; how it shows itself tells it.
+    // The remembered hosts cannot be listed, so the test observes the effect of remembering them.
     let remembered = format!("{door:?}").matches("number: 1").count();
     assert_eq!(remembered, 4096);
 }
@@ -180,8 +181,8 @@ fn a_host_that_proves_again_is_known_for_another_hour() {
     assert_eq!(door.take_turned_away(), 0, "the quarter is for the known");
 }
 
-/// Two connections of a known host hold its share. When it is forgotten, a third would be a stranger in the place of a
-/// known one, and strangers could hold every place.
+/// Two connections of a known host hold its share. When the host is forgotten, a third connection would be an unknown
+/// one that replaces a known one, and unknown hosts could hold every place.
 #[test]
 fn a_forgotten_host_does_not_take_the_places_of_its_known_connections() {
     let (door, seconds) = clocked(4);
@@ -195,7 +196,7 @@ fn a_forgotten_host_does_not_take_the_places_of_its_known_connections() {
     assert!(enter(&door, 1).is_none());
 }
 
-/// A connection that was ended for another was counted then; what it did is not another fault.
+/// A connection that was ended in favour of another was counted at that time. Its conversation is not a further fault.
 #[test]
 fn who_lost_its_place_has_no_fault() {
     let door = Door::new(4);

@@ -23,12 +23,12 @@ use request::EventRequest;
 /// Most changes of a run, those of square waves included.
 const MOST_EVENTS: u64 = 1_000_000;
 
-/// Reads the events of a scenario, and those that square waves and files make; and how the events are written when nothing is
-/// left to a default, not even to one that another key gives.
+/// Reads the events of a scenario, including the events that square waves and files generate. Also returns the tables
+/// of the events with every default written out, even defaults that other keys set.
 ///
 /// `source` is the scenario as it was written, `table` the same with the defaults. An event is read by setting its key
-/// in what was written of its link and reading that link again: what differs is what it changes, and what could not
-/// stand in the file is refused with the same words.
+/// in the written table of its link and reading that link again. The differences are its changes, and values that the
+/// file could not contain are refused with the same words.
 pub fn events(
     source: &Node,
     table: &Table<'_>,
@@ -39,7 +39,7 @@ pub fn events(
     let mut events = waves(table, run, topology)?;
     let mut written = Vec::new();
     let mut parts = Parts::new(source, table.file(), topology);
-    // Those of applications are read elsewhere.
+    // Events of applications are read elsewhere.
     let tables: Vec<_> =
         table.tables("event")?.into_iter().filter(|event| !applications::is_of_flow(event)).collect();
     let names = topology.numbers();

@@ -11,8 +11,8 @@ use crate::prefetch::prefetch_part;
 use crate::request_log::Request;
 use crate::stage::Stage;
 
-/// A protocol at one end of a flow. It is handed packets and woken up, and says what to send next. By default it does
-/// none of that.
+/// A protocol at one end of a flow. It receives packets and wakeups, and determines the next packet to send. The
+/// default methods do nothing.
 pub trait Endpoint: Send + Sized {
     /// The range of its bytes that every packet needs.
     const NEEDED: (usize, usize) = (0, size_of::<Self>());
@@ -32,7 +32,7 @@ pub trait Endpoint: Send + Sized {
         let _ = context;
     }
 
-    /// The next packet to send now, if there is one. Asked after every call above until there is none.
+    /// The next packet to send now, if there is one. It is called after every call above until there is none.
     #[inline]
     fn next_packet(&mut self, context: &mut Context<'_>) -> Option<Packet> {
         let _ = context;
@@ -45,7 +45,7 @@ pub trait Endpoint: Send + Sized {
         Time::NEVER
     }
 
-    /// Asks for the memory that it has elsewhere and needs when a packet arrives.
+    /// Prefetches its separately allocated parts that it needs when a packet arrives.
     fn expect_parts(&self) {}
 
     /// The bits of its window or rate for the digest; 0 if it has neither.

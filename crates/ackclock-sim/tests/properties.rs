@@ -1,4 +1,4 @@
-//! What holds for every scenario: nothing is lost from sight, and the same scenario gives the same run.
+//! Properties of every scenario: every packet is accounted for, and the same scenario gives the same run.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -217,7 +217,7 @@ fn length(column: &Column) -> usize {
     }
 }
 
-/// Two threads at once give what one gives.
+/// Two concurrent threads give the same result as one.
 #[test]
 fn threads_do_not_matter() {
     let scenario = common::scenario("illinois");

@@ -123,7 +123,7 @@ impl<'f> Parts<'f> {
         if let Some(part) = request.part {
             return Ok(part);
         }
-        // The whole says what is wrong.
+        // The error comes from reading the whole tree.
         let mut root = self.written.clone();
         request.set(event, &mut root, request.values[0])?;
         fill::section(&mut root, &FILE);
@@ -230,7 +230,7 @@ impl<'f> Parts<'f> {
             Some(key) => (key, false, reverse?),
             None => (key, true, written),
         };
-        // What a file says is not set.
+        // Values from a file are not set.
         let has = |key: &str| of.get(key).is_some_and(|node| matches!(node.content, Content::Text(_)));
         let (key, follows) = match key {
             "rate" if has("rate") => (PlainKey::Rate, !of_reverse(&["rate", "rate_trace", "rate_series"])),

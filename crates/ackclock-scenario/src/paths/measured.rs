@@ -2,7 +2,7 @@
 
 use crate::series::header;
 
-/// A column with its unit, and what its values are multiplied by.
+/// A column with its unit, and the factor of its values.
 pub struct Measured {
     /// Its number, from 0 on.
     pub index: usize,
@@ -75,7 +75,7 @@ fn unit(words: &[String], units: &[(&str, &[&str])]) -> String {
 /// Finds the columns of a table. Without a header two are seconds and Mbit/s, and a third is the round trip in ms.
 ///
 /// # Errors
-/// What is missing.
+/// The column that is missing.
 pub fn columns(text: &str) -> Result<Columns, String> {
     let (names, count) = header(text)?;
     let of = |index, unit: &str, scale| Measured { index, unit: unit.to_owned(), scale };

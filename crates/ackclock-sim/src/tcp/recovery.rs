@@ -1,4 +1,4 @@
-//! Loss detection and recovery: how a sender learns that packets are lost and what it sends again.
+//! Loss detection and recovery: how a sender learns that packets are lost, and which packets it retransmits.
 //!
 //! One trait, one implementation per style; the sender knows none of them. Windows are the congestion
 //! control's; this side owns duplicate acknowledgements, inflation, the pipe and the end of an episode.
@@ -122,7 +122,7 @@ pub trait Recovery: std::fmt::Debug + Send {
     /// Whether the window grows only on acknowledgements before which it was full.
     const GROWS_WHEN_FULL: bool = false;
 
-    /// Whether the window grows by what was in flight in the last window of data, as Linux has it.
+    /// Whether growth of the window depends on the packets in flight in the last window of data, as in Linux.
     const GROWS_BY_FLIGHT: bool = false;
 
     /// Whether the acknowledgement that ends an episode, or shows a false alarm, comes after that end and grows the window, as
@@ -145,7 +145,7 @@ pub trait Recovery: std::fmt::Debug + Send {
     /// was before; the sender moves `oldest` afterwards.
     fn on_ack(&mut self, now: Time, cumulative: u64, blocks: Option<SackBlocks>, flight: Flight) -> Outcome;
 
-    /// An acknowledgement that repeats what all before have said, up to `cumulative`, arrives while nothing is outstanding.
+    /// An acknowledgement up to `cumulative` that repeats earlier ones arrives while nothing is outstanding.
     fn on_duplicate(&mut self, cumulative: u64, blocks: Option<SackBlocks>) {
         let _ = (cumulative, blocks);
     }
@@ -170,8 +170,8 @@ pub trait Recovery: std::fmt::Debug + Send {
         Time::NEVER
     }
 
-    /// The sender begins to send what the window lets out: after an acknowledgement or a timer, or once a random delay
-    /// is over (`delayed`).
+    /// The sender begins to send the packets that the window allows: after an acknowledgement or a timer, or once a
+    /// random delay is over (`delayed`).
     fn begin_burst(&mut self, flight: Flight, delayed: bool) {
         let _ = (flight, delayed);
     }
@@ -182,8 +182,8 @@ pub trait Recovery: std::fmt::Debug + Send {
     /// Whether a packet that is lost waits for the window, to be sent again.
     fn has_lost(&mut self, flight: Flight) -> bool;
 
-    /// Whether the next packet goes without the sender's random delay: in ns-2's own agents the first retransmission of an
-    /// episode does, and what limited transmit lets out.
+    /// Whether the next packet is sent without the sender's random delay: in ns-2's own agents, this holds for the
+    /// first retransmission of an episode and the packets of limited transmit.
     fn takes_no_delay(&mut self) -> bool {
         false
     }

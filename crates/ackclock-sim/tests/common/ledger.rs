@@ -70,7 +70,7 @@ fn syns_within(flow: &Flow, seconds: f64) -> i128 {
     count
 }
 
-/// What is counted of a flow.
+/// The counters of a flow.
 fn of_flow(summary: &FlowSummary, seconds: f64, flow: &Flow) -> Vec<Named> {
     let mut all = counters(&summary.counters).to_vec();
     all.push(("packets that arrived", packets(summary.goodput_mbps, seconds, flow)));
@@ -79,7 +79,7 @@ fn of_flow(summary: &FlowSummary, seconds: f64, flow: &Flow) -> Vec<Named> {
     all
 }
 
-/// What is counted of each link.
+/// The counters of each link.
 fn of_links(summary: &Summary) -> Vec<Named> {
     let each = summary.links.iter().flat_map(|link| {
         [("queue_drops", link.queue_drops), ("marks", link.marks), ("random_losses", link.random_losses)]
@@ -91,7 +91,7 @@ fn sums(first: &[Named], second: &[Named]) -> Vec<Named> {
     first.iter().zip(second).map(|((name, a), (_, b))| (*name, a + b)).collect()
 }
 
-/// What all flows have lost, and what all links have.
+/// The losses of all flows, and the losses of all links.
 fn losses(summary: &Summary, of: impl Fn(&FlowSummary) -> Counters) -> (u64, u64) {
     let flow = |flow: &FlowSummary| of(flow).dropped_packets + of(flow).dropped_acks;
     (
@@ -112,7 +112,7 @@ macro_rules! ensure {
 /// Runs `scenario` whole, and in two intervals that touch where its warm-up ends, and looks at all three summaries.
 ///
 /// # Errors
-/// What is not as it must be.
+/// The violated rule, with its numbers.
 pub fn check(scenario: &Scenario) -> Result<(), String> {
     let (duration, cut) = (scenario.run.duration, scenario.run.warmup.max(Span::from_millis(1)));
     let whole = run(scenario, duration, Span::ZERO, true);
@@ -128,7 +128,7 @@ pub fn check(scenario: &Scenario) -> Result<(), String> {
     let stops = scenario.flows.iter().any(|flow| flow.stop.is_some());
     for (name, summary) in [("whole", &whole.summary), ("second", &second.summary)] {
         let (of_flows, of_links) = losses(summary, |flow| flow.counters);
-        // What a flow loses after its stop is the link's alone.
+        // Packets that a flow loses after its stop count for the link alone.
         ensure!(
             of_flows == of_links || stops && of_flows < of_links,
             "{name}: flows have lost {of_flows} packets, links {of_links}"
@@ -281,7 +281,7 @@ fn stop(settings: &Flow) -> Option<Span> {
 /// Looks at the numbers of one run that is measured from `from` to `to`.
 ///
 /// # Errors
-/// What is beyond what it can be.
+/// The number beyond its bounds.
 pub fn of_bounds(scenario: &Scenario, summary: &Summary, from: Span, to: Span) -> Result<(), String> {
     ensure!(
         summary.jain.is_none_or(|jain| (0.0..=1.0 + 1e-12).contains(&jain)),

@@ -135,7 +135,7 @@ impl LossHistory {
         self.events += 1;
     }
 
-    /// Notes that a packet has arrived after the gaps; those that are old enough are losses.
+    /// Notes that a packet has arrived after the gaps. The packets of gaps that are old enough are losses.
     fn age_gaps(&mut self, header: Header, mut first_interval: impl FnMut() -> f64) {
         self.missing.iter_mut().for_each(|gap| gap.later += 1);
         while let Some(gap) = self.missing.front().copied()
@@ -175,7 +175,7 @@ impl Arrivals {
         self.0.add(now);
     }
 
-    /// Rate of arrivals within `span` until `now`, packets per second (RFC 5348, section 6.2). What is older is
+    /// Rate of arrivals within `span` until `now`, packets per second (RFC 5348, section 6.2). Older arrivals are
     /// forgotten.
     pub fn rate(&mut self, now: Time, span: Span) -> f64 {
         while self.0.front().is_some_and(|time| now.since(*time) > span) {

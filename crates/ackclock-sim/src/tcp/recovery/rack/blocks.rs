@@ -7,7 +7,8 @@ use crate::payload::SackBlocks;
 use crate::tcp::recovery::Flight;
 
 impl Rack {
-    /// Takes in blocks. Returns how many packets they newly report. Most repeat those of the acknowledgement before.
+    /// Takes in blocks. Returns how many packets they newly report. Most blocks repeat those of the previous
+    /// acknowledgement.
     pub(super) fn report_all(&mut self, now: Time, blocks: SackBlocks, flight: Flight) -> u64 {
         let mut newly = 0;
         for block in &blocks {
@@ -34,8 +35,8 @@ impl Rack {
     }
 }
 
-/// Whether the first block repeats what the cumulative acknowledgement or the second block says: a report of a
-/// packet that came twice (RFC 2883, section 4).
+/// Whether the first block lies within the cumulative acknowledgement or the second block. Such a block reports a
+/// packet that arrived twice (RFC 2883, section 4).
 pub fn reports_duplicate(blocks: Option<SackBlocks>, cumulative: u64) -> bool {
     blocks.is_some_and(|[first, second, _]| {
         first.1 > 0 && (first.1 <= cumulative || first.0 >= second.0 && first.1 <= second.1)

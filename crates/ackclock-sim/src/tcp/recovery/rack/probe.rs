@@ -59,9 +59,9 @@ impl Probe {
         hastens
     }
 
-    /// An acknowledgement up to `cumulative` arrives, which has `blocks` or `advances`. Returns whether the probe has repaired a
-    /// loss that nothing else has shown (section 7.4.2): it repeated a packet, what was sent after it is acknowledged, and the
-    /// receiver has not reported that packet as a duplicate.
+    /// An acknowledgement up to `cumulative` arrives, which has `blocks` or `advances`. Returns whether the probe has
+    /// repaired a loss that nothing else has shown (section 7.4.2): it repeated a packet, later packets are
+    /// acknowledged, and the receiver has not reported that packet as a duplicate.
     pub fn on_ack(&mut self, cumulative: u64, blocks: Option<SackBlocks>, advances: bool) -> bool {
         let Some((end, again)) = self.under_way else { return false };
         if cumulative < end {
@@ -84,7 +84,7 @@ impl Probe {
         }
     }
 
-    /// Whether one goes out now.
+    /// Whether a probe is sent now.
     pub const fn is_due(&self) -> bool {
         self.is_due
     }
@@ -94,7 +94,7 @@ impl Probe {
         self.is_due = false;
     }
 
-    /// Whether one was sent of which it is not known yet what it has repaired.
+    /// Whether a probe was sent whose effect is not known yet.
     pub const fn is_under_way(&self) -> bool {
         self.under_way.is_some()
     }

@@ -1,4 +1,4 @@
-//! Proportional rate reduction (RFC 6937): what goes out in an episode follows what arrives.
+//! Proportional rate reduction (RFC 6937): in an episode, packets are sent in proportion to packets delivered.
 
 /// An episode's state.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +25,7 @@ impl Reduction {
         self.newly = Some((pending + delivered, grows));
     }
 
-    /// A timer found a loss: that lets out as much as one delivery.
+    /// A timer found a loss: it lets out as many packets as one delivery.
     pub fn on_timer(&mut self) {
         self.newly.get_or_insert((1, false));
     }
