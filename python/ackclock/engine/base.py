@@ -17,11 +17,11 @@ ROUNDING = 1.0 / 4096.0
 class Control:
     """A base class for controls written in Python: slow start, timeouts and undo as in Reno.
 
-    A control need not derive from it. The engine requires a class that can be called with a `Start` and
-    its parameters by name, has the methods ``on_ack``, ``on_loss`` and ``on_timeout``, and an attribute
+    A control need not derive from it. The engine requires a class that can be called with a `Start` and its
+    parameters by name, has the methods ``on_ack``, ``on_loss`` and ``on_timeout``, and an attribute
     ``window`` (packets, at least 1). It may have the other attributes and methods of this class, and
     ``on_recovered``, which is called with the time in seconds when a loss episode has ended without a
-    timeout, and ``on_caught_up``, when what a timeout left outstanding has been acknowledged
+    timeout, and ``on_caught_up``, when all packets outstanding at a timeout have been acknowledged
     (``recovery = "rack"`` alone).
 
     Attributes
@@ -36,8 +36,8 @@ class Control:
     rules : str
         ``"linux"`` or ``"standard"``, as the `Start` has it.
     whole_packets : bool
-        Whether windows are whole numbers of packets, as in Linux: in what `packets_for`, `cut_to` and
-        `on_timeout` do. False unless the control sets it.
+        Whether `packets_for`, `cut_to` and `on_timeout` keep the window at a whole number of packets, as
+        Linux does. False unless the control sets it.
     idle_timeouts : int
         Whole retransmission timeouts that the last idle time lasted; set by the engine.
     pacing_rate : float or None
@@ -231,10 +231,10 @@ class Control:
         return True
 
     def packets_for(self, growth: float, each: float) -> float:
-        """Return the packets by which the window grows where `each` acknowledged packets are worth one.
+        """Return the packets by which the window grows if every `each` acknowledged packets add one.
 
-        With `whole_packets` they are counted until they are worth a packet, as Linux does
-        (``tcp_cong_avoid_ai``). What was counted for a slower growth is worth a packet at most.
+        With `whole_packets` the fractions are counted until they make a packet, as in Linux
+        (``tcp_cong_avoid_ai``). The count of an earlier, slower growth adds at most one packet.
 
         Parameters
         ----------

@@ -1,9 +1,9 @@
 """The files that a scenario needs, for a folder in which it can be run again on another machine.
 
-Traces and tables lie in ``traces/``, and the scenario there names them so. The files of a control of one's
-own lie where
-its reference finds them from that folder: ``mine.py`` for ``mine:Mine``, ``target/release/libgentle.so`` for
-``target/release/libgentle.so:gentle``. Modules and libraries that were installed stay outside.
+Traces and tables are in ``traces/``, and the scenario refers to them there. The files of a user's control are
+at the place where its reference finds them from that folder: ``mine.py`` for ``mine:Mine``,
+``target/release/libgentle.so`` for ``target/release/libgentle.so:gentle``. Installed modules and libraries
+are not copied.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _names(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def renamed(described: Any, names: Mapping[str, str]) -> Any:
-    """Return tables of a scenario, or what is in them, with other names of its files."""
+    """Return tables of a scenario, or values in them, with its files renamed."""
     if isinstance(described, list):
         return [renamed(each, names) for each in described]
     if not isinstance(described, dict):

@@ -28,7 +28,7 @@ def _scenario(tables: Mapping[str, object]) -> build.Table:
 def _checking(
     builder: Callable[Arguments, build.Table], within: Callable[[build.Table], list[build.Table]], key: str
 ) -> Callable[Arguments, build.Table]:
-    """Return a builder that checks its result, whose keys a scenario calls `key` and a name."""
+    """Return a builder that checks its result; a scenario has `key` in front of the result's keys."""
 
     @functools.wraps(builder)
     def checked(*args: Arguments.args, **kwargs: Arguments.kwargs) -> build.Table:

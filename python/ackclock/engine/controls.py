@@ -75,9 +75,9 @@ _classes: dict[str, type[object]] = {}
 _registered: dict[str, str] = {}
 """Fingerprints of the registered controls, by name."""
 _follows: dict[str, followed.Dependencies] = {}
-"""What each control depends on, by name."""
+"""The dependencies of each control, by name."""
 _contents: dict[str, str] = {}
-"""Digests of it at the time of loading, by name."""
+"""Digests of the dependencies at the time of loading, by name."""
 
 
 def register(name: str, control: type[object]) -> None:
@@ -146,7 +146,7 @@ Registrations = list[tuple[str, str, str]]
 def registrations(names: typing.Iterable[str]) -> Registrations | None:
     """Return how another process finds registered controls; None if it cannot import a class.
 
-    That is so for classes of a script, a notebook or a function, whose code would have to run again.
+    It cannot import a class of a script, a notebook or a function without running that code again.
     """
     own = [(name, _classes[name]) for name in dict.fromkeys(names) if name in _classes]
     for _, control in own:
@@ -227,14 +227,14 @@ def origin_of(name: str) -> str:
 
 
 def label_of(name: str) -> str:
-    """Return what results call a control: the label of a reference that has one, or else the name."""
+    """Return the name of a control in results: the label of its reference, or else its own name."""
     return _parts(name)[0] or name
 
 
 def labelled(names: typing.Sequence[str]) -> tuple[str, ...]:
-    """Load the controls that are missing, and return what results call each, without repetitions.
+    """Load the controls that are missing, and return their names in results, without repetitions.
 
-    Raises ScenarioError for two controls with one label, and as `load` does.
+    Raises ScenarioError if two controls have the same label, and for the same reasons as `load`.
     """
     references: dict[str, str] = {}
     load_missing(names)
@@ -329,9 +329,9 @@ def fingerprint(names: typing.Iterable[str]) -> str:
 def files(names: typing.Iterable[str]) -> list[Path]:
     """Return the files that controls depend on, sorted; empty if all are built in.
 
-    These are the modules of their classes with all of their packages, what these import from outside the
-    standard library and other installed packages, and libraries with those that they link from their own
-    folders.
+    These are the modules of their classes with all of their packages, the modules that these import from
+    outside the standard library and other installed packages, and shared libraries with the libraries that
+    they link from their own folders.
     """
     every = {file for name in _references(names) for file in _follows[name].files}
     return sorted(every - {Path(base.__file__).resolve()})
@@ -377,10 +377,10 @@ def trace(error: BaseException) -> str:
 
 
 def follows(names: typing.Iterable[str]) -> str:
-    """Return a sentence about what the numbers of controls depend on.
+    """Return a sentence that lists the code on which the numbers of controls depend.
 
-    It is empty if all are built in. A package of which every file counts is named by its folder; paths below
-    the working directory are relative.
+    It is empty if all controls are built in. It names a package by its folder if every file of the package
+    counts; paths below the working directory are relative.
     """
     own = _references(names)
     folders = sorted({folder for name in own for folder in _follows[name].packages})

@@ -49,8 +49,8 @@ class Difference:
     Attributes
     ----------
     scenario : polars.DataFrame
-        One row per key that differs, of a scenario or of what else a result was made from: key, a, b (as
-        texts; null where a result lacks the key).
+        One row per key that differs, of a scenario or of another input of a result: key, a, b (as texts; null
+        where a result lacks the key).
     numbers : polars.DataFrame
         One row per subject and number: subject (a flow, or what else the number is about), quantity, a, b
         (means over the runs), change (b - a) and, when both results have several runs, low and high, the
@@ -165,7 +165,7 @@ def keys(a: Mapping[str, object], b: Mapping[str, object]) -> list[dict[str, str
 
 
 def _is_of_other_rules(runs: Sequence[Run]) -> bool:
-    """Return whether runs were measured by other rules; those that were recorded elsewhere have no digest."""
+    """Return whether runs were measured by other rules; runs recorded elsewhere have no digest."""
     summaries = [run.summary for run in runs]
     return any(summary["digest"] is not None and summary.get("rules") != RULES for summary in summaries)
 
@@ -213,7 +213,7 @@ def _numbers(first: tuple[Run, ...], second: tuple[Run, ...]) -> Iterator[dict[s
 def change(a: list[float], b: list[float]) -> dict[str, float | None]:
     """Return the means of two samples, and their change with its interval, as in `NUMBERS`."""
     mean_a, mean_b = sum(a) / len(a), sum(b) / len(b)
-    # What never happens takes infinitely long, in both results alike.
+    # An event that never happens takes infinitely long; two infinite means do not differ.
     by = 0.0 if mean_a == mean_b else mean_b - mean_a
     row: dict[str, float | None] = {"a": mean_a, "b": mean_b, "change": by}
     if not (math.isfinite(mean_a) and math.isfinite(mean_b)):

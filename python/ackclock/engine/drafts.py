@@ -31,10 +31,10 @@ def _short(goal: Path) -> str:
 
 @contextmanager
 def draft(goal: Path, *, is_directory: bool) -> Iterator[Path]:
-    """Create a draft of `goal`, locked while the block runs, and tidy what earlier drafts left behind.
+    """Create a draft of `goal`, locked while the block runs, and tidy up after earlier drafts.
 
-    The lock says that its process is alive, on whatever machine or in whatever container that sees the
-    folder; process numbers say nothing there.
+    The lock shows that its process is alive, also to other machines and containers that see the folder;
+    process numbers mean nothing there.
     """
     tidy(goal)
     begun = goal.with_name(f".{_short(goal)}.{uuid.uuid4().hex}.new")
@@ -61,7 +61,7 @@ def draft(goal: Path, *, is_directory: bool) -> Iterator[Path]:
 
 
 def tidy(goal: Path) -> None:
-    """Remove what killed processes left of `goal`, and restore what they were replacing."""
+    """Remove drafts of `goal` that killed processes left, and restore results that they were replacing."""
     before = f".{_short(goal)}."
     for left in goal.parent.glob(f"{glob.escape(before)}*"):
         kind = _DRAFT.fullmatch(left.name.removeprefix(before))

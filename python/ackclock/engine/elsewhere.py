@@ -1,6 +1,6 @@
 """The reader of files that may come from elsewhere: regular, of bounded size, and below their folder.
 
-Whatever is wrong is an `OSError` whose `strerror` ends a sentence about the file.
+Every problem is an `OSError`; its `strerror` completes a sentence about the file.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def below(directory: Path, name: str) -> Path:
 
 
 def parsed(content: bytes | str) -> Any:
-    """Return what JSON says; raise ValueError also for one that is nested too deeply."""
+    """Return the value of a JSON text; raise ValueError also if it is nested too deeply."""
     try:
         return json.loads(content)
     except RecursionError as error:

@@ -1,4 +1,4 @@
-"""What a user's control depends on: when any of it changes, cached numbers are recomputed."""
+"""The dependencies of a user's control: when one of them changes, cached numbers are recomputed."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ LDD_S = 30
 
 @dataclass(frozen=True)
 class Dependencies:
-    """What the numbers of a control follow from."""
+    """The code that determines the numbers of a control."""
 
     files: tuple[Path, ...] = ()
     """Files whose contents count, sorted; a module in an archive counts as the archive."""
     packages: tuple[Path, ...] = ()
-    """Folders of packages of which every file counts."""
+    """Folders of packages that count with all of their files."""
     installed: tuple[installed.Package, ...] = ()
-    """Other installed packages that are imported, and those that they require."""
+    """Other installed packages that are imported, and the packages that these require."""
 
     def digest(self, more: bytes = b"") -> str:
         """Return a digest of the contents of the files, of the installed packages, and of `more`."""
@@ -52,7 +52,7 @@ class Dependencies:
 
 
 def of_class(control: type[object], brought_in: Iterable[str] = ()) -> Dependencies:
-    """Return what a class depends on; nothing for a class without a file.
+    """Return the dependencies of a class; a class without a file has none.
 
     These are the modules of the class and its bases with all of their top-level packages, wherever these
     lie; the modules in `brought_in`, which its import loaded and which are not installed; and every module
@@ -87,7 +87,7 @@ def of_class(control: type[object], brought_in: Iterable[str] = ()) -> Dependenc
             mentioned |= _mentioned(name, location)
         elif _is_of_another(name) and is_imported:
             imported.setdefault(top, set()).add(location)
-    # What else is loaded depends on what this process has loaded before; the texts of a source do not.
+    # The loaded modules depend on the earlier work of this process; the texts of a source do not.
     located = {name: location_of(name) for name in sorted(mentioned - tops) if _is_of_another(name)}
     loaded = {name: place for name, place in located.items() if place and installed.is_installed(place)}
     packages, lone = installed.packages(imported, loaded)
@@ -168,7 +168,7 @@ def _locations(package: str) -> list[str]:
 
 
 def _is_of_another(name: str) -> bool:
-    """Return whether a module is neither Python's nor of this project, whose engine has a digest."""
+    """Return whether a module is neither Python's nor this project's; the engine has its own digest."""
     location = None if name.partition(".")[0] in OWN_PACKAGES else location_of(name)
     if location is None or installed.is_installed(location):
         return location is not None

@@ -17,7 +17,7 @@ TICKS_PER_S = 1e12
 
 
 class HyStartPlusPlus:
-    """The state with which slow start ends early when the round-trip time rises."""
+    """The state of HyStart++, which ends slow start early when the RTT rises."""
 
     def __init__(self) -> None:
         self._round = 0

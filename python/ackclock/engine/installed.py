@@ -1,4 +1,4 @@
-"""Packages as they lie on a disk: all of their files, or what an installer noted about them."""
+"""Packages on disk: all of their files, or the record that an installer wrote about them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ackclock.engine.disk import CHECKSUMS
 FOLDERS = ("site-packages", "dist-packages")
 """Names of the folders into which packages are installed."""
 PROJECT = "ackclock"
-"""Distribution of this project, whose engine has its own digest."""
+"""The distribution of this project; the engine has its own digest."""
 CODE = tuple(importlib.machinery.all_suffixes())
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _EXTRA = re.compile(r"\bextra\s*==")
@@ -30,14 +30,14 @@ class Package:
     name: str
     version: str
     digest: str
-    """It is that of name, version, the installer's record of all files, and the imported files."""
+    """Digest of the name, the version, the installer's record of all files, and the imported files."""
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
 
 
 def is_installed(file: Path) -> bool:
-    """Return whether a file lies where packages are installed."""
+    """Return whether a file is in a folder of installed packages."""
     return bool(set(file.parts) & set(FOLDERS))
 
 
@@ -95,7 +95,7 @@ def packages(
     """Return the distributions of top-level packages, and the files of packages without a record.
 
     `imported` has the files that sources import from each package, and `loaded` a file of each package that
-    they name in texts. What the distributions require follows.
+    they name in texts. The result includes the distributions that these require.
     """
     files: dict[str, set[Path]] = {}
     lone: set[Path] = set()

@@ -1,4 +1,4 @@
-"""Files whose changes are noticed: records and directories with checksums.
+"""Records and directories with checksums, so that changes are detected.
 
 A record is a JSON object on a line whose last member is a checksum of everything before it,
 ``{"slot": 3,"checksum":"0123456789abcdef"}``; readers that do not check it can ignore it.
@@ -21,7 +21,7 @@ from ackclock.errors import StorageError
 
 CHECKSUMS = disk.CHECKSUMS
 SEAL = ".sha256"
-"""What follows the name of a lone file in the name of its checksum."""
+"""The suffix that turns the name of a lone file into the name of its checksum."""
 LONGEST_SEAL = 4096
 CHANGED = "was changed or damaged"
 # Created once, because sweeps seal a record for every run.

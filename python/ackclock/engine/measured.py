@@ -1,8 +1,8 @@
 """A scenario from measurements of a path, in which every line says how much is known of it.
 
-What iperf3 reports is read here; tables of rates and Mahimahi traces are read by the engine, as for ``path``
-in a scenario. A TCP transfer shows what it got, which is at least what the path could carry; only a transfer
-that filled the path measures it.
+This module reads reports of iperf3; the engine reads tables of rates and Mahimahi traces, as for ``path`` in
+a scenario. The goodput of a TCP transfer is a lower bound of the path's rate; only a transfer that filled the
+path measures the rate.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ackclock.errors import ScenarioError
 
 Knowledge = Literal["measured", "a bound", "assumed", "cannot be known from this"]
 STANDINGS: tuple[Knowledge, ...] = "measured", "a bound", "assumed", "cannot be known from this"
-"""What is known of a value, the best first."""
+"""How well a value is known, the best first."""
 IP_AND_TCP_BYTES, IP_AND_UDP_BYTES = 52, 28
 """Headers of a packet of TCP with time stamps, and of UDP, over IPv4."""
 FILLED = 1.25
@@ -31,7 +31,7 @@ MUCH_LOSS = 0.01
 
 @dataclass(frozen=True)
 class Fact:
-    """What is known of one key of the scenario.
+    """The value of one key of the scenario, and how well it is known.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Fact:
 
 
 def facts(files: Sequence[Path], folder: Path, rtt: str | None = None) -> list[Fact]:
-    """Return what files say of a path, the best for each key, and what has to be assumed.
+    """Return the facts about a path from files, the best for each key, and assumptions for the other keys.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ ONE_OF = {
     "dumbbell.delay_series": "dumbbell.delay",
     "dumbbell.loss_series": "dumbbell.loss",
 }
-"""Keys of which a scenario has one."""
+"""Keys that exclude each other in a scenario."""
 ASSUMED = (
     Fact("run.duration", "60 s", "assumed", "as long as a longer test"),
     Fact("tcp.profile", "linux", "assumed", "senders of today"),
@@ -141,7 +141,7 @@ def _of(file: Path, folder: Path, rtt: str | None) -> Iterable[Fact]:
 
 
 def _of_series(file: Path, folder: Path, rtt: str | None) -> Iterable[Fact]:
-    """Return what a table of rates or a Mahimahi trace says; the engine reads it."""
+    """Return the facts from a table of rates or a Mahimahi trace; the engine reads the file."""
     is_elsewhere = file.is_absolute() and not file.is_relative_to(folder.absolute())
     name = str(file) if is_elsewhere else os.path.relpath(file, folder)
     name = name if "." in name or "/" in name else f"./{name}"
@@ -175,7 +175,7 @@ def _without_defaults(series: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_tcp(report: Mapping[str, Any]) -> Iterable[Fact]:
-    """Return what a TCP test of iperf3 says."""
+    """Return the facts from a TCP test of iperf3."""
     start, end = report["start"], report["end"]
     segment = int(start.get("tcp_mss") or start["tcp_mss_default"])
     packet = segment + IP_AND_TCP_BYTES
@@ -226,7 +226,7 @@ KERNELS = {"cubic": "cubic-linux", "reno": "reno", "bbr": "bbr-linux", "bic": "b
 
 
 def _of_udp(report: Mapping[str, Any]) -> Iterable[Fact]:
-    """Return what a UDP test of iperf3 says."""
+    """Return the facts from a UDP test of iperf3."""
     start, total = report["start"], report["end"]["sum"]
     payload = int(start["test_start"]["blksize"])
     packet = payload + IP_AND_UDP_BYTES
@@ -252,7 +252,7 @@ def _of_udp(report: Mapping[str, Any]) -> Iterable[Fact]:
 
 
 def toml(known: Iterable[Fact]) -> str:
-    """Return the scenario of facts; each line ends with what is known of it.
+    """Return the scenario of facts; a comment on each line says how well its value is known.
 
     >>> print(toml([Fact("dumbbell.delay", "20 ms", "measured", "half of the smallest RTT, 40 ms")]))
     [dumbbell]

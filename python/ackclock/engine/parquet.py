@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 KEY = "ackclock.sha256"
 UNSEALED = "has no checksum, or was changed or damaged"
 DIGITS = 64
-"""Length of the checksum, which is that of the file with zeros in its place."""
+"""Length of the checksum, which is computed over the file with zeros in its place."""
 
 
 def sealed(frame: pl.DataFrame) -> bytes:

@@ -1,4 +1,4 @@
-"""A scenario on a named path, or on one that a file measures, as the option ``--path`` of verbs has it."""
+"""A scenario on a named path or on a path measured in a file, as with the option ``--path`` of verbs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ackclock.errors import ScenarioError
 
 @dataclass(frozen=True)
 class PathChoice:
-    """A path in place of that of a scenario.
+    """A path that replaces the path of a scenario.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class PathChoice:
         `written` are its tables, and `file` is its name in messages, from whose folder it names files. Raises
         ScenarioError when it has another topology, or the path cannot be read.
         """
-        # Its path is a link of its own, whose keys other topologies have elsewhere.
+        # A path is a single link; other topologies have the keys of their links in other tables.
         other = next((key for key in ("parking_lot", "link", "node") if key in written), None)
         if other is not None:
             raise ScenarioError(f"{file}: a path takes the place of a [dumbbell], and this one has a {other}")

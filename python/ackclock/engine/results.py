@@ -1,4 +1,4 @@
-"""The directories of saved runs: what lies in them, and when one takes the place of another."""
+"""The directories of saved runs: their files, and when one run replaces another."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MEASURED = "changes"
 
 
 def names_of_run() -> frozenset[str]:
-    """Return the names of the files of a result, without those that its scenario needs."""
+    """Return the names of the files of a result, without the files that its scenario needs."""
     from ackclock.engine import storage
 
     tables = {f"{name}.{ending}" for name in (*TABLES, MEASURED) for ending in ("parquet", "csv")}
@@ -70,7 +70,7 @@ def new_result(directory: Path, *, force: bool) -> AbstractContextManager[Path]:
 
 
 def _inputs(directory: Path) -> object:
-    """Return what runs were made from: their scenarios with all files, and their numbers."""
+    """Return the inputs of runs: their scenarios with all files, and the number of each run."""
     from ackclock.engine import storage
 
     contents = storage.contents_of(directory)

@@ -56,7 +56,7 @@ class Run:
         return f"{self.summary['duration_s']:g} s: {flows}{more}"
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the flows and the available pictures."""
+        """Return the card that a notebook shows: the flows and the available pictures."""
         from ackclock.draw.card import card
 
         shown = ("name", "controller", "goodput_mbps", "mean_window", "mean_rtt_ms", "loss_events")
@@ -197,7 +197,7 @@ class Run:
 
     @classmethod
     def read(cls, directory: Path | str, *, checked: bool = True) -> Run:
-        """Read what `save` or ``ackclock simulate -o`` wrote, Parquet or CSV.
+        """Read a run that `save` or ``ackclock simulate -o`` wrote, as Parquet or CSV.
 
         Parameters
         ----------

@@ -102,10 +102,9 @@ def new_directory(
 ) -> Iterator[Path]:
     """Yield an empty directory next to `target` that takes its place at the end, or is removed on failure.
 
-    An earlier result with the same `inputs`, which say what a result was made from, is replaced, and with
-    `force` any; otherwise it is set aside as ``NAME.1`` and so on, and a line says so. It gets the checksums
-    of its files. With `synced` False a power cut may take what was written in the last half minute, which
-    the checksums tell.
+    An earlier result is replaced if it was made from the same `inputs`, or if `force` is set; otherwise it is
+    set aside as ``NAME.1`` and so on, and a line reports this. The directory gets the checksums of its files.
+    With `synced` False a power cut may destroy the writes of the last half minute; the checksums reveal this.
     """
     # A link is followed, so that its target is replaced and not the link.
     goal = target.resolve()
@@ -138,7 +137,7 @@ def new_directory(
 
 
 def _same(earlier: Path, later: Path, inputs: Callable[[Path], object]) -> bool:
-    """Return whether two results were made from the same; no for one that cannot be read any more."""
+    """Return whether two results have the same inputs; False if one of them cannot be read any more."""
     try:
         return inputs(earlier) == inputs(later)
     except (OSError, ValueError, KeyError, TypeError):
@@ -190,8 +189,7 @@ def new_file(target: Path) -> Iterator[Path]:
 def sealed_file(target: Path) -> Iterator[Path]:
     """Yield a path whose file becomes `target`, as `new_file` does, and write its checksum next to it.
 
-    Every file that a verb writes outside a sealed directory is written so. A pipe or a device has no
-    checksum.
+    Verbs write every file outside a sealed directory in this way. A pipe or a device has no checksum.
     """
     goal = Path(os.path.realpath(target))
     seal = integrity.seal_of(goal)
@@ -230,10 +228,10 @@ def probe(directory: Path) -> None:
 
 
 def own_folder() -> Path:
-    """Return the user's private folder for what the user's programs show.
+    """Return the user's private folder for pages that the user's programs open.
 
-    It is ``ackclock`` in the user's cache (``XDG_CACHE_HOME``, else ``~/.cache``), with mode 0700; a new
-    temporary folder where that does not belong to the user, or is open to others.
+    It is ``ackclock`` in the user's cache (``XDG_CACHE_HOME``, else ``~/.cache``), with mode 0700; it is a
+    new temporary folder if that one does not belong to the user or is open to others.
     """
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ackclock"
     with suppress(OSError, RuntimeError):

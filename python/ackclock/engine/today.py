@@ -1,4 +1,4 @@
-"""The profile of today's senders, with which people begin.
+"""The profile of today's senders, which new scenarios use.
 
 The format's own default is the setting of the papers, ``profile = "ns2"``, so that files keep their meaning.
 `ackclock.scenario`, ``ackclock example`` and named paths use ``profile = "linux"``, as `compare` and
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from ackclock.engine.scenario import Scenario
 
 PROFILE = "linux"
-"""Profile of what people begin with."""
+"""The profile of new scenarios."""
 
 
 def profiles(*scenarios: Scenario) -> str:
