@@ -12,7 +12,7 @@ from ackclock.runs import progress
 LOOK_S = 0.2
 """Longest wait; an interrupt that another thread receives is noticed only between waits."""
 PATIENCE_S = 2.0
-"""Time in which threads must stop after an interrupt."""
+"""Threads must stop within this time after an interrupt."""
 
 
 class StoppedError(Exception):

@@ -1,9 +1,9 @@
 """A process for foreign code: it makes one run at a time, within limits of time and memory.
 
-The parent sends a job as a pickle and reads lines of JSON, which cannot run code in the parent. Output
-of foreign code goes to standard error, so that standard output is the parent's alone. When the process
-ends in the middle of a run, that run has failed, and the next one gets a new process. `inside` is what it
-does.
+The parent sends a job as a pickle and reads lines of JSON, which cannot run code in the parent. Output of
+foreign code goes to standard error, so that standard output is the parent's alone. When the process ends in
+the middle of a run, that run has failed, and the next one gets a new process. The module `inside` is the code
+of this process.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from ackclock.runs.jobs import Answer, Job
 LOOK_S = 0.5
 """Longest wait; cancellation is noticed only between waits."""
 START_S = 120.0
-"""Time in which a process must import the modules of a job."""
+"""A process must import the modules of a job within this time."""
 END_S = 10.0
-"""Time in which a process must end what it has started; longer only when the system is stuck."""
+"""A process must end its own children within this time; only a stuck system takes longer."""
 LARGEST_LINE = 1 << 30
 """More bytes than any answer needs; a process that sends more is killed."""
 _BEGIN = (
@@ -194,7 +194,7 @@ class Child:
     def _end(self) -> None:
         with self._lock:
             if self._process is not None:
-                # It ends what its runs have started, too.
+                # The process also ends the processes that its runs have started.
                 self._process.terminate()
                 try:
                     self._process.wait(END_S)

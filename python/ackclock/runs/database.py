@@ -123,7 +123,7 @@ def _readable_in(file: Path, order: str) -> Iterator[tuple[tuple[str, str], byte
 
 
 def guard(connection: sqlite3.Connection, size_bytes: int) -> None:
-    """Refuse what this project did not write into a database, and bound what reading it takes.
+    """Refuse a database with content that this project did not write, and bound the cost of reading it.
 
     Raises `UnusableError` if there is anything but the table of rows.
     """

@@ -238,7 +238,7 @@ def each(
 
 
 def stop_if_dry(jobs: Sequence[Job], store: Store | None = None, at_once: int | None = None) -> None:
-    """Raise DryRunError with the cost of jobs, of which the store may have some, in a dry run."""
+    """In a dry run, raise DryRunError with the cost of jobs; the store may already have some of them."""
     if estimate.is_dry():
         missing = [job for job in jobs if not _is_kept(store, job)]
         raise estimate.DryRunError(estimate.cost(missing, len(jobs) - len(missing), at_once))

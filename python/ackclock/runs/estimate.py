@@ -22,12 +22,12 @@ MOST_TRIALS = 24
 """Trials where the scenarios have been read already, six seconds at most: a few scenarios of a paper may take
 nearly all of its time, and fewer trials would miss them."""
 TRIAL_S = 0.25
-"""Wall time after which a trial is stopped."""
+"""A trial is stopped after this wall time."""
 
 
 @dataclass(frozen=True)
 class WorkCost:
-    """What runs will cost on this machine."""
+    """The expected cost of runs on this machine."""
 
     runs: int
     kept: int
@@ -48,7 +48,7 @@ class WorkCost:
 
 
 class DryRunError(Exception):
-    """Raised in place of the runs of a dry run, with what they would cost."""
+    """A dry run raises this error in place of its runs; it has their expected cost."""
 
     def __init__(self, cost: WorkCost) -> None:
         super().__init__(cost)

@@ -35,7 +35,7 @@ from ackclock.runs import recorded
 from ackclock.runs.jobs import Job, failed, perform
 
 TELL_S = 0.25
-"""Interval at which a run reports its progress."""
+"""A run reports its progress at this interval."""
 LENGTH = struct.Struct("<Q")
 _PARENT_DIED, _SUBREAPER = 1, 36
 """Operations of prctl(2)."""
@@ -148,7 +148,7 @@ def _serve(jobs: BinaryIO, answers: BinaryIO, memory_bytes: int) -> None:
             # A scenario is checked as it arrives, and knows the controls that are there by then.
             controls.register_all(own)
             job: Job = pickle.loads(described)  # noqa: S301
-            # Whatever is wrong with a control is said where its run is made.
+            # A problem with a control is reported when its run is made.
             with contextlib.suppress(engine.ScenarioError):
                 controls.load_missing(job.names)
         except (Exception, SystemExit) as error:
@@ -186,14 +186,14 @@ def _make(job: Job, token: str, answers: BinaryIO, memory_bytes: int) -> None:
         os.killpg(process, signal.SIGKILL)
     if not heard.startswith("!"):
         _end_as(status)
-    # The next run need not import again what runs import; modules of controls stay as they were.
+    # Later runs need not import these modules again; modules of controls stay unchanged.
     for name in set(heard[1:].split()) - sys.modules.keys():
         with contextlib.suppress(Exception):
             importlib.import_module(name)
 
 
 def _finish() -> None:
-    """Write what a control has written into its own files and not flushed."""
+    """Flush the output that a control has written to its own files."""
     with contextlib.suppress(Exception):
         atexit._run_exitfuncs()
     for each in gc.get_objects():

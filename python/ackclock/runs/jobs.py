@@ -16,8 +16,8 @@ from ackclock.runs import sources
 from ackclock.runs.alone import StoppedError
 
 Measure = Callable[[engine.Run], object]
-"""Returns what JSON can hold and reads again as it was: lists in place of tuples, texts as keys. It can be
-pickled: a function of a module, a `functools.partial` of one, or an object whose class has `__call__`."""
+"""A function whose result survives a round trip through JSON: lists in place of tuples, texts as keys. It can
+be pickled: a function of a module, a `functools.partial` of one, or an object whose class has `__call__`."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Case:
 
 
 PYTHON_COST = 5.0
-"""Processor time of an acknowledgement of a control in Python, over that of a built-in control."""
+"""Processor time per ACK of a control in Python, relative to a built-in control."""
 
 
 @dataclass(frozen=True)
@@ -112,20 +112,20 @@ class Job:
 
     @functools.cached_property
     def expected_packets(self) -> float:
-        """About how many packets the run costs: those that its bottleneck carries, for estimates of time.
+        """About how many packets the run costs: the packets that its bottleneck carries.
 
         An acknowledgement of a control in Python takes as long as five of a built-in control
         (docs/performance.md in the repository).
         """
         rate_mbps = self.scenario.mean_rate_mbps(from_s=0.0, to_s=self.scenario.duration_s)
         packet_bytes = min(self.scenario.packet_bytes, default=1000)
-        # Where flows decide when the rate changes it is not known: as much as 10 Mbit/s.
+        # The rate is unknown if flows decide when it changes; then 10 Mbit/s is assumed.
         packets = (rate_mbps or 10.0) * 1e6 / 8 / packet_bytes * self.scenario.duration_s
         return packets * self.cost_of_packet
 
     @property
     def cost_of_packet(self) -> float:
-        """Processor time of a packet, over that of one of built-in controls."""
+        """Processor time per packet, relative to built-in controls."""
         return PYTHON_COST if controls.are_python(self.names) else 1.0
 
     @functools.cached_property
@@ -208,7 +208,8 @@ def perform(job: Job, progress: engine.Progress | None = None) -> Answer:
             progress=progress,
             pcap=job.pcap,
             qlog=job.qlog,
-            # A measure reads what it needs; a run that is kept would keep the engine's memory.
+            # A measure reads only the tables that it needs. A run that is returned would hold the engine's
+            # memory if it were lazy.
             lazy=job.measure is not None,
         )
         value = run if job.measure is None else job.measure(run)

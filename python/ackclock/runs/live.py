@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ackclock.draw.figure import Group
 
 EVERY_S = 5.0
-"""Interval at which the page is written."""
+"""The page is written at this interval."""
 LARGEST_SHARE = 0.05
 """Share of the time that writing may take: a page that takes long is written less often."""
 LONGEST_S = 20.0

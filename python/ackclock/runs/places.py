@@ -22,7 +22,7 @@ from ackclock.runs.jobs import Answer, Job, failed, perform
 from ackclock.runs.repeats import Repeats
 
 CONNECT_S = 10.0
-"""Time in which a cluster must answer."""
+"""A cluster must answer within this time."""
 CHUNK_S = 0.25
 """Shorter runs are submitted in chunks, so that submitting them costs little."""
 OTHER_CODE = "its machine has a different version of ackclock; install the version of this machine"
@@ -66,7 +66,7 @@ class Runner:
         return future
 
     def answers(self, future: Future[Any], jobs: Sequence[Job], make: Make) -> list[Answer]:  # noqa: ARG002
-        """Return the answers of a finished future of `submit`: those of the first jobs, at least of one."""
+        """Return the answers of a finished future of `submit`, for one or more of the first jobs."""
         answers: list[Answer] = future.result()
         return answers
 

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from ackclock.runs.live import Live
 
 LINE_EVERY_S = 10.0
-"""Shortest interval at which progress is reported without a bar; later a tenth of the time so far."""
+"""Without a bar, progress is reported at most once in this interval; later a tenth of the time so far."""
 LONG_S = 60.0
 """Work that takes longer than this is announced."""
 ANNOUNCED_AFTER_S = 3.0
-"""Time after which the whole of the work can be estimated from the part that is done."""
+"""After this time the total work can be estimated from the part that is done."""
 ENOUGH = 0.02
-"""Share of the work from which that estimate is good: the first runs also wait for processes and imports."""
+"""The estimate is good after this share of the work: the first runs also wait for processes and imports."""
 ANNOUNCED_AT_LAST_S = 15.0
-"""Time after which work is announced however little of it is done."""
+"""Work is announced after this time, even if little of it is done."""
 
 
 def duration(seconds: float) -> str:
@@ -161,8 +161,8 @@ class Bar(_Shown):
 class Count(_Shown):
     """Finished units of a total, with the time left: a bar on a terminal, else lines.
 
-    With `packets`, those expected of all units, the time left follows from the packets of those that are
-    done; without, all units are alike.
+    With `packets`, the expected packets of all units, the time left follows from the packets of the finished
+    units; without `packets`, all units count the same.
     """
 
     def __init__(
@@ -185,7 +185,7 @@ class Count(_Shown):
     def advance(self, done: int = 0, *, left_out: int = 0, failed: int = 0, packets: float = 0.0) -> None:
         """Report how many units are done, how many of these failed, and how many need not be done.
 
-        `packets` are those expected of the units that are done and of those that need not be done.
+        `packets` is the expected number of packets of these units, both done and left out.
         """
         if self._live is not None:
             self._live.advance(done, failed=failed, left_out=left_out)

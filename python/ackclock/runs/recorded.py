@@ -13,7 +13,7 @@ from ackclock.runs.store import Store
 
 
 def is_worth_keeping(job: Job, run: engine.Run, fewest_packets: int) -> bool:
-    """Return whether a run has so many packets, or a control in Python, whose packets take longer."""
+    """Return whether a run has enough packets to keep, or a control in Python, which is slower per packet."""
     return run.summary["packets_simulated"] >= fewest_packets or bool(controls.fingerprint(job.names))
 
 
@@ -27,8 +27,8 @@ def keep(cache: Path, job: Job, run: engine.Run) -> str:
     directory = directory_of(cache, job)
     with storage.explained(directory):
         directory.parent.mkdir(parents=True, exist_ok=True)
-    # Syncs would be 7 % of the time of thousands of short runs. What a power cut takes does not match its
-    # checksums, and is simulated again.
+    # Syncs would take 7 % of the time of thousands of short runs. A run that a power cut has damaged does not
+    # match its checksums, and is simulated again.
     with storage.new_directory(directory, force=True, is_result=lambda _: True, synced=False) as directory:
         run.write(directory, tables=job.record)
     return seal(cache, job)
@@ -73,7 +73,7 @@ def files_of(job: Job, run: engine.Run) -> dict[str, bytes]:
 
 
 def of_files(files: Mapping[str, bytes]) -> engine.Run:
-    """Return the run whose files another process has sent."""
+    """Return the run in files that another process has sent."""
     with tempfile.TemporaryDirectory() as name:
         storage.write_files(Path(name), files)
         return engine.Run.read(Path(name), checked=False)

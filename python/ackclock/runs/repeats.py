@@ -1,4 +1,4 @@
-"""The same run in another process: a control whose numbers differ there is not a function of its seed."""
+"""Repetitions of runs in another process: if numbers differ, the control depends on more than its seed."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def again(job: Job, look: engine.Progress, limits: Limits = NO_LIMITS) -> Answer
 
 
 def compare(names: Sequence[str], digest: str, repetition: Answer) -> None:
-    """Raise `SimulationError` if a run and its repetition differ; report one that could not be made."""
+    """Raise `SimulationError` if a run and its repetition differ; report a repetition that failed."""
     if repetition.error and repetition.passing:
         progress.say(f"a run of {', '.join(names)} could not be repeated: {repetition.error}")
     elif repetition.digest != digest:

@@ -1,8 +1,8 @@
 """The fingerprint of the code that a number depends on, in addition to the engine and the control.
 
-The code that measures a run is every module that the measure imports, directly or not. Of each the syntax
-tree counts, without docstrings and comments: an edited docstring makes nothing stale, and no module can be
-forgotten. What draws, prints or waits changes no number and is left out.
+The code that measures a run is every module that the measure imports, directly or indirectly. The fingerprint
+covers the syntax tree of each module without docstrings and comments: an edited docstring makes nothing
+stale, and no module can be forgotten. Modules that draw, print or wait change no number and are left out.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _needed(name: str, file: Path) -> Iterator[str]:
 def _on_demand(package: str) -> dict[str, list[str]]:
     """Return the modules of the names that a package imports when they are first used.
 
-    Such a package has a stub next to it, from which ``lazy_loader`` takes them.
+    Such a package has a stub next to it, and ``lazy_loader`` reads the names there.
     """
     file = followed.file_of(package)
     stub = None if file is None else file.with_suffix(".pyi")

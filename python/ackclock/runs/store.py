@@ -1,10 +1,10 @@
 """The store: one SQLite database per folder of results, with every answer and the notes of verbs.
 
-Only one process uses a store at a time, and only that process writes: threads, child processes and
-machines of a cluster return answers. An answer is on disk at the latest `COMMIT_S` after it arrived, so a
-kill loses what was being simulated and nothing that takes longer than that; a power cut may take the last
-moment, too. Every row has a digest. A row that does not match its digest is dropped and reported when the
-store is opened, so that its run is repeated.
+Only one process uses a store at a time, and only that process writes: threads, child processes and machines
+of a cluster return answers. An answer is on disk at the latest `COMMIT_S` after it arrived, so a kill loses
+only the runs in progress and the answers of that last moment; a power cut may lose a little more. Every row
+has a digest. A row that does not match its digest is dropped and reported when the store is opened, so that
+its run is repeated.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Store:
             self._connection = None
 
     def _seal(self) -> None:
-        """Write the checksum of the closed database: digests of rows leave out what is between."""
+        """Write the checksum of the closed database: digests of rows do not cover the bytes between rows."""
         if self.file.is_file():
             digest = integrity.of_file(self.file)
             storage.write_unsealed(
@@ -232,7 +232,7 @@ class Store:
     def commit(self) -> None:
         """Return once everything that was added survives the end of this process.
 
-        Raises `StorageError` if the database was removed or replaced: what it holds is gone.
+        Raises `StorageError` if the database was removed or replaced: its answers are lost.
         """
         with self._lock, self._explained():
             self._stay()
@@ -359,7 +359,7 @@ class Store:
 
 
 def _parsed(content: bytes) -> Any:
-    """Return what a row says; None for one that another program has written."""
+    """Return the content of a row; None if another program has written it."""
     try:
         return elsewhere.parsed(content)
     except ValueError:
