@@ -64,11 +64,11 @@ class Comparison:
     scenarios : dict
         Every scenario as it was run, by its name and control.
     causes : dict
-        Means over runs of what limits a flow alone, by control and by `CAUSES`.
+        Means over runs of the causes that limit a flow alone, by control and by `CAUSES`.
     packets : float
         Packets simulated in one run of everything; 0 when they are not known.
     packets_of : mapping
-        The same of each scenario, by its name.
+        The packets of each scenario, by its name.
     stops : mapping
         Why the runs of each question of the first screen ended, by its key: ``decided``, ``hopeless``,
         ``last look`` or ``budget``; empty where the number of runs was given.
@@ -170,7 +170,7 @@ def assembled(
             estimates[question.key][control] = (
                 question.estimate(values) if _is_finite(values) else _never(values)
             )
-        # A packet of which the last bit arrives within the measured time counts whole.
+        # A packet counts whole if its last bit arrives within the measured time.
         most_mbps = max(setting.most_mbps, *answers["goodput"])
         estimates["goodput"][control] = within(estimates["goodput"][control], 0.0, most_mbps)
     causes = {

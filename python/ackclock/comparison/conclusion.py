@@ -20,7 +20,7 @@ ASKED = {
     "stolen_reno": ("the least goodput taken from Reno, compared with another Reno flow", "%"),
     "recovery": ("the fastest recovery after a step", "s"),
 }
-"""Questions that get a sentence each after the first: what is best, and its unit."""
+"""Questions that get a sentence each after the first: a name for the best answer, and its unit."""
 SHORT = {
     "goodput": "goodput",
     "delay": "delay",
@@ -36,7 +36,7 @@ BY_MARKS = ("dctcp", "prague")
 COMPETING = ("worse", "beside_reno", "beside_cubic-linux", "rtt_ratio")
 """Questions in which the packets of two flows compete."""
 LEAST_RUNS = 3
-"""Fewest runs whose equal digits are worth a warning."""
+"""Equal digits in fewer runs than this are not worth a warning."""
 LOCKABLE = (1.0, 99.0)
 """Shares, in per cent, outside which equal digits mean that one flow has the link, and no phase lock."""
 FAIR = {"worse": "50", "beside_reno": "50", "beside_cubic-linux": "50", "rtt_ratio": "1"}
@@ -80,7 +80,7 @@ def none_recovered(comparison: Comparison) -> bool:
 
 
 def basis(comparison: Comparison) -> str:
-    """Return the sentences about the runs that the others are based on, why they ended, and what counts."""
+    """Return the sentences about the runs behind the others: their number and why they ended."""
     runs = {key: runs_of(comparison, key) for key in FIRST_SCREEN}
     fewest = min(runs.values())
     text = (
@@ -132,7 +132,7 @@ def _reasons(comparison: Comparison) -> list[str]:
 
 
 def cost(comparison: Comparison) -> str:
-    """Return how many more runs would decide what the sentences leave open, and what they would cost."""
+    """Return how many more runs would decide the open questions, and their cost in packets."""
     more: dict[str, int] = {}
     for key in FIRST_SCREEN:
         for number in rank(comparison, BY_KEY[key]).more_runs.values():
@@ -153,7 +153,7 @@ def cost(comparison: Comparison) -> str:
 
 
 def warned(comparison: Comparison) -> list[str]:
-    """Return what the runs warn of, and which controls wait for marks that this path does not make."""
+    """Return the warnings of the runs, and a line about controls for ECN if this path marks no packets."""
     lines = [f"Warning: {warning}." for warning in comparison.warnings]
     waiting = [name for name in comparison.controls if name in BY_MARKS]
     if waiting and not comparison.setting.marks:
@@ -190,7 +190,7 @@ def locks(comparison: Comparison) -> list[str]:
 
 
 def _idle(comparison: Comparison) -> list[str]:
-    """Return the sentence about controls that are not ranked by delay, loss, recovery and what they take."""
+    """Return the sentence about idle controls, which are ranked by goodput only."""
     names = idle_controls(comparison)
     if not names:
         return []

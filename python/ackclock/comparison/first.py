@@ -16,7 +16,7 @@ STARVED = 25.0
 FULL = 0.8
 """Share of the link below which even the highest goodput needs a reason."""
 HELD = 0.5
-"""Share of the time from which on the receiver limits the flow."""
+"""The receiver limits a flow if its window is full for more than this share of the time."""
 FEW = {2: "two", 3: "three", 4: "four", 5: "five"}
 FACTOR = 5.0
 """Goodputs that differ by more are not written as one range."""
@@ -114,7 +114,7 @@ def _groups(comparison: Comparison, rates: Ranking) -> list[tuple[str, list[str]
 
 
 def limit_of(comparison: Comparison, control: str) -> str:
-    """Return what limits the goodput of a control alone, by what its runs counted."""
+    """Return the limit of a control's goodput alone, in words, from the counts of its runs."""
     causes = comparison.causes.get(control)
     if causes is None:
         return ""
@@ -141,7 +141,7 @@ def limit_of(comparison: Comparison, control: str) -> str:
 
 
 def held_by(comparison: Comparison, control: str) -> str:
-    """Return what kept a control alone from sending more for most of the time, and for how much of it."""
+    """Return the most frequent limit of a control alone, and its share of the time."""
     shares = {key.removeprefix("limited_by_"): comparison.causes[control][key] for key in LIMITS}
     largest = max(shares, key=lambda what: shares[what])
     return f"{largest}, {100 * shares[largest]:.0f} %" if shares[largest] else "-"

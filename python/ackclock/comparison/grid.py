@@ -49,7 +49,7 @@ class Grid:
 
     @property
     def any(self) -> Comparison:
-        """The first comparison, for what all have in common."""
+        """The first comparison, for the properties that all comparisons share."""
         return next(iter(self.cells.values()))
 
     @property
@@ -160,7 +160,7 @@ def each_answer(grid: Grid) -> list[str]:
 
 
 def grid_answer(grid: Grid) -> str:
-    """Return the first sentence: the cells that suit, what the others cost, and who starves where."""
+    """Return the first sentence: the cells that suit, the cost of the others, and any starvation."""
     clauses = _choice(grid)
     if not clauses:
         return "No packet arrives on this path."
@@ -170,8 +170,8 @@ def grid_answer(grid: Grid) -> str:
 def _choice(grid: Grid) -> list[str]:
     """Return the clauses that say which cells suit.
 
-    A cell suits a control when it carries the most there, or what is like the most, and of such cells it
-    has the shortest queue there, or what is like the shortest.
+    A cell suits a control if its goodput there is the highest or like the highest, and if its queue there is
+    the shortest among these cells or like the shortest.
     """
     common, who = suiting(grid), listed(grid.controls)
     if len(common) == len(grid.cells):
@@ -268,7 +268,7 @@ def _numbers(grid: Grid, cells: Sequence[Cell], controls: Sequence[str]) -> str:
 
 
 def _least(grid: Grid) -> list[str]:
-    """Return a clause for each control whose goodput is behind somewhere: where it is least, and why."""
+    """Return a clause for each control with too little goodput in a cell: the worst cell and the reason."""
     clauses = []
     for control in grid.controls:
         ranking, standings = _ranked(grid, BY_KEY["goodput"], control, grid.cells)

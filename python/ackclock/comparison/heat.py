@@ -17,8 +17,8 @@ from ackclock.draw.figure import HeatCell, HeatMap
 def heat_map(grid: Grid, question: Question) -> HeatMap:
     """Return the map of a question: a row per control and queue, a column per buffer.
 
-    Shades are spread over the values of all controls, on the scale of the question's margin, and what
-    differs by less than the margin has nearly one shade.
+    Shades are spread over the values of all controls, on the scale of the question's margin, and values that
+    differ by less than the margin have nearly the same shade.
     """
     values = {
         (control, cell): comparison.estimates[question.key][control].value

@@ -1,4 +1,4 @@
-"""What is measured in a run of the suite *everyday*: its flows are named ``first`` and ``second``."""
+"""The measures of a run of the suite *everyday*: its flows are named ``first`` and ``second``."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ackclock.summary import LimitedBy, flow_row
 RunNumbers = dict[str, float]
 """The metrics of one run."""
 SMOOTHNESS_RTTS = 10
-"""Round trips over which a rate is averaged before its CoV is computed."""
+"""A rate is averaged over so many round trips before its CoV is computed."""
 RECOVERED = 0.9
-"""Share of the goodput before the step at which a flow has recovered."""
+"""A flow has recovered when it reaches this share of its goodput before the step."""
 LIMITS = tuple(f"limited_by_{what}" for what in LimitedBy.__annotations__)
-"""Shares of the time in which something kept a flow alone from sending more."""
+"""Shares of the time during which a limit kept a flow alone from sending more."""
 CAUSES = ("random_losses", "queue_drops", "earlier_drops", "marks", *LIMITS)
-"""What is counted of a flow alone to say what limits it."""
+"""The counts of a flow alone that tell its limit."""
 
 
 def group(run: Run, name: str) -> list[FlowSummary]:
@@ -65,7 +65,7 @@ def everyday_alone(run: Run) -> RunNumbers:
     before = run.queues_of(0).filter(pl.col("time_s") <= from_s)
     return {
         "goodput": _goodput(flows),
-        # Percentiles come from a histogram, whose bins may end below the propagation delay.
+        # Percentiles come from a histogram, and its bins may end below the propagation delay.
         "delay": float(np.maximum(0.0, _mean([flow["mean_rtt_ms"] for flow in flows]) - rtt_ms)),
         "delay_p95": float(np.maximum(0.0, _mean([flow["rtt_p95_ms"] for flow in flows]) - rtt_ms)),
         "loss": metrics.loss_rate(dropped, sum(flow["sent_packets"] for flow in flows)),

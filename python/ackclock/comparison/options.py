@@ -22,7 +22,7 @@ MUCH_LOSS = 0.2
 
 
 class RunOptions(TypedDict, total=False):
-    """The fields of `PathSetup` that people choose; without a profile it is that of the path."""
+    """The fields of `PathSetup` that people choose; the default profile is the path's own."""
 
     duration_s: float | None
     runs: int | None
@@ -33,7 +33,7 @@ class RunOptions(TypedDict, total=False):
 
 
 class LinkOptions(RunOptions, total=False):
-    """Options as people write them, such as ``rate="10mbit"``; None is that of the path."""
+    """Options as people write them, such as ``rate="10mbit"``; None keeps the value of the path."""
 
     rate: str | None
     rtt: str | None
@@ -50,9 +50,10 @@ class PathOptions(LinkOptions, total=False):
 def of_options(
     path: str | None, scenario: Path | None, duration: str | None, **given: Unpack[PathOptions]
 ) -> PathSetup:
-    """Return the named path, that of a scenario file, or one of numbers, from options as people write them.
+    """Return a path from options as people write them: a named path, the path of a scenario file, or numbers.
 
-    `given` are those of `of_scenario`, and take precedence. Raises ValueError when one cannot be read.
+    The options `given` are those of `of_scenario` and take precedence. Raises ValueError if an option cannot
+    be read.
     """
     if path is not None and scenario is not None:
         raise ValueError("path and scenario both name a path; use only one")
@@ -75,9 +76,9 @@ def grid_of_options(
     duration: str | None = None,
     **given: Unpack[PathOptions],
 ) -> dict[tuple[str, str], PathSetup]:
-    """Return a setting for each queue and each buffer, by their names; others are as for `of_options`.
+    """Return a setting for each queue and each buffer, by name; other arguments are as in `of_options`.
 
-    Without a name the queue or the buffer is that of the path. Raises ValueError when one cannot be read.
+    Without names the path keeps its queue or its buffer. Raises ValueError if an option cannot be read.
     """
     if not all([*queues, *buffers]):
         raise ValueError("a list has an empty name; write e.g. droptail,codel or 1bdp,4bdp")
@@ -140,10 +141,10 @@ def _random_loss(probability: float) -> build.Table:
 
 
 def of_name(path: str, **given: Unpack[PathOptions]) -> PathSetup:
-    """Return a named path, such as ``geo``, or that of a file with a measurement, as `of_scenario` does.
+    """Return a named path, such as ``geo``, or the path of a measurement in a file, as `of_scenario` does.
 
-    A file has a series of rates, with or without delays and losses, or a Mahimahi trace. The round trip must
-    be given if it has no delays.
+    The file has a series of rates, with or without delays and losses, or a Mahimahi trace. The round trip
+    must be given if the file has no delays.
     """
     chosen = PathChoice(path, time_ms(rtt) if (rtt := given.get("rtt")) else None)
     if chosen.is_file and not given.get("buffer"):
@@ -156,7 +157,7 @@ def of_name(path: str, **given: Unpack[PathOptions]) -> PathSetup:
 def of_file(file: Path, **given: Unpack[PathOptions]) -> PathSetup:
     """Return the path of a scenario file in TOML or JSON, as `of_scenario` does.
 
-    Its duration and its seed are those of the comparison unless they are given.
+    The comparison uses the file's duration and seed unless others are given.
     """
     scenario = engine.read(file)
     given["duration_s"] = given.get("duration_s") or scenario.duration_s
@@ -224,7 +225,7 @@ def of_scenario(scenario: Scenario, name: str, **given: Unpack[PathOptions]) -> 
         return setup(rate_mbps(text))
     if not (over_time or "square" in path or "event" in complete):
         return setup(rate_mbps(path["rate"]))
-    # What is measured is known once the length of the runs is.
+    # The measured time is known only with the length of the runs.
     usual = scenario.mean_rate_mbps(from_s=0.0) or rate_mbps(path["rate"])
     built = setup(usual).scenario(build.flow("reno", rtt=build.milliseconds(round_trip_ms)))
     rates = [built.mean_rate_mbps(run=run) for run in range(given.get("runs") or FIXED_RUNS)]

@@ -44,9 +44,9 @@ SIGNS = {"best": " *", "alike": " *", "close": " *", "undecided": " ?"}
 
 
 def rows(comparison: Comparison) -> list[list[str]]:
-    """Return a row per question for a terminal: the answers, with a sign for the best and for undecided.
+    """Return a row per question for a terminal: the answers, with signs for the best and the undecided ones.
 
-    The last row says what limits each control.
+    The last row has the limit of each control.
     """
     table = []
     for question in QUESTIONS:
@@ -122,9 +122,9 @@ def write_scenarios(
 ) -> tuple[Links, list[str]]:
     """Write scenarios with the files that they need, and the laboratory if there is one.
 
-    Return where they are, and the names of the needed files. Those of a name and control may be several,
-    each with the name of its path. An earlier comparison of other scenarios is set aside, or removed with
-    `force`.
+    Return the places of the scenarios, and the names of the needed files. A name and control may have several
+    scenarios, each with the name of its path. An earlier comparison of other scenarios is set aside, or
+    removed with `force`.
     """
     links: Links = {}
     contents: dict[str, bytes] = {}
@@ -153,7 +153,7 @@ def write_scenarios(
 
 
 def write_pictures(output: Path, drawings: Mapping[str, Drawing | HeatMap]) -> None:
-    """Draw the pictures of a page, each by its name, and remove those of earlier pages."""
+    """Draw the pictures of a page, each by its name, and remove the pictures of earlier pages."""
     for file in PICTURES | MAPS:
         (output / file).unlink(missing_ok=True)
     if drawings:

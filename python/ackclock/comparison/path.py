@@ -29,7 +29,7 @@ RANDOM = (
     "flows start at random within the first second, and each send is delayed at random by up to the "
     "transmission time of a packet"
 )
-"""What differs between runs."""
+"""The differences between runs, in words."""
 
 
 def samples_s(seconds: float) -> float:
@@ -38,7 +38,7 @@ def samples_s(seconds: float) -> float:
 
 
 def recovery_scale_s(rtt_ms: float) -> float:
-    """Return the time over which goodput is averaged to see a recovery: a second, or five longer RTTs."""
+    """Return the averaging time of goodput for a recovery: one second, or five RTTs if these are longer."""
     return samples_s(max(1.0, 5 * rtt_ms / 1e3))
 
 
@@ -49,7 +49,7 @@ class PathSetup:
     Attributes
     ----------
     path : build.Path
-        The path; by default its buffer is the bandwidth-delay product. The rate of a bottleneck that changes
+        The path; by default its buffer is the bandwidth-delay product. If the bottleneck's rate changes, it
         is the mean over the measured time.
     duration_s : float, optional
         Length of a run, seconds; by default four cycles of Reno after a warm-up of a fifth, at least
@@ -66,7 +66,7 @@ class PathSetup:
     name : str
         Name of the path; empty for a path that is described by its numbers.
     given : frozenset of str
-        Keys of the dumbbell that `path` has in place of the base.
+        Keys of the dumbbell for which the value of `path` replaces the value of the base.
     ecn : bool
         Whether all flows can be marked. A queue that marks then marks such packets and does not drop them.
     seed : int, optional
@@ -134,7 +134,7 @@ class PathSetup:
 
     @property
     def recovery_scale_s(self) -> float:
-        """Time over which goodput is averaged to see a recovery, as `recovery_scale_s` has it."""
+        """The averaging time of goodput for a recovery, from the function of the same name."""
         return recovery_scale_s(self.path.rtt_ms)
 
     def describe(self) -> str:
@@ -184,7 +184,7 @@ class PathSetup:
             scenario["run"]["seed"] = self.seed
         if base:
             own = {key: value for key, value in scenario["dumbbell"].items() if key in self.given}
-            # What is given takes the place of what a file says over time.
+            # A given value replaces a series over time from a file.
             replaced = {f"{key}_series" for key in own}
             kept = {key: value for key, value in base.get("dumbbell", {}).items() if key not in replaced}
             scenario["dumbbell"] = kept | own

@@ -17,7 +17,7 @@ NUMBER = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kMG]?)\s*")
 
 
 def _instead(text: str, units: Mapping[str, str]) -> str:
-    """Return what to write in place of a number without its unit; empty if it is something else."""
+    """Return a hint at the right form of a number without its unit; empty if the text is something else."""
     number = NUMBER.fullmatch(text)
     unit = units.get(number[2]) if number else None
     return f"; write {number[1]}{unit} if that is meant" if number and unit else ""

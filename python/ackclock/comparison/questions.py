@@ -1,4 +1,4 @@
-"""The questions of a comparison: what is shown of the suite *everyday*, and its scenarios on a path."""
+"""The questions of a comparison: the metrics of the suite *everyday* that it shows, and their scenarios."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ class Question:
     title : str
         Short title with the unit.
     about : str
-        What exactly is measured.
+        An exact description of the number.
     scenario, metric : str
         Names of the scenario and of the metric in the suite.
     scale : float
-        What the metric is multiplied by; other than 1 where the answer is in per cent.
+        The factor of the metric; not 1 if the answer is in per cent.
     least, most : float
         Smallest and largest possible number.
     is_ratio : bool

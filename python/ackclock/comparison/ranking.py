@@ -1,4 +1,4 @@
-"""The rank of the controls in a question: the best, what is like it, what is behind, and what is open."""
+"""The rank of the controls in a question: the best, those like it, those behind, and those undecided."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from ackclock.comparison.questions import FIRST_SCREEN, LOOKED_AT, STEP, Questio
 from ackclock.decision import Place, Standing, not_excluded, spent, with_the_best
 
 LEADING: tuple[Standing, ...] = ("best", "alike", "close")
-"""Standings of the best control and of those that are like it."""
+"""Standings of the best control and of controls that are like it."""
 IDLE = 0.1
-"""Share of the best goodput alone below which a control is idle: what it does not send is neither delayed nor
-lost, takes nothing from others, and needs no recovery, so that it would win every question but the first."""
+"""A control with less than this share of the best goodput alone is idle: packets that it does not send are
+neither delayed nor lost, take nothing from others, and need no recovery. It would win every question but the
+first."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Ranking:
     idle: tuple[str, ...] = ()
     """Controls that are not ranked, because they carry less than a tenth of the best."""
     places: tuple[Place, ...] = ()
-    """What the standings come from."""
+    """The places that the standings come from."""
     bounds: tuple[str, ...] = ()
     """Controls that took at least their mean, because some runs ended before they had recovered."""
 
@@ -45,7 +46,7 @@ class Ranking:
 
     @property
     def leaders(self) -> list[str]:
-        """The best control and those that are like it; none where the runs do not tell."""
+        """The best control and the controls that are like it; none if the runs do not decide."""
         return self.at(*LEADING)
 
     def cell(self, control: str) -> str:
@@ -107,9 +108,9 @@ def is_late(comparison: Comparison, question: Question, control: str) -> bool:
 
 
 def _with_bounds(whole: Ranking, late: Sequence[str], of: Callable[[Sequence[str]], Ranking]) -> Ranking:
-    """Return a ranking in which the means of some controls are lower bounds: these may only be behind.
+    """Return a ranking in which some means are lower bounds: their controls may only be behind.
 
-    More runs would not decide about them, but longer ones. All others are compared without them.
+    Longer runs would decide about these controls; more runs would not. All others are compared without them.
     """
     exact = [name for name in whole.standings if name not in late]
     among = of(exact) if exact else replace(whole, places=(), standings={})
@@ -152,10 +153,10 @@ def ranked(
     share: float = 1.0,
     late: Sequence[str] = (),
 ) -> Ranking:
-    """Rank whatever has a number per run, such as controls, or paths for one control.
+    """Rank items that have a number per run, such as controls, or paths for one control.
 
-    `share` is that of `with_the_best`; the means of what is `late` are lower bounds. Raises ValueError when
-    the question has no better answer.
+    `share` is the argument of `with_the_best`; the means of items in `late` are lower bounds. Raises
+    ValueError if the question has no margin.
     """
     if late:
 
@@ -167,7 +168,7 @@ def ranked(
     if margin is None:
         raise ValueError(f"{question.key} has no better answer")
     if question.key == "recovery":
-        # Recovery is read in steps of this time, and that of either control may be a step off.
+        # Recovery times have steps of this length, and the times of both controls may be a step off.
         margin = replace(margin, difference=2 * recovery_scale_s)
     means = {name: float(np.nanmean(runs)) for name, runs in values.items() if not np.all(np.isnan(runs))}
     placed = with_the_best({name: values[name] for name in means}, margin, len(FIRST_SCREEN), share)
@@ -195,7 +196,7 @@ def more_runs(number: int | None) -> str:
 
 
 def possible(comparison: Comparison, question: Question, control: str) -> list[float]:
-    """Return the number of each run of a control within what is possible.
+    """Return the number of each run of a control, limited to possible values.
 
     A flow that never recovered took at least the rest of the run.
     """

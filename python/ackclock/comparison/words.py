@@ -33,9 +33,9 @@ def rounded(value: float, digits: int = 3) -> str:
 
 
 def parts(estimate: Estimate, values: Sequence[float] = ()) -> tuple[str, str]:
-    """Return the value of an estimate for people, and its interval, which is empty where there is none.
+    """Return the value of an estimate for people, and its interval, or an empty text without one.
 
-    Of two modes of the `values` these are the one with more runs, and the other with the runs of each.
+    If the `values` have two modes, return the mode with more runs and the other mode, each with its runs.
     """
     modes = two_modes(values)
     if modes is not None:

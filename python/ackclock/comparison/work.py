@@ -37,7 +37,7 @@ from ackclock.runs.estimate import DryRunError
 BUDGET = 4e8
 """Packets that the runs of a comparison may simulate, by default: one to two minutes of two cores."""
 RECORDED = ("alone", "after a step")
-"""Scenarios whose runs need tables over time."""
+"""Scenarios with runs that need tables over time."""
 
 
 def compare(
@@ -96,10 +96,10 @@ def compare_each(
     limits: Limits | None = None,
     budget: float = BUDGET,
 ) -> list[Comparison]:
-    """Answer all questions for all controls on each of several paths, whose runs are made together.
+    """Answer all questions for all controls on several paths; the runs of all paths are made together.
 
-    Parameters, errors and each of the answers are those of `compare`; only a single path, and more than one
-    control, has runs until its questions are decided.
+    Parameters, errors and answers are the same as in `compare`. Runs until the questions are decided need a
+    single path and more than one control.
     """
     names = labelled(controls)
     if len(settings) > 1 or len(names) < 2:
@@ -137,8 +137,8 @@ def compare_each(
 def _until_decided(work: _RunsSoFar, budget: float) -> Comparison:
     """Make runs in groups until the first screen is decided or hopeless, or the budget ends.
 
-    Only the scenarios of open questions get further runs, and those of all controls. What is looked at, and
-    when, depends on numbers and packets and never on time.
+    Only the scenarios of open questions get further runs, for all controls. The choice of scenarios and the
+    looks depend on numbers and packets, never on wall time.
     """
     runs, going = min(LOOKS), [name for _, name, _ in work.wanted]
     stops: dict[str, StopReason] = {}
@@ -164,7 +164,7 @@ def _until_decided(work: _RunsSoFar, budget: float) -> Comparison:
 
 
 def _stops(comparison: Comparison, scenario: str, runs: int) -> dict[str, StopReason]:
-    """Return why the runs of a scenario's questions end; one that is open has only the budget as a reason."""
+    """Return why the runs of a scenario's questions end; an open question can end only by the budget."""
     reasons: dict[str, StopReason] = {}
     for key in FIRST_SCREEN:
         if BY_KEY[key].scenario == scenario:
@@ -179,7 +179,7 @@ def _stops(comparison: Comparison, scenario: str, runs: int) -> dict[str, StopRe
 
 
 class _RunsSoFar:
-    """The scenarios of a comparison, and what their runs have measured so far."""
+    """The scenarios of a comparison, and the results of their runs so far."""
 
     def __init__(
         self,
@@ -201,7 +201,7 @@ class _RunsSoFar:
 
     @property
     def cost(self) -> float:
-        """Packets of all runs so far, kept ones included: an answer does not depend on what is kept."""
+        """Packets of all runs so far, including kept runs: the answer must not depend on the store."""
         return math.fsum(number * job.cost_of_packet for own in self._packets for job, number in own.items())
 
     def cost_of_a_run(self, name: str) -> float:

@@ -88,7 +88,7 @@ def rtt_unfairness_exponent(throughput: ArrayLike, rtt: ArrayLike) -> float:
     2.0
     """
     rtts, rates = _array(rtt), _array(throughput)
-    # Two different points make a line, and what is not positive has no logarithm.
+    # A line needs two different points, and only positive numbers have a logarithm.
     if np.unique(rtts).size < 2 or not (np.all(rtts > 0) and np.all(rates > 0)):
         return float("nan")
     return float(-np.polyfit(np.log(rtts), np.log(rates), 1)[0])

@@ -116,8 +116,8 @@ def _of_one_run(run: Trace) -> dict[Quantity, Estimate]:
         if len(means) < BATCHES:
             estimates[name] = Estimate(value, np.nan, np.nan, 1, intervals.ONE_RUN)
         else:
-            # The value is that of the whole run: a CoV or percentile of batches omits the differences
-            # between them. Their spread gives the interval.
+            # The value is taken over the whole run: a CoV or percentile of batches omits the differences
+            # between batches. The spread of the batches gives the interval.
             spread = intervals.of_batches(means)
             half = (spread.high - spread.low) / 2
             estimates[name] = replace(spread, value=value, low=value - half, high=value + half)
@@ -125,7 +125,7 @@ def _of_one_run(run: Trace) -> dict[Quantity, Estimate]:
 
 
 def _quantities(run: Trace) -> dict[Quantity, float]:
-    """Measure the whole time: the metrics of parts, and those that only the summary has."""
+    """Measure the whole time: the metrics of parts, and the metrics that only the summary has."""
     start, end = run.summary["measured_from_s"], run.summary["duration_s"]
     quantities = dict(_in_part(run, start, end)) | dict(_epochs(run, start))
     for flow in run.summary["flows"]:
