@@ -1,4 +1,4 @@
-"""Several controls in one question: the best, what is like it, what is behind, and what is open."""
+"""Several controls in one question: the best, those like the best, those behind, and those undecided."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ ALIKE_RUNS = 14
 """Fewest runs that show controls to be alike: in fewer, a collapse in a fifth of all runs is missed in more
 than 5 % of the cases (0.8 to the power of 14 is 0.044)."""
 POOLED = 0.25
-"""Variances are pooled where as unequal ones come by chance more often than this: a test at 5 % would not see
-of three runs that one control scatters five times as much as another."""
+"""Variances are pooled if chance alone makes variances as unequal as these more often than this. With three
+runs a test at 5 % would not see that one control scatters five times as much as another."""
 MOST_RUNS = 1000
 """More runs than this are not counted."""
 ROUNDS = 4
-"""Rounds in which the number of runs is computed that would decide."""
+"""Rounds of the computation of how many runs would decide."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,10 @@ class Place:
 
 
 def not_excluded(runs: int) -> float:
-    """Return the largest share of all runs in which something may happen that none of `runs` runs shows.
+    """Return the largest share of all runs in which an event may happen that none of `runs` runs shows.
 
-    It is the upper end of the exact interval of 95 % with one side: with probability 0.05 no run shows it.
+    It is the upper end of the one-sided exact 95 % interval: with this share, no run shows the event with
+    probability 0.05.
 
     >>> round(not_excluded(3), 2), round(not_excluded(14), 2)
     (0.63, 0.19)
@@ -54,17 +55,17 @@ def with_the_best(
 ) -> dict[str, Place]:
     """Compare each of several controls with the best of them, whichever that is.
 
-    `samples` has the numbers of the runs of each control, of which NaN does not count. A control is behind
-    when it is worse than some other by more than the margin, by the studentized range of all controls; so
-    among equal controls somebody is behind in 5 % of the comparisons over all of `questions` questions
-    (Bonferroni). It is alike when it is at most the margin worse than every other, by multiple comparisons
-    with the best (Hsu, Annals of Statistics 9, 1981), at 5 % for each question. Of two controls both are the
-    usual t-tests. Where there are several looks at growing samples, `share` is the share of these errors
-    that this look may spend (`ackclock.decision.looks`).
+    `samples` has the numbers of the runs of each control; NaN does not count. A control is behind when it is
+    worse than some other by more than the margin, by the studentized range of all controls; so among equal
+    controls somebody is behind in 5 % of the comparisons over all of `questions` questions (Bonferroni). It
+    is alike when it is at most the margin worse than every other, by multiple comparisons with the best (Hsu,
+    Annals of Statistics 9, 1981), at 5 % for each question. With two controls both tests are the usual
+    t-tests. Where there are several looks at growing samples, `share` is the share of these errors that this
+    look may spend (`ackclock.decision.looks`).
 
     The variances of all controls are pooled where they do not differ, and otherwise each pair has Welch's
-    (Games and Howell, Journal of Educational Statistics 1, 1976). Where the runs of a control have two
-    modes, no other scatters less than all do together: that few runs are all in one mode shows nothing.
+    (Games and Howell, Journal of Educational Statistics 1, 1976). If the runs of a control have two modes, no
+    other control gets a variance below the pooled one: a few runs may all be in one mode by chance.
 
     >>> goodput = Margin("goodput", "Mbit/s", True, ratio=1.1)
     >>> placed = with_the_best({"a": [10, 10.1, 9.9], "b": [8, 8.1, 7.9], "c": [9.9, 10, 10]}, goodput)
@@ -143,7 +144,7 @@ class _Pairs:
         return against_one(len(self.counts), degrees, self.levels[1])
 
     def runs_needed(self, row: int, other: int) -> int:
-        """Return about how many runs of each control would show on which side of the margin one is."""
+        """Return about how many runs of each control would show on which side of the margin `row` is."""
         harm, fewest = float(self.harm[row, other]), int(self.counts[[row, other]].max()) + 1
         variance = float(self.spreads[row] ** 2 + self.spreads[other] ** 2)
         critical = self._below if harm <= 1 else self._apart
@@ -167,7 +168,7 @@ def _needed(tables: Sequence[_Pairs], row: int, other: int) -> int:
 
 
 def _are_alike(variances: Values, degrees: Values, pooled: float) -> bool:
-    """Return whether variances differ as those of equal ones do, by Bartlett's test (1937) at `POOLED`."""
+    """Return whether variances are consistent with equality, by Bartlett's test (1937) at `POOLED`."""
     total = float(degrees.sum())
     statistic = total * np.log(pooled) - float(degrees @ np.log(variances))
     correction = 1 + (float((1 / degrees).sum()) - 1 / total) / (3 * (len(variances) - 1))

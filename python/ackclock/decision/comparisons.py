@@ -26,10 +26,10 @@ LEVEL = 0.95
 RESOLUTION = 0.01
 """Least standard deviation of a run, in margins: no verdict rests on an interval of width zero."""
 RARE = 0.05
-"""A limit may be broken in this share of runs: what is rarer than one in twenty is not shown by 30."""
+"""A limit may be broken in this share of runs: 30 runs cannot show an event rarer than one in twenty."""
 SURELY = 0.0025
-"""Level at which a candidate breaks a limit more often than a baseline: it is asked in many scenarios, and
-again with further runs."""
+"""Level of the test whether a candidate breaks a limit more often than a baseline: it is repeated in many
+scenarios, and again with further runs."""
 Values = NDArray[np.float64]
 
 
@@ -46,8 +46,8 @@ class Margin:
     ratio: float | None = None
     """A ratio to the baseline that still does not matter, above 1."""
     difference: float | None = None
-    """A difference that still does not matter, in the unit. With a ratio, too, only what is past both
-    matters, and in the ratio a mean below the difference counts as the difference."""
+    """A difference that still does not matter, in the unit. With a ratio, too, a change matters only if it
+    exceeds both, and in the ratio a mean below the difference counts as the difference."""
     least: float = 1e-9
     """In ratios without a difference a smaller mean counts as this one, in the unit."""
 
@@ -69,11 +69,11 @@ class Limit:
     def judge(self, values: Sequence[float], baselines: Sequence[Sequence[float]]) -> LimitResult:
         """Judge the runs of a candidate; NaN breaks the limit.
 
-        What a baseline does itself is not held against a candidate. A limit that the mean over the runs of
-        one of the `baselines` does not keep is as wide as that mean. It ``holds`` when no run breaks it, or
-        no larger share than of a baseline's. It ``fails`` when more of all runs than `RARE` break it, by the
-        lower end of the exact interval, and more than of each baseline, by an exact test at the level
-        `SURELY`. Otherwise it is ``undecided``.
+        A candidate may do what a baseline does. If the mean over the runs of one of the `baselines` breaks
+        the limit, the limit is widened to that mean. It ``holds`` when no run breaks it, or no larger share
+        than of a baseline's. It ``fails`` when more of all runs than `RARE` break it, by the lower end of the
+        exact interval, and more than of each baseline, by an exact test at the level `SURELY`. Otherwise it
+        is ``undecided``.
 
         Three of five runs starve a flow for more than 30 s; at least 14.7 % of all runs do, and more than of
         the baseline's:
@@ -186,21 +186,21 @@ def known(values: Sequence[float]) -> Values:
 
 
 def _spread(values: Values) -> float:
-    """Return the standard deviation; what differs in the last digits of a float does not differ."""
+    """Return the standard deviation; values that differ only in the last digits of a float count as equal."""
     spread = float(values.std(ddof=1))
     return spread if spread > 1e-9 * max(1e-9, float(np.abs(values).max())) else 0.0
 
 
 @dataclass(frozen=True)
 class InMargins:
-    """Means above that of the last sample, larger is better, and standard deviations, both in margins."""
+    """Means relative to the last sample, larger is better, and standard deviations; both in margins."""
 
     means: Values
     spreads: Values
 
 
 def scales(samples: Sequence[Values], margin: Margin) -> list[InMargins]:
-    """Return what is compared on each scale of a margin: ratio, by the delta method, and difference."""
+    """Return the samples on each scale of a margin: as ratios, by the delta method, and as differences."""
     sign = 1.0 if margin.higher_is_better else -1.0
     means = np.array([float(values.mean()) for values in samples])
     spreads = np.array([_spread(values) for values in samples])
@@ -285,11 +285,11 @@ def _runs_needed(tests: Sequence[_Test]) -> int:
 
 
 def most_permissive(compared: Mapping[str, Compared]) -> tuple[str, Compared]:
-    """Return the baseline against which the candidate does best, and the comparison with it.
+    """Return the baseline that is most favourable to the candidate, and the comparison with it.
 
-    Among equal verdicts it is the one with the smaller effect. The candidate is `worse` only if it is worse
-    than all, and `better` only if it is better than all; one that is better than only some of them is `like`
-    the others if it is like one of them, and otherwise `not worse`.
+    Among equal verdicts it is the baseline with the smaller effect. The candidate is `worse` only if it is
+    worse than all, and `better` only if it is better than all; one that is better than only some of them is
+    `like` the others if it is like one of them, and otherwise `not worse`.
     """
     verdicts = [other.verdict for other in compared.values()]
     name, best = min(compared.items(), key=lambda item: (ORDER.index(item[1].verdict), item[1].effect.value))

@@ -27,9 +27,9 @@ def normal_below(numbers: Reals) -> Reals:
 
 
 def gamma_quantiles(shape: float, probabilities: Reals) -> Reals:
-    """Return the numbers that a gamma variable with scale 1 is below with these probabilities.
+    """Return the quantiles of the gamma distribution with scale 1 at these probabilities.
 
-    Of shape 1 it is exponential, whose median is the logarithm of 2:
+    With shape 1 it is the exponential distribution, and its median is the logarithm of 2:
 
     >>> gamma_quantiles(1.0, np.array([0.5])).round(4)
     array([0.6931])

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 PERMUTATIONS = 999
 """Number of permutations: the smallest probability that they can show is 0.001."""
 LEVEL = 0.05
-"""Probability with which any factor is named although none acts."""
+"""The probability that some factor is named although none acts."""
 SETTINGS_PER_TERM = 1.5
 """Fewest observations for each term of the model; with fewer, the factors cannot be told apart."""
 
@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 def acting(levels: ArrayLike, first: ArrayLike, second: ArrayLike, seed: int = 1) -> list[int]:
-    """Return the columns of the factors that a number depends on, that with the largest F first.
+    """Return the columns of the factors that a number depends on, in descending order of F.
 
     All factors are fitted together, without interactions, to the ranks of the number. A factor acts if its
     partial F for the two measurements together exceeds those of every factor in all but a twentieth of the
@@ -76,7 +76,7 @@ def _contrasts(column: NDArray[np.int64]) -> Floats:
 
 
 class _Partial(NamedTuple):
-    """What a factor adds to all others, a basis of the whole model, and the degrees of freedom left."""
+    """The contribution of a factor, a basis of the whole model, and the residual degrees of freedom."""
 
     added: Floats
     whole: Floats
@@ -84,7 +84,7 @@ class _Partial(NamedTuple):
 
 
 class _AgainstChance(NamedTuple):
-    """The partial F of every factor, and those of the permutations, a column each."""
+    """The partial F of every factor, and the same for each permutation, a column each."""
 
     observed: Floats
     chance: Floats

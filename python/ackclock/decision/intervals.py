@@ -31,9 +31,9 @@ class Estimate:
     low, high : float
         Ends of the interval; NaN when there is none.
     samples : int
-        Runs or batches that it comes from.
+        Number of runs or batches behind the estimate.
     warning : str
-        What to know before trusting the interval; empty when there is nothing.
+        A caution about the interval; empty if there is none.
     error : float
         Standard error, in the unit of the value, before an interval was kept within bounds; 0 when
         there is none.
@@ -133,8 +133,8 @@ def sign(estimate: Estimate) -> int | None:
     Returns
     -------
     int or None
-        1 or -1, 0 when it is exactly that; None, undecided, when the interval holds 0 and more, or
-        there is none.
+        1 or -1; 0 if the number is exactly 0; None, undecided, if the interval holds 0 and other values, or
+        there is no interval.
     """
     if np.isnan(estimate.low) or np.isnan(estimate.high):
         return None
@@ -148,12 +148,12 @@ def sign(estimate: Estimate) -> int | None:
 def within(estimate: Estimate, least: float = -np.inf, most: float = np.inf) -> Estimate:
     """Limit the interval of an estimate to possible values.
 
-    Between two bounds the interval is that of the arcsine of the root of the share, by the delta
-    method: the variance of that does not depend on the share (Bartlett, JRSS Supplement 3, 1936),
-    so the interval becomes lopsided towards the middle where the share is near a bound. A logit
-    would do the same, but of two or three runs near a bound its interval reaches the other one.
-    With one bound, or where the value is at a bound, the impossible part is cut off: the number
-    cannot be there, so what remains covers it as often as the whole did.
+    Between two bounds the interval is that of the arcsine of the root of the share, by the delta method: the
+    variance of that does not depend on the share (Bartlett, JRSS Supplement 3, 1936), so the interval becomes
+    lopsided towards the middle where the share is near a bound. A logit would do the same, but of two or
+    three runs near a bound its interval reaches the other one. With one bound, or where the value is at a
+    bound, the impossible part is cut off: the number cannot be there, so the rest covers it as often as the
+    whole interval did.
 
     Parameters
     ----------
@@ -179,13 +179,13 @@ def within(estimate: Estimate, least: float = -np.inf, most: float = np.inf) -> 
     share = (value - least) / (most - least) if np.isfinite(most - least) else 0.0
     rise = 2 * np.sqrt(share * (1 - share)) * (most - least) if 0 < share < 1 else 0.0
     if not rise:
-        # At a bound, or so near to one that no digit tells the difference, or without a second one.
+        # The value is at a bound, or nearer to one than a float can tell, or there is no second bound.
         low, high = (float(np.clip(end, least, most)) for end in (estimate.low, estimate.high))
         return replace(estimate, value=value, low=low, high=high, least=least, most=most)
     angle = np.arcsin(np.sqrt(share))
     ends = angle + np.array([estimate.low - value, estimate.high - value]) / rise
     low, high = least + (most - least) * np.sin(np.clip(ends, 0, np.pi / 2)) ** 2
-    # What rounding may add.
+    # Rounding may move an end past the value.
     low, high = min(float(low), value), max(float(high), value)
     return replace(estimate, value=value, low=low, high=high, least=least, most=most)
 
@@ -241,7 +241,7 @@ def over_runs(
 
 
 INDEPENDENT = 1.645
-"""Standard errors below 2 at which von Neumann's ratio of batches is low by chance in 5 % of the cases."""
+"""By chance, von Neumann's ratio of batches is so many standard errors below 2 in 5 % of the cases."""
 
 
 def over_batches(samples: ArrayLike, batches: int = 20, level: float = 0.95) -> Estimate:

@@ -1,10 +1,10 @@
-"""When a comparison looks at its runs, and what each look may spend of the error.
+"""The times at which a comparison looks at its runs, and the share of the error that each look may spend.
 
 The looks are fixed before any run is made. Each is a test of its own at a share of the error (alpha spending,
 Lan and DeMets, Biometrika 70, 1983), and the shares add up to 1; so by Bonferroni's inequality all looks
 together err at most as often as one test of the whole error, however the runs scatter. Half is spent by the
-fifth run, the number of a fixed design, so that what five runs decide is mostly still decided by five; the
-boundaries of O'Brien and Fleming would spend nothing there.
+fifth run, the number of a fixed design, so that five runs still decide most questions that a fixed design
+would decide; the boundaries of O'Brien and Fleming would spend nothing there.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from ackclock.decision.sequential import LEAST_CHANCE, chance_decided
 LOOKS: dict[int, float] = {3: 0.1, 5: 0.4, 9: 0.1, 14: 0.1, 22: 0.1, 34: 0.1, 50: 0.1}
 """The share of the error that `compare` spends when a control has so many runs."""
 LATER = 0.1
-"""The share of each look after the first, where looks are as far apart as those of `evaluate`."""
+"""The share of each look after the first, if looks are as far apart as in `evaluate`."""
 CLOSE_RUNS = 5
-"""Fewer runs do not end a question in which controls are only close: three miss a collapse in 63 % of all."""
+"""Fewer runs do not end a question with controls that are only close: three may
+miss a collapse in 63 % of all runs."""
 
 
 def spent(runs: int) -> float:

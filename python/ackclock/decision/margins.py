@@ -25,4 +25,4 @@ BY_NAME: Mapping[str, Margin] = {
     "harm": Margin("", "", higher_is_better=False, difference=0.05),
     "time": Margin("", "s", higher_is_better=False, ratio=RATIO, least=1e-3),
 }
-"""Margins by name; those of harm and of a time have no metric of their own."""
+"""Margins by name; the margins of harm and of a time have no metric of their own."""

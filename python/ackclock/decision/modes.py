@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 GAP = {3: 0.95, 4: 0.9}
-"""Least share of the range that the gap between two modes takes, of few runs."""
+"""With few runs, the gap between two modes takes at least this share of the range."""
 WIDE = 0.8
-"""That of more runs: Dixon's ratio, which of five normal numbers is larger in 1 of 100 samples for each end
-(Annals of Mathematical Statistics 22, 1951), and of more runs nearly never."""
+"""The same share with more runs: Dixon's ratio of five normal numbers exceeds it in 1 of 100 samples at each
+end (Annals of Mathematical Statistics 22, 1951), and of more numbers nearly never."""
 APART = 0.1
 """Modes that differ by less than this share of the larger are one."""
 LEAST_RUNS = 5

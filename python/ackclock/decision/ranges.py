@@ -32,8 +32,8 @@ def lies_in(estimate: Estimate, low: float, high: float) -> bool | None:
 def chance_wrong(estimate: Estimate, low: float, high: float) -> float:
     """Return the probability that `lies_in` has decided wrongly; 0 where nothing is decided or scatters.
 
-    It is that of a mean of as many runs as far on this side of an end when the number itself is just beyond
-    it, by Student's distribution, summed over the ends that can be passed.
+    It is the probability that the mean of as many runs is as far on this side of an end although the true
+    number is just beyond it, by Student's distribution, summed over the ends that can be passed.
 
     Two and a half standard errors above the only end, with 9 degrees of freedom:
 
@@ -63,8 +63,8 @@ def apart(estimate: Estimate, low: float, high: float) -> float:
 def standard_error(estimate: Estimate) -> float:
     """Return the standard error of a number, or 0 where it does not scatter or has no interval.
 
-    An estimate that has only an interval, such as a difference or a share, has that with which Student's
-    interval would be as wide.
+    An estimate that has only an interval, such as a difference or a share, gets the standard error that gives
+    Student's interval the same width.
 
     Half a width of 2.262 with nine degrees of freedom, whose 97.5 % point is 2.262:
 

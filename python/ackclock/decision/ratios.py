@@ -12,7 +12,7 @@ from ackclock.decision.distributions import beta_quantile
 from ackclock.decision.intervals import NEVER, NOT_RANDOM, ONE_RUN, Estimate, over_runs, within
 
 LARGEST_LOGARITHM = 700.0
-"""Largest natural logarithm whose power is still a float."""
+"""Largest natural logarithm of a finite float."""
 
 
 def of_ratios(values: ArrayLike, level: float = 0.95) -> Estimate:
@@ -54,9 +54,9 @@ def ratio_of_means(above: ArrayLike, below: ArrayLike, level: float = 0.95) -> E
     """Return how many times as large as another a mean is, from paired runs, with Student's interval.
 
     The mean of the ratios of single runs exceeds the ratio of the means where the lower number scatters, and
-    a run in which that is nearly 0 decides alone. The ratio of the means has neither fault. The error of its
-    logarithm is that of the differences of the relative deviations of a run (the delta method), so what the
-    two numbers of a run have in common cancels.
+    a run in which the lower number is nearly 0 dominates the mean. The ratio of the means has neither fault.
+    The error of its logarithm is that of the differences of the relative deviations of a run (the delta
+    method), so a deviation that both numbers of a run share cancels.
 
     Pairs with a NaN do not count, and a negative number raises ValueError. The ratio is infinite when the
     lower mean is 0; there is no interval when a mean is 0 or infinite.
@@ -116,8 +116,8 @@ def quotient(above: Estimate, below: Estimate) -> Estimate:
 def exact_share(successes: int, trials: int, level: float = 0.95) -> Estimate:
     """Estimate a probability from how often something happened in independent runs, at least one.
 
-    The interval is exact (Clopper and Pearson, Biometrika 26, 1934). What happened in 20 of 20 runs happens
-    in more than 0.025 to the power of 1/20 of all:
+    The interval is exact (Clopper and Pearson, Biometrika 26, 1934). An event in 20 of 20 runs happens in
+    more than 0.025 to the power of 1/20 of all runs:
 
     >>> print(exact_share(20, 20))
     1 [0.8316, 1]
@@ -131,9 +131,9 @@ def exact_share(successes: int, trials: int, level: float = 0.95) -> Estimate:
 
 
 def exact_excess(first: tuple[int, int], second: tuple[int, int]) -> float:
-    """Return the probability that something happens as often in the first runs, were it no likelier there.
+    """Return the probability that an event is as frequent in the first runs if it is no more likely there.
 
-    Each argument is a pair: the number of runs in which it happened, and that of all runs. This is Fisher's
+    Each argument is a pair: the number of runs with the event, and the number of all runs. This is Fisher's
     exact test with one side. Of the 20 ways to choose 3 of 6 runs, one has all of the first three:
 
     >>> print(f"{exact_excess((3, 3), (0, 3)):.4g}")

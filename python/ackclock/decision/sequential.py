@@ -17,8 +17,9 @@ LEAST_CHANCE = 0.25
 def wants_more(compared: Compared, runs: int, most: int, *, settled: bool, share: float = 1.0) -> bool:
     """Return whether more runs may decide a comparison, or settle the criterion that it belongs to.
 
-    They may not when it is decided, nothing is random, or a decision is unlikely (`LEAST_CHANCE`). `settled`
-    says whether another comparison has settled the criterion, and `share` is that of the error at this look.
+    They cannot if it is decided, nothing is random, or a decision is unlikely (`LEAST_CHANCE`). `settled`
+    says whether another comparison has settled the criterion, and `share` is the share of the error that this
+    look may spend.
     """
     if compared.identical or runs >= most:
         return False
@@ -42,14 +43,14 @@ def chance_decided(runs: int, needed: int, most: int, times: float = 2.0) -> flo
 
 
 POWER = 0.8
-"""Probability with which planned runs decide, the usual one."""
+"""The usual probability that the planned runs decide."""
 
 
 def runs_to_decide(apart: float, runs: int, most: int, level: float = 0.95) -> int | None:
     """Return how many runs decide on which side of a limit a number is, with probability `POWER`.
 
-    The number is `apart` standard errors from the limit in a pilot of `runs` runs, whose distance and spread
-    are taken as they are; Student's interval misses the limit with a probability of the noncentral
+    The number is `apart` standard errors from the limit in a pilot of `runs` runs, and the pilot's distance
+    and spread are taken as exact; Student's interval misses the limit with a probability of the noncentral
     distribution. The result is None when more than `most` are needed.
 
     Half a standard deviation, as in every textbook on the power of paired comparisons:

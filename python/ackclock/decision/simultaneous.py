@@ -15,14 +15,15 @@ from ackclock.decision.distributions import Reals, gamma_quantiles, normal_below
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 _NORMAL = 8.0
-"""Half of the range over which the normal density is integrated; the rest is less than 1e-14."""
+"""The normal density is integrated up to this distance from 0; the tails beyond are less than 1e-14."""
 
 
 def all_pairs(means: int, degrees: float, level: float) -> float:
     """Return by how many standard errors some two of several equal means are apart at `level`.
 
-    The level is the probability that any two of the means are. The distribution is the studentized range
-    (Tukey 1953), over the square root of 2, so that of two means it is Student's with both sides:
+    The level is the probability that any two of the means are so far apart. The distribution is the
+    studentized range (Tukey 1953), over the square root of 2, so that for two means it is Student's
+    distribution with both sides:
 
     >>> round(all_pairs(2, 4, 0.05), 3)
     2.776
@@ -33,7 +34,7 @@ def all_pairs(means: int, degrees: float, level: float) -> float:
 def against_one(means: int, degrees: float, level: float) -> float:
     """Return by how many standard errors one of several equal means is below the largest other at `level`.
 
-    This is Dunnett's distribution with one side (JASA 50, 1955), which of two means is Student's:
+    This is Dunnett's one-sided distribution (JASA 50, 1955); for two means it is Student's:
 
     >>> round(against_one(2, 4, 0.05), 3)
     2.132
@@ -55,8 +56,8 @@ def _critical(
     low = student_quantile(degrees, 1 - level / sides)
     if means == 2:
         return low
-    # Where the scatter is estimated, over its true value, with the weights of its distribution. Squares
-    # make room at small scatter, from which large statistics come.
+    # Nodes of the estimated scatter over its true value, with the weights of its distribution. Squares put
+    # more nodes at small scatter, because it gives the large statistics.
     roots = (_NODES + 1) / 2
     shares, weights = roots**2, _WEIGHTS * roots
     scatter = np.sqrt(gamma_quantiles(degrees / 2, shares) * 2 / degrees)
@@ -65,7 +66,7 @@ def _critical(
         """Return the logarithm of the tail above a limit, over the level: nearly straight in the limit."""
         return float(np.log(max(1e-12, 1 - float(weights @ below(limit * scatter, means))) / level))
 
-    # It lies between the number of two means and that of as many comparisons by Bonferroni.
+    # The result lies between the number for two means and Bonferroni's number for as many comparisons.
     comparisons = means * (means - 1) / 2 if sides == 2 else means - 1
     high = student_quantile(degrees, 1 - level / sides / comparisons)
     at_low = excess(low)
