@@ -208,8 +208,7 @@ def perform(job: Job, progress: engine.Progress | None = None) -> Answer:
             progress=progress,
             pcap=job.pcap,
             qlog=job.qlog,
-            # A measure reads only the tables that it needs. A run that is returned would hold the engine's
-            # memory if it were lazy.
+            # A measure reads only the flows that it needs. A lazy run would keep the engine's memory.
             lazy=job.measure is not None,
         )
         value = run if job.measure is None else job.measure(run)
