@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 CaseKey = TypeVar("CaseKey", bound=Hashable)
 
 Traces = Mapping[Any, "pl.DataFrame"]
-"""What the picture shows over time, by case, of the first run."""
+"""The series over time of the first run, by case, for the picture."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class Judged:
     error: float = 0.0
     """Its standard error, 0 where none is known; relative for a logarithmic target."""
     undecided: bool = False
-    """Whether the 95 % interval has numbers with which the claim holds and others with which it does not:
-    `holds` then follows from the mean, and more runs may reverse it."""
+    """Whether the claim holds for some numbers of the 95 % interval and fails for others: `holds` then
+    follows from the mean, and more runs may reverse it."""
     wrong_probability: float = math.nan
     """Probability that the decision is wrong (`ackclock.decision.chance_wrong`); NaN where the claim is
     not about numbers with intervals."""
@@ -59,7 +59,7 @@ class Judged:
 
 
 class Target(NamedTuple):
-    """The numbers with which a claim holds."""
+    """The range of numbers for which a claim holds."""
 
     low: float
     high: float
@@ -71,7 +71,7 @@ class Target(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What a finding rests on."""
+    """The evidence for a finding."""
 
     holds: bool
     """Whether these numbers bear the finding out."""
@@ -81,14 +81,14 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """What else is known of claims that do not hold, computed whenever they are judged.
+    """An explanation of claims that do not hold, computed whenever they are judged.
 
     Attributes
     ----------
     name : str
         What data calls it, unique within its paper.
     text : str
-        What is known; its numbers are fields such as ``{share:.2f}``, and none is typed.
+        The explanation; its numbers are fields such as ``{share:.2f}``, and none is typed by hand.
     compute : callable
         From the numbers of the artefact to the evidence. It may also use formulas and what other
         simulators gave (`ackclock.reproduction.quoted`).
@@ -157,11 +157,11 @@ class Claim:
     source: str = ""
 
     def cases(self, every: Iterable[Key]) -> list[Key]:
-        """Return those of all cases that it reads."""
+        """Return the cases that it reads."""
         return like(every, (case for case, _ in self.reads))
 
     def shared(self, numbers: Numbers) -> Numbers:
-        """Return numbers of which `Numbers.each` returns as many runs as all cases have that it reads."""
+        """Return numbers for which `Numbers.each` returns only runs that all cases read by the claim have."""
         return replace(numbers, shared=numbers.runs_of(self.cases(numbers.rows)) or None)
 
 
@@ -243,7 +243,7 @@ class Artefact:
 
 
 def _missing(claim: Claim, supplied: Mapping[Key, Collection[Key]], setting: Setting) -> str:
-    """Return what a claim reads and nothing supplies; nothing where all is there."""
+    """Return a missing input of a claim in words; an empty text if every input is supplied."""
     for pattern, key in claim.reads:
         try:
             cases = like(supplied, [pattern])
@@ -282,7 +282,7 @@ class Simulated(Artefact, Generic[CaseKey]):
     Attributes
     ----------
     cases : callable
-        From the effort to what is to be simulated, by key.
+        A function of the effort that returns the cases to simulate, by key.
     probe : Probe or callable
         What is measured in a run; a callable of the key of its case and the effort where it depends
         on them.

@@ -18,14 +18,14 @@ CurvePoint = tuple[float, Key, Key]
 
 
 def axis(label: str, *, log: bool = False, range: Ends | None = None) -> Axis:  # noqa: A002
-    """Describe an axis by its label, in which the unit stands in brackets at the end."""
+    """Describe an axis by its label, which ends with the unit in brackets."""
     words, _, unit = label.partition(" (")
     is_unit = unit.endswith(")")
     return Axis(words if is_unit else label, unit[:-1] if is_unit else "", log, range=range)
 
 
 def every_number(numbers: Numbers, _traces: Traces) -> Table:
-    """Write every number of every case into a table, for artefacts whose paper has sentences alone."""
+    """Write every number of every case into a table, for artefacts that are only sentences in the paper."""
     rows = [
         [str(case), str(key), str(numbers.of(case, key))]
         for case, measured in numbers.rows.items()

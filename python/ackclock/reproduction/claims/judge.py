@@ -1,4 +1,4 @@
-"""Artefacts judged: simulate what they need, measure, and hold every claim against the numbers."""
+"""Judge artefacts: simulate their cases, measure, and check every claim against the numbers."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ Halves = tuple[bool | None, bool | None]
 class Judgement:
     """The outcome of an artefact.
 
-    `numbers` and `claims` are empty when something failed; then `error` is not. `traces` are the series
-    of the picture by case. `single_runs` is the share of single runs in which a claim holds, by name,
-    where there are several runs. `findings` are the sentences of those findings that hold, by name;
-    `former` is what the checks before gave, by the name of the claim, and `halves` what the even and the
-    odd runs give apart, as `halves` returns it. `packets` is the mean number simulated in a run, by case.
-    `runs` has the digest of every run.
+    `numbers` and `claims` are empty when something failed; then `error` is not. `traces` are the series of
+    the picture by case. `single_runs` is the share of single runs in which a claim holds, by name, where
+    there are several runs. `findings` are the sentences of those findings that hold, by name; `former` has
+    the results of former checks, by the name of the claim, and `halves` the results of the even and of the
+    odd runs, as returned by `halves`. `packets` is the mean number simulated in a run, by case. `runs` has
+    the digest of every run.
     """
 
     numbers: Numbers = field(default_factory=lambda: Numbers({}))
@@ -73,7 +73,7 @@ class Assignment:
     ) -> Assignment:
         """Read the scenarios of an artefact; the first that is refused becomes the error.
 
-        `planned` are numbers of runs in place of those of the cases, by label.
+        `planned` has numbers of runs that replace the numbers of the cases, by label.
         """
         jobs, error = {}, ""
         if isinstance(artefact, Simulated):
@@ -88,18 +88,18 @@ class Assignment:
 
 
 def _judged(numbers: Numbers, claim: Claim) -> Judged:
-    """Judge a claim with numbers of which some cases may have more runs than others."""
+    """Judge a claim with numbers in which some cases may have more runs than others."""
     return claim.judge(claim.shared(numbers))
 
 
 LEAST_OF_HALVES = 4
-"""Runs of which each half has two."""
+"""With so many runs, each half has two."""
 
 
 def single_runs(numbers: Numbers, claims: Sequence[Claim]) -> dict[str, Estimate]:
     """Return in which share of single runs each claim holds, by its name; nothing for a single run.
 
-    As many runs count as every case has that the claim reads: a run that is used twice says nothing new.
+    Only runs that all cases read by the claim have are counted: using a run twice adds no information.
     """
     counted = {claim.name: (claim, numbers.runs_of(claim.cases(numbers.rows))) for claim in claims}
     most = max((runs for _, runs in counted.values()), default=0)
@@ -112,9 +112,9 @@ def single_runs(numbers: Numbers, claims: Sequence[Claim]) -> dict[str, Estimate
 
 
 def halves(numbers: Numbers, claims: Sequence[Claim]) -> dict[str, Halves]:
-    """Return what the even and the odd runs, which have no run in common, say of each claim, by its name.
+    """Return the outcome of each claim in the even and in the odd runs, by its name.
 
-    Claims are left out whose cases have fewer than four runs, so that each half has a scatter.
+    Claims with fewer than four runs of a case are left out, so that each half has a scatter.
     """
 
     def said(claim: Claim, part: Numbers) -> bool | None:
@@ -137,7 +137,7 @@ def findings(numbers: Numbers, claims: Sequence[Claim]) -> dict[str, str]:
 
 
 def numbers_of(artefact: Artefact, effort: Effort, rows: Mapping[Key, Sequence[Row]]) -> Numbers:
-    """Return what was measured for an artefact as its claims and its picture read it."""
+    """Return the measured numbers of an artefact in the form that its claims and its picture read."""
     return Numbers(rows, effort.setting, artefact.bounds, printed=artefact.printed)
 
 
@@ -162,7 +162,7 @@ def controls_of(assignment: Assignment, numbers: Numbers, claim: Claim) -> list[
 
 
 def identity(case: Key, job: Job, run: Run) -> dict[str, object]:
-    """Return what tells whether a run is the same as another: its scenario, its number and its digest."""
+    """Return the identity of a run, to compare it with another: its scenario, its number and its digest."""
     return {
         "case": str(case),
         "run": job.run,
@@ -174,7 +174,7 @@ def identity(case: Key, job: Job, run: Run) -> dict[str, object]:
 
 
 class _Work:
-    """What has been measured for one artefact so far."""
+    """The measurements for one artefact so far."""
 
     def __init__(self, assignment: Assignment) -> None:
         self.artefact, self.effort, self.error = assignment.artefact, assignment.effort, assignment.error
@@ -204,7 +204,7 @@ class _Work:
                 self.traces[key] = shown
 
     def judgement(self) -> Judgement:
-        """Judge what was measured."""
+        """Judge the measured numbers."""
         if self.error:
             return Judgement(error=self.error)
         try:
@@ -232,7 +232,7 @@ class _Work:
 
 
 def _in_order(runs: Mapping[int, Item]) -> list[Item]:
-    """Return what is known of runs, in their order."""
+    """Return the items of runs, in the order of the runs."""
     return [runs[run] for run in sorted(runs)]
 
 

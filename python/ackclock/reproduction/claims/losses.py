@@ -1,8 +1,9 @@
 """Drops over packets: whether the losses of a link fall on each kind of flow in proportion to its packets.
 
-A full droptail queue that is fed by ACKs has a place for each packet that leaves it, so the packet too many
-is that of a window that has grown: without random variation, losses follow the growth of windows and not
-their packets. Papers that exclude such phase effects in words exclude settings at which this can be measured.
+In a full droptail queue that is fed by ACKs, each departing packet makes room for one arrival, so the dropped
+packet belongs to a window that has grown: without random variation, losses follow the growth of windows and
+not their packets. Papers that exclude such phase effects in words exclude settings at which this can be
+measured.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ from ackclock.runs import Case
 from ackclock.summary import is_controlled
 
 FEW_RTTS = 4
-"""Most different round trips that make different kinds of flow; those of background traffic are more."""
+"""Up to so many different round trips make different kinds of flow; background traffic has more."""
 LEAST, MOST = 0.5, 2.0
-"""Range of drops over packets in which losses count as proportional: a factor of two either way."""
+"""Losses count as proportional if drops over packets are in this range: a factor of two either way."""
 SEEDS = 20
 """Runs of each case of the condition."""
 LEAST_DROPS = 50
-"""Fewest drops of each run in which the condition decides anything."""
+"""The condition decides nothing with fewer drops than this in a run."""
 NAME = "losses-fall-in-proportion-to-packets"
-"""The claim of the condition, in the artefact of what a paper states of its simulations."""
+"""The claim of the condition, in the artefact of conditions that a paper states of its simulations."""
 FARTHEST = 1e3
 """Departure of a kind of flow without a loss."""
 
@@ -42,8 +43,8 @@ class KindLosses(NamedTuple):
     """Drops over packets of a kind of flow.
 
     `ratio` is its share of the drops of a case over its share of the packets, with the interval over runs,
-    `has_window` tells whether its flows are under a window, and `fewest_drops` are those of all kinds in the
-    run with the fewest.
+    `has_window` tells whether its flows are under a window, and `fewest_drops` counts the drops of all kinds
+    in the run with the fewest drops.
     """
 
     kind: str
@@ -70,9 +71,9 @@ class KindLosses(NamedTuple):
 def counts(run: Run) -> Counts:
     """Count packets and drops of a run by kind of flow, where several flows under a window share a link.
 
-    A kind has a control with its parameters and, where these are few, a round trip. Flows in reverse, and
-    paths of several links, whose drops are not told apart, do not count. There are no counts where all flows
-    are of a kind.
+    A kind has a control with its parameters and, where these are few, a round trip. Flows in reverse do not
+    count, nor do paths of several links, because drops are not recorded per link. There are no counts if all
+    flows are of one kind.
     """
     flows = [flow for flow in run.summary["flows"] if _is_counted(flow)]
     if sum(flow["kind"] == "window" for flow in flows) < 2:
@@ -91,7 +92,7 @@ def counts(run: Run) -> Counts:
 
 
 def _is_counted(flow: FlowSummary) -> bool:
-    """Return whether a flow sends over the one link forward; one that was not simulated has no settings."""
+    """Return whether a flow sends forward over a single link; only simulated flows have settings."""
     settings = flow.get("settings")
     return bool(settings) and settings["direction"] == "forward" and len(settings["path"]) == 1
 
@@ -138,7 +139,7 @@ def over_runs(runs: Sequence[Counts]) -> list[KindLosses]:
 
 @dataclass(frozen=True)
 class Condition:
-    """What a paper says against phase effects, and where that is measured.
+    """The words of a paper against phase effects, and the cases in which they are checked.
 
     `words` are the paper's and `source` is their place. `cases` are labels of cases by artefact, each with
     several flows on one link. They are those of a full reproduction if they are not `quick`: fewer drops

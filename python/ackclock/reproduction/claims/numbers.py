@@ -12,8 +12,7 @@ from ackclock.decision import Estimate, over_runs, ratio_of_means, within
 from ackclock.reproduction.trials.settings import Setting
 
 Key = Hashable
-"""What a case or a number is called: a string, or a named tuple of parameters whose ``str`` is its
-label."""
+"""The name of a case or a number: a string, or a named tuple of parameters with its label as ``str``."""
 
 Row = Mapping[Any, Any]
 """Numbers of one run by key: a float, or an `Estimate` where one run has its own interval."""
@@ -52,7 +51,7 @@ QUICK = Effort(quick=True, runs=3)
 Bounds = tuple[float, float]
 """Smallest and largest possible number."""
 POSITIVE: Bounds = (0.0, math.inf)
-"""Bounds of numbers for which a paper declares no others: counts, times, rates, lengths."""
+"""Bounds of a number if its paper declares no others: counts, times, rates, lengths."""
 SHARE: Bounds = (0.0, 1.0)
 SIGNED: Bounds = (-math.inf, math.inf)
 EDGE = 1e-3
@@ -61,14 +60,14 @@ begins or ends counts in full."""
 
 
 class _Declared(dict[Any, Any]):
-    """What a function may read, by name."""
+    """The values that a function may read, by name."""
 
     def __missing__(self, name: Key) -> Any:
         raise LookupError(f"reads {name}, which its record does not declare")
 
 
 def _is_like(name: Key, pattern: Key) -> bool:
-    """Return whether a key is, or has as its label, a pattern in which ``*`` stands for any text."""
+    """Return whether a key or its label matches a pattern in which ``*`` stands for any text."""
     if name == pattern or str(name) == pattern:
         return True
     return isinstance(pattern, str) and "*" in pattern and bool(text_pattern(pattern).fullmatch(str(name)))
@@ -92,7 +91,7 @@ def text_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def _labelled(known: Mapping[Key, object], wanted: Key) -> Key:
-    """Return a key, or the one that has it as its label; one that is not there stays, for a KeyError."""
+    """Return a key, or the key with this label; an unknown one is returned as it is, for a KeyError."""
     return wanted if wanted in known else next((key for key in known if str(key) == wanted), wanted)
 
 
@@ -100,12 +99,12 @@ def _labelled(known: Mapping[Key, object], wanted: Key) -> Key:
 class Numbers:
     """The measured numbers, by case and run.
 
-    `rows` has a row per run of each case, measured at `setting`. `bounds` is what is possible, by the name of
-    a number, `POSITIVE` for those that are not there. `shared` is the most runs that `each` returns, so that
+    `rows` has a row per run of each case, measured at `setting`. `bounds` has the possible range of a number
+    by its name, and `POSITIVE` applies to all others. `shared` is the most runs that `each` returns, so that
     cases with different numbers of runs can be compared run by run; by default all. A case or a number is
     named by its key or, in text, by its label. `printed` has the paper's own values, by labels of case and
-    number, for pictures that show both. `losses` has the drops and packets of each run of a case, empty
-    where no flows of different kinds share a link (`ackclock.reproduction.claims.losses`).
+    number, for pictures that show both. `losses` has the drops and packets of each run of a case, empty where
+    no flows of different kinds share a link (`ackclock.reproduction.claims.losses`).
     """
 
     rows: Mapping[Key, Sequence[Row]]
@@ -152,8 +151,8 @@ class Numbers:
     def ratio(self, first: tuple[Key, Key], second: tuple[Key, Key]) -> Estimate:
         """Estimate the ratio of two numbers, each named by case and key.
 
-        It is that of the means (`ackclock.decision.ratio_of_means`) over those runs that both cases have:
-        where a run takes minutes there are fewer.
+        It is the ratio of the means (`ackclock.decision.ratio_of_means`) over the runs that both cases have:
+        a case with runs of minutes has fewer.
         """
         above, below = zip(*zip(self._all(*first), self._all(*second), strict=False), strict=True)
         return ratio_of_means(above, below)
@@ -174,7 +173,7 @@ class Numbers:
         return self._picked(lambda some: some[first::2] or some)
 
     def only(self, run: int) -> Numbers:
-        """Keep one run of each case, the last of those that have fewer."""
+        """Keep one run of each case; a case with fewer runs keeps its last one."""
         return self._picked(lambda some: [some[min(run, len(some) - 1)]])
 
     def _picked(self, pick: Callable[[Sequence[Any]], Sequence[Any]]) -> Numbers:

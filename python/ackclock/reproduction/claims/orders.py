@@ -50,7 +50,7 @@ def ordered(
         )
         gaps = [_gap(more, less, margin, absolute) for more, less in pairwise(estimates)]
         closest = gaps[int(np.argmin([gap.relative for gap in gaps]))]
-        # One neighbour that is certainly not above the next decides it, whatever the others are.
+        # One number that is certainly not above its neighbour decides the order, whatever the others are.
         random = [gap for gap in gaps if gap.is_random]
         undecided = any(gap.sign != 1 for gap in random) and not any(
             _is_against(gap, random) for gap in random
@@ -135,7 +135,7 @@ def _order_wrong(gaps: Sequence[_Gap], holds: bool) -> float:
     if holds:
         # Each of the gaps may be none.
         return min(1.0, math.fsum(chances))
-    # The surest of those that are the wrong way round is one of several that might have seemed so.
+    # The surest of the reversed gaps is one of several gaps that might look reversed by chance.
     wrong = [chance for chance, gap in zip(chances, gaps, strict=True) if not gap.value > 0]
     return min(1.0, len(gaps) * min(wrong))
 

@@ -26,14 +26,14 @@ from ackclock.suites.formulas import Names, ProblemError, TomlTable, TomlValue, 
 
 FILE = "claims.toml"
 CONDITIONS = "conditions"
-"""Name of the artefact of what a paper states of its simulations, which has no main claim."""
+"""Name of the artefact with the conditions that a paper states of its simulations; it has no main claim."""
 JudgingFunction = Callable[..., object]
 MARGINS = {"much": (least.MUCH, least.MUCH_MORE), "plain": (least.PLAIN, least.PLAINLY)}
 """Least differences by the word that records have for them, each with its reason."""
 BOUNDS = ("near", "between", "at_least", "at_most", "order", "function")
-"""Keys of which a record has exactly one: what its number is compared with, or an order, or a function."""
+"""A record has exactly one of these keys: a bound for its number, an order, or a function."""
 NUMBERS = ("case", "ratio", "difference", "least", "largest", "estimate")
-"""Keys of which a record with bounds has exactly one: what its number is."""
+"""A record with bounds has exactly one of these keys: the source of its number."""
 PICKS: Mapping[str, Callable[..., Estimate]] = {"least": min, "largest": max}
 CHECKS = ("within", "within_absolute", "factor", "margin", "absolute", "reaches", "why")
 """Keys that belong to the bound of a record: a former check has its own."""
@@ -67,9 +67,9 @@ def read(
 ) -> list[Claim]:
     """Return the claims of the table of an artefact, in order.
 
-    `names` are values for formulas. `functions` are those that records may name: of `function`, which takes
-    the numbers and returns what was measured in words and whether the claim holds; of `estimate`, which takes
-    the numbers and returns an estimate. Both also take what stands in `given`. `findings` are those that
+    `names` are values for formulas. `functions` has the functions that records may name. A `function` takes
+    the numbers and returns the measured result in words and whether the claim holds; an `estimate` takes the
+    numbers and returns an estimate. Both also take the arguments in `given`. `findings` has the findings that
     records may name. A ProblemError names the key.
     """
     claims: dict[str, Claim] = {}
@@ -111,7 +111,7 @@ def main_names(table: TomlTable) -> list[str]:
 
 
 def measured(tables: TomlTable, artefact: str) -> set[str]:
-    """Return what the main claim of an artefact measures: keys of numbers, and functions of several.
+    """Return the quantities of the main claim of an artefact: keys of numbers, and functions of several.
 
     `tables` are those of all artefacts of the paper, because others may have claims that state it.
     """
@@ -267,7 +267,7 @@ class _ClaimReader:
         return value if isinstance(value, list) else [value]
 
     def _amount(self, key: str, value: TomlValue = None) -> float:
-        """Return a number of the record, in which no formula is left."""
+        """Return a number of the record after all formulas are filled in."""
         amount = self.record[key] if value is None else value
         if isinstance(amount, bool) or not isinstance(amount, int | float):
             raise ProblemError(f"{self.where}.{key}", f"{amount!r:.40} is not a number")
@@ -278,7 +278,7 @@ class _ClaimReader:
         if name not in self.functions:
             known = ", ".join(self.functions) or "none"
             raise ProblemError(f"{self.where}.{key}", f"unknown function {name!r:.40}; there are {known}")
-        # What several functions of a record read is written once.
+        # The inputs of several functions of a record are written once.
         shared = {**self.record, **table}
         if "reads" not in shared:
             raise ProblemError(self.where, "reads is missing: the cases whose numbers the function reads")
@@ -301,5 +301,5 @@ class _ClaimReader:
 
 
 def _label(number: Number) -> str:
-    """Return what the sentence of an order calls a number that has no label of its own."""
+    """Return the name of a number without its own label in the sentence of an order."""
     return str(number.reads[0][0]) if number.reads else "calculated"

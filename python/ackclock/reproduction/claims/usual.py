@@ -117,7 +117,7 @@ def _ranged(
 
 
 def read(numbers: Iterable[Readable]) -> Sequence[tuple[Key, Key | None]]:
-    """Return what some numbers read together."""
+    """Return the cases and keys that some numbers read together."""
     return tuple(dict.fromkeys(needed for number in numbers for needed in number.reads))
 
 
@@ -149,12 +149,12 @@ with two ends, as a share of that end, which counts as at least 0.4."""
 
 
 def logarithm(number: float) -> float:
-    """Return the logarithm of a number of a target whose ratios count; what is not positive is nearly 0."""
+    """Return the logarithm of a number of a logarithmic target; 0 and less count as nearly 0."""
     return math.log(max(number, 1e-9))
 
 
 def width(target: Target) -> float:
-    """Return the tolerance of a target: a difference, or that of the logarithms where ratios count."""
+    """Return the tolerance of a target: a difference, or a difference of logarithms if ratios count."""
     low, high = map(logarithm, target[:2]) if target.logarithmic else target[:2]
     if not math.isinf(low) and not math.isinf(high):
         return (high - low) / 2
@@ -165,10 +165,10 @@ def width(target: Target) -> float:
 def closeness(target: Target | None, judged: Judged) -> float:
     """Return how close the measured numbers are to what a claim says; its logarithm is a score.
 
-    It orders settings and is not a probability: its width is a tolerance, which is a judgement. It is 1 at
-    the paper's value or, where the paper gives none, in the range of the target, and falls to
-    `LEAST_CLOSENESS` like a normal curve whose variance is that of the runs and half the width of the range,
-    squared, together.
+    It ranks settings and is not a probability, because its width is a chosen tolerance. It is 1 at the
+    paper's value or, where the paper gives none, in the range of the target, and falls to `LEAST_CLOSENESS`
+    like a normal curve. The variance of this curve is the variance of the runs plus the square of half the
+    width of the range.
     """
     if target is None or math.isnan(judged.value):
         return 1.0 if judged.holds else LEAST_CLOSENESS
@@ -203,7 +203,7 @@ def _on_scale(target: Target, number: float) -> tuple[float, float, float]:
 
 
 def holds(name: str, sentence: str, paper: str, judge: FunctionValue, *, why: str) -> Claim:
-    """Claim anything else: `judge` returns what was measured, in words, and whether the claim holds.
+    """Claim anything else: `judge` returns the measured result in words, and whether the claim holds.
 
     `why` says what counts as seen, and why; the other arguments are those of `Claim`.
     """

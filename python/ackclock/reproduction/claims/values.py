@@ -16,7 +16,7 @@ CaseNumber = tuple[Key, Key]
 
 
 class Readable(Protocol):
-    """What says which numbers it reads."""
+    """An object that declares the numbers it reads."""
 
     @property
     def reads(self) -> Sequence[tuple[Key, Key | None]]:
@@ -28,7 +28,7 @@ class Readable(Protocol):
 
 
 class Number(Readable, Protocol):
-    """What a claim compares."""
+    """A number that a claim compares."""
 
     def __call__(self, numbers: Numbers) -> Estimate:
         """Return the estimate."""
@@ -116,7 +116,7 @@ class Extreme:
 
 @dataclass(frozen=True)
 class FunctionValue:
-    """What a function makes of the numbers of those cases, and of those items of the setting, that it reads.
+    """The result of a function of numbers, which may read only its declared cases and items of the setting.
 
     `cases` are labels, in which ``*`` stands for any text, `items` names of items, and `given` further
     arguments. The function is not given any other number.
@@ -129,9 +129,9 @@ class FunctionValue:
 
     @property
     def reads(self) -> Sequence[tuple[Key, None]]:
-        """The cases that it needs; which of their numbers, only the function knows."""
+        """The cases that it needs; only the function knows which of their numbers it reads."""
         return [(case, None) for case in self.cases]
 
     def __call__(self, numbers: Numbers) -> Any:
-        """Return what the function makes; a number that it did not declare raises a LookupError."""
+        """Return the result of the function; reading an undeclared number raises a LookupError."""
         return self.function(numbers.declared(self.cases, self.items), **self.given)
