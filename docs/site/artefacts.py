@@ -37,7 +37,7 @@ SIDE_BY_SIDE = (
 READINGS = "readings"
 """The folder of the pages of readings."""
 Every = Mapping[str, Mapping[str, Published]]
-"""What is published, by paper and artefact."""
+"""The published results, by paper and artefact."""
 
 
 def write(

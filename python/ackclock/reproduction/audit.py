@@ -36,7 +36,7 @@ FILE = "audit.json"
 """The audit in the directory of a reproduction."""
 
 Every = Mapping[str, Mapping[str, Published]]
-"""What is published, by paper and artefact."""
+"""The published results, by paper and artefact."""
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class PublishedRun:
 class Draw:
     """A sample of published runs within a budget of processor time, in the order in which it was drawn.
 
-    All runs are put into a random order, and each is taken that fits into what is left of the budget. The
-    first `uniform` were taken before any was passed over; those after them favour short runs. `total` is the
-    number of runs among which it was drawn, of which `beyond` cost more than the budget.
+    All runs are put into a random order, and each run that fits into the rest of the budget is taken. The
+    first `uniform` runs were taken before any run was passed over; the later ones favour short runs. `total`
+    is the number of runs in the draw, and `beyond` of them cost more than the whole budget.
     """
 
     seed: int | str
@@ -88,8 +88,8 @@ class Draw:
 class Repetition:
     """A published run next to the same run made again.
 
-    `problem` says what differs, and is empty where nothing does. `older` says why the published run is
-    older than the code, and is empty where it is not: then it has no problem unless it is false.
+    `problem` describes the difference and is empty if there is none. `older` is the reason why the published
+    run is older than the code, or empty if it is not; then a run with a problem is false.
     """
 
     run: PublishedRun
@@ -103,10 +103,11 @@ class Repetition:
 
 
 def show(shown: Selected, anew: Selected, output: Path, tell: Callable[[str], None]) -> Every:
-    """Write what is published of artefacts into the directory of a reproduction, but for those made anew.
+    """Write the published results of artefacts into the directory of a reproduction, except for those `anew`.
 
-    It is marked as published, and what was reproduced there before stays. `tell` is called with a line per
-    paper. Returns what is published of all artefacts; raises `NotHereError` outside of a checkout.
+    These results are marked as published, and earlier reproductions in the directory stay. `tell` is called
+    with a line per paper. Returns the published results of all artefacts; raises `NotHereError` outside of a
+    checkout.
     """
     papers = {paper.name: paper for paper, _ in shown}
     every = {name: published.read(place) for name, place in published.folders(papers.values()).items()}
@@ -224,7 +225,7 @@ def _compared(
             older = "its scenario has changed"
         return Repetition(run, f"the digest is {digest}, and {before['digest']} is published", older)
     if older:
-        # The same run, of which other things were counted.
+        # The run is the same, but other quantities were counted.
         return Repetition(run, older=older)
     numbers = known.tables["numbers"].filter(is_it)
     stated = dict(zip(numbers["number"], numbers["value"], strict=True))
@@ -245,7 +246,7 @@ def _same(before: object, after: object) -> bool:
 
 @dataclass(frozen=True)
 class Audit:
-    """A sample of published runs, and what making them again has shown."""
+    """A sample of published runs, and the comparison with the same runs made again."""
 
     sample: Draw
     compared: Sequence[Repetition]
@@ -256,7 +257,7 @@ class Audit:
         return any(each.is_false for each in self.compared)
 
     def words(self) -> list[str]:
-        """Return how its runs were drawn, what they show, and what it may have missed, as lines."""
+        """Return lines about the draw of the runs, their comparison, and errors that it may miss."""
         sample, count = self.sample, len(self.sample.chosen)
         cost_s = sum(run.cost_s for run in sample.chosen)
         said = [

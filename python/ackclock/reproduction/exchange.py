@@ -36,16 +36,16 @@ AFTER: Mapping[Outcome, str] = {
     exchanges.FALLS: "does not hold",
     exchanges.UNDECIDED: "is undecided",
 }
-"""What a claim does with the other control, where it does not hold with the paper's own."""
+"""The outcome of a claim with the other control, if it does not hold with the paper's own."""
 
 
 @dataclass
 class _Inquiry:
     """An artefact with the claims that can be exchanged, by the control in the place of another.
 
-    `refused` says why the other claims cannot, by name, and `error` why a scenario was refused. The first of
-    the `assignments` is with the paper's own controls, and the others are those of `exchanged`; there are
-    none where nothing can be exchanged.
+    `refused` has the reasons for the other claims, by name, and `error` the reason why a scenario was
+    refused. The first of the `assignments` has the paper's own controls, and the others belong to
+    `exchanged`; there are none if nothing can be exchanged.
     """
 
     paper: Paper
@@ -66,7 +66,7 @@ class ExchangedPaper:
 
     @property
     def sentence(self) -> str:
-        """What became of the claims, counted."""
+        """The number of claims with each outcome."""
         counts = exchanges.counts(row.outcome for row in self.rows)
         return f"{outcome.short_name(self.paper)}: {counts}"
 
@@ -84,9 +84,9 @@ def write(
 ) -> list[ExchangedPaper]:
     """Judge artefacts with Reno in the place of the controls of their papers, and write the tables.
 
-    A table is DIR/PAPER/exchange.csv. Where `output` has one of the artefacts, its pages are written anew, of
-    all `papers`. The other arguments and errors are those of `judged`. Raises StorageError when something
-    cannot be written.
+    A table is DIR/PAPER/exchange.csv. If `output` has one of the artefacts, its pages are rewritten for all
+    `papers`. The other arguments and errors are those of `judged`. Raises StorageError when something cannot
+    be written.
     """
     storage.probe(output)
     with Store(output / CACHE).opened() as store:

@@ -24,12 +24,12 @@ RENO = "reno"
 
 
 class FailedJudged(Judged):
-    """What an error in a claim leaves: `measured` is the error."""
+    """The result of a claim that raised an error: `measured` is the error."""
 
 
 @dataclass
 class Exchanged:
-    """An artefact in which `control` has the place of the controls `replaced`, and what went wrong in it."""
+    """An artefact in which `control` replaces the controls `replaced`, and the problems of its cases."""
 
     artefact: Simulated[Any]
     claims: Sequence[Claim]
@@ -41,7 +41,7 @@ class Exchanged:
     """Numbers of a case that are not measured, and the columns that the other control does not have."""
 
     def assignment(self, effort: Effort, plan: Mapping[str, int]) -> Assignment:
-        """Return the runs of the cases that the claims read; `plan` is that of `Assignment.of`."""
+        """Return the runs of the cases that the claims read; `plan` is passed to `Assignment.of`."""
         own = self.artefact.cases(effort)
         wanted = {case for claim in self.claims for case in claim.cases(own)}
         tables = {key: engine.read(own[key].scenario).tables() for key in own if key in wanted}
@@ -64,8 +64,8 @@ class Exchanged:
     def _scenario(self, table: Mapping[str, Any], reno: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a scenario with the other control.
 
-        A flow keeps everything but its parameters. One that had no random delay, as senders have whose rate
-        is set by a timer, gets that of the paper's `reno` flows, because it sends in bursts from now on.
+        A flow keeps everything but its parameters. A flow without a random delay, such as one with a rate set
+        by a timer, gets the delay of the paper's `reno` flows, because it now sends in bursts.
         """
         delay = {"overhead": reno["overhead"]} if "overhead" in reno else {}
         return {
@@ -80,14 +80,14 @@ class Exchanged:
         }
 
     def _probe(self, case: Key, effort: Effort) -> Probe:
-        """Return the probe of a case; a run without what is measured has NaN in its place."""
+        """Return the probe of a case; a number that a run does not have is NaN."""
         own = self.artefact.probe_of(case, effort)
 
         def measure(run: Run) -> Row:
             try:
                 row, columns = _measured(own, run)
             except Exception as error:
-                # The same in every run: what is missing is a number of the control.
+                # Every run fails in the same way: the control lacks the number.
                 words = f"{self.control} does not have what is measured: {_line(error)}"
                 self.problems.setdefault(case, words)
                 return dict.fromkeys(own.keys, math.nan)
@@ -99,7 +99,7 @@ class Exchanged:
         return Probe(own.keys, measure)
 
     def outcome(self, claim: Claim, judged: Judged, own: Own, numbers: Numbers) -> Exchange:
-        """Return what became of a claim, judged by `numbers`."""
+        """Return the outcome of a claim, judged by `numbers`."""
         cases = claim.cases(numbers.rows)
         problem = next((self.problems[case] for case in cases if case in self.problems), "")
         problem = problem or self._without_column(claim, judged, numbers)
@@ -128,9 +128,9 @@ class Exchanged:
 
 
 LACKING = math.nan
-"""In place of a number that depends on a column which the other control does not have."""
+"""Replaces a number that depends on a column which the other control does not have."""
 FILLS = (-1e9, 1e9)
-"""What is put into such a column: a number that is the same with both does not depend on it."""
+"""Values for such a column: a number that is the same with both values does not depend on the column."""
 
 
 def _measured(probe: Probe, run: Run) -> tuple[Row, Sequence[str]]:
@@ -165,7 +165,7 @@ def _with_columns(run: Run, columns: Sequence[str], value: float) -> Run:
 def _compares_alike(claim: Claim, numbers: Numbers) -> bool:
     """Return whether an order compares a number with itself, of runs that are the same after the exchange.
 
-    It does not hold, however much the runs differ among each other, by which intervals would leave it open.
+    Such an order does not hold, but intervals over runs that scatter would leave it undecided.
     """
     pairs = [
         (case, key) for label, key in claim.reads if key is not None for case in like(numbers.rows, [label])
@@ -175,7 +175,7 @@ def _compares_alike(claim: Claim, numbers: Numbers) -> bool:
 
 
 def guarded(claim: Claim) -> Claim:
-    """Return a claim whose error is its answer, so that the others are judged."""
+    """Return a claim that reports its error as its result, so that the other claims are still judged."""
 
     def judged(numbers: Numbers) -> Judged:
         try:

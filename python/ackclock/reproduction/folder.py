@@ -32,7 +32,7 @@ from ackclock.suites.formulas import GridPoint, Names, ProblemError, TomlTable, 
 
 FUNCTIONS = "functions.py"
 PARTS = ("flow", "link")
-"""Parts of a run whose numbers are named by part, name or index, and column."""
+"""Parts of a run with numbers that are named by part, by name or index, and by column."""
 
 
 def functions_of(home: Path) -> dict[str, Callable[..., Any]]:
@@ -95,7 +95,7 @@ class _ArtefactReader:
         self.where = f"artefact.{name}"
 
     def artefact(self) -> Simulated[str]:
-        """Return the artefact, whose cases have labels of their own."""
+        """Return the artefact; its cases have their own labels."""
         assert self.known  # noqa: S101
         return Simulated(
             name=self.name,

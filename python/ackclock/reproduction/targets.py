@@ -1,4 +1,4 @@
-"""What a person probably meant who named a paper or an artefact that does not exist."""
+"""Suggestions for a paper or an artefact that does not exist: the name that was probably meant."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def suggestion(wanted: str, papers: Mapping[str, Paper]) -> str:
     paper, slash, artefact = wanted.partition("/")
     if paper not in papers or not slash:
         return hint(paper, papers)
-    # Of its own paper: those of others with the same number would be as similar.
+    # Only names of the same paper: artefacts of other papers with the same number would be as similar.
     known = [item.name for item in papers[paper].artefacts]
     short = re.fullmatch(r"(fig|tab|sec)?[a-z]*[-_. ]*(\w[\w-]*)", artefact.lower())
     if short is not None:

@@ -1,4 +1,4 @@
-"""An artefact to be reproduced: what is judged for it, and the record and the files that come of it."""
+"""An artefact to be reproduced: its claims to judge, its record and its files."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ class Task:
 
 
 def plan_of(paper: Paper, artefact: Artefact, effort: Effort) -> Mapping[str, int]:
-    """Return the planned runs of cases by label: those of a pilot of the same effort."""
+    """Return the planned runs of cases by label, from a pilot of the same effort."""
     planned = paper.planned_quick if effort.quick else paper.planned
     return planned.get(artefact.name, {})
 
@@ -228,7 +228,7 @@ def of_claim(
     judgement: Judgement,
     there: Judgement | None = None,
 ) -> ClaimRecord:
-    """Record a claim, what was measured, and what is known of it from other settings.
+    """Record a claim, its measured numbers, and its outcome at other settings.
 
     `there` is the judgement at the other setting of the paper, where it has one. A finding that does not
     hold there, or that explains a claim which holds at a setting that was tried, says so.
@@ -271,7 +271,7 @@ def of_claim(
 
 
 def with_ns2(record: ClaimRecord, paper: Paper, artefact: Artefact, claim: Claim) -> ClaimRecord:
-    """Return the record of a claim with what ns-2 gives, compared with what is recorded at each setting."""
+    """Return the record of a claim with the result of ns-2, compared with our record at each setting."""
     known = paper.ns2.get((artefact.name, claim.name))
     if known is None:
         return {**record, "ns2": None}
@@ -283,7 +283,7 @@ def with_ns2(record: ClaimRecord, paper: Paper, artefact: Artefact, claim: Claim
 
 
 def _losses(judgement: Judgement) -> list[LossesRecord]:
-    """Record drops over packets of every case in which kinds of flow share a link."""
+    """Record drops over packets for every case in which several kinds of flow share a link."""
     return [
         {
             "case": str(case),
@@ -312,7 +312,7 @@ def _former(claim: Claim, judgement: Judgement) -> FormerCheck | None:
 
 
 def _fill(directory: Path, artefact: Artefact, judgement: Judgement) -> None:
-    """Write what was measured, and the figure that shows it."""
+    """Write the measured numbers, and the figure that shows them."""
     rows = [
         {"case": str(key), "run": run} | flat(row)
         for key, of_case in judgement.numbers.rows.items()
@@ -336,7 +336,7 @@ def _fill(directory: Path, artefact: Artefact, judgement: Judgement) -> None:
 
 
 def _alike(numbers: Numbers) -> Numbers:
-    """Return numbers of which each case shows as many runs: a picture compares runs."""
+    """Return numbers with the same number of runs in each case, because a picture compares runs."""
     return replace(numbers, shared=min(map(len, numbers.rows.values()), default=None))
 
 

@@ -21,7 +21,7 @@ def window_trace(
 ) -> pl.DataFrame:
     """Return the trace of a run's windows from `start_s` to `end_s`, with the names of its flows.
 
-    Samples closer than `every_s` are left out, and `flows` are the indices of those that are kept, by default
+    Samples closer than `every_s` are left out, and `flows` has the indices of the flows to keep, by default
     all. The columns are time_s, name, window, rtt_ms and sent_bytes.
     """
     names = {flow["id"]: flow["name"] for flow in run.summary["flows"]}
