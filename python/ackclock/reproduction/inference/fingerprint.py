@@ -18,22 +18,22 @@ from ackclock.runs import sources
 
 DATA = (".py", ".toml", ".json", ".csv")
 SAID = ("sentences.toml", tried.READINGS, exchanges.EXCHANGE, PLANNED, PLANNED_QUICK)
-"""What a paper says and what became of its claims with other controls, which change no number and no verdict
-of a claim, and the planned runs, which the digest has as those of each case."""
+"""Files that change no number and no verdict of a claim: the sentences of a paper, and the outcomes of its
+claims with other controls. The planned runs are in the digest as the runs of each case."""
 MEASURING = (
     *(f"ackclock.{name}" for name in ("engine", "metrics", "models", "predictions", "runs")),
     *(f"ackclock.reproduction.{name}" for name in ("claims", "inference.search", "trials.settings")),
 )
-"""What numbers and claims follow from, besides the paper."""
+"""The code, besides the paper, that determines numbers and claims."""
 SHOWING = (*MEASURING, "ackclock.draw", "ackclock.reproduction")
-"""What the pictures and records follow from, besides the paper."""
+"""The code, besides the paper, that determines pictures and records."""
 
 
 def fingerprint(assignment: Assignment, home: Path | None, parts: Sequence[str] = SHOWING) -> str:
     """Return a digest of everything that the outcome of an artefact depends on.
 
     `home` is the directory of its paper, None for one that is made in memory. `parts` are the packages and
-    modules that take part: `SHOWING`, or `MEASURING`, for which the inferred setting makes no difference.
+    modules that take part: `SHOWING` or `MEASURING`. The inferred setting makes no difference to `MEASURING`.
     """
     runs = [[str(key), job.key] for key, jobs in assignment.jobs.items() for job in jobs]
     inferred = tuple(parts) == SHOWING
@@ -65,7 +65,7 @@ def _sources(parts: tuple[str, ...]) -> str:
 def _of_paper(home: Path, inferred: bool) -> str:
     """Return a digest of a paper's directory, but for `SAID`.
 
-    What was inferred and what ns-2 gives are left out where they make no difference.
+    The inferred setting and the results of ns-2 are left out if they make no difference.
     """
     files = [file for file in sorted(home.glob("*")) if file.name not in SAID]
     if inferred:

@@ -37,9 +37,9 @@ HALVING_RUNS, TESTING_RUNS = 2, 3
 SURVIVING_SHARE = 3
 """One setting in three advances to the next round."""
 LEFT = 3
-"""Number of settings at which the rounds end."""
+"""The rounds end when so many settings are left."""
 ABOVE_LEAST = 1.1
-"""Factor by which losses may depart more than at the least violating setting if none is possible: two
+"""If no setting is possible, losses may depart by this factor more than at the least violating setting: two
 means of twenty runs differ by as much."""
 RUNNERS_UP = 2
 """Settings of the last round that are tested with the refined and the declared one."""
@@ -51,11 +51,10 @@ DIRECTORY = "inferred"
 class Inferred:
     """The result of trying settings.
 
-    `setting` is the declared one, or what stands in for it where it is impossible, unless another is
-    accepted. `alternative` is the best setting where it is neither accepted nor worse. `validation` is the
-    test of the finalists, `trials` is everything that was tried, and `cells` are the matrix of readings
-    around the setting, empty until it is known. `own` has the test of each item that a single artefact has,
-    over the rows of that artefact.
+    `setting` is the declared setting, or its substitute if it is impossible, unless another is accepted.
+    `alternative` is the best setting if it is neither accepted nor worse. `validation` is the test of the
+    finalists, `trials` has all trials, and `cells` is the matrix of readings around the setting, empty until
+    it is known. `own` has the test of each item that a single artefact has, over the rows of that artefact.
     """
 
     setting: Setting
@@ -72,7 +71,7 @@ class Inferred:
 
 
 def free_items(items: Sequence[Item]) -> list[Item]:
-    """Return the items that a search may change: what the paper states is not among them."""
+    """Return the items that a search may change; items that the paper states are not among them."""
     return [item for item in items if item.is_open and not item.is_stated]
 
 
@@ -112,16 +111,16 @@ def infer(
     """Find the setting that a paper really had, if it can be found.
 
     Settings drawn evenly are judged by all simulated artefacts that depend on an open item, with new seeds
-    for those that do better; what the paper states is not changed. The best setting is refined item by item.
-    It is accepted only if cross-validation over artefacts and seeds, with seeds of its own, finds that it
-    gains more than twice the error over the declared setting; else both are kept. An item that a single
-    artefact has is tested in the same way over the rows of that artefact. Last, every open item is
-    given each of its values at the chosen setting, and the settings drawn are judged once more with other
-    seeds, which shows how robust each claim is.
+    for the better ones; stated items are not changed. The best setting is refined item by item. It is
+    accepted only if cross-validation over artefacts and seeds, with seeds of its own, finds that it gains
+    more than twice the error over the declared setting; else both are kept. An item that a single artefact
+    has is tested in the same way over the rows of that artefact. Last, every open item is given each of its
+    values at the chosen setting, and the settings drawn are judged once more with other seeds, which shows
+    how robust each claim is.
 
-    `cache` is the folder of earlier runs, `settings` the number of settings to draw, and `known` is
-    called when the setting is chosen and only the robustness of claims remains to be measured. A
-    LookupError says that the paper does not tell what takes part.
+    `cache` is the folder of earlier runs, `settings` the number of settings to draw, and `known` is called
+    when the setting is chosen and only the robustness of claims remains to be measured. A LookupError says
+    that the paper does not list the artefacts that take part.
     """
     with ExitStack() as stack:
         store = None if cache is None else stack.enter_context(Store(cache).opened())
@@ -219,12 +218,12 @@ def passes(search: Search, drawn: int) -> float:
 
 
 def _first(search: Search, design: Sequence[Trial]) -> tuple[Setting, float]:
-    """Return the setting that stands in for the declared one where that is impossible, and a limit.
+    """Return the substitute for the declared setting if that is impossible, and a limit.
 
-    It is the possible one that differs from the declared one in a single item and has the best basis, or else
-    the first possible one that was drawn. Where losses make all of them impossible, the least violating one
-    is kept, and settings whose losses depart from proportion by no more than the limit are allowed with it;
-    otherwise the limit is 0.
+    The substitute is the possible setting with the best basis that differs from the declared one in a single
+    item, or else the first possible setting that was drawn. Where losses make all of them impossible, the
+    least violating one is kept, and settings whose losses depart from proportion by no more than the limit
+    are allowed with it; otherwise the limit is 0.
     """
     if design[0].possible:
         return design[0].setting, 0.0
@@ -342,7 +341,7 @@ def is_kept(directory: Path) -> bool:
 
 
 def words(result: Inferred) -> dict[str, Any]:
-    """Return what is kept of a result besides the tables."""
+    """Return the parts of a result that are kept besides the tables."""
     return {
         "setting": dict(result.setting),
         "alternative": None if result.alternative is None else dict(result.alternative),

@@ -19,8 +19,8 @@ from ackclock.reproduction.paper import Paper
 from ackclock.runs import Store
 
 PILOT = replace(FULL, first_run=1000)
-"""The runs from which the others are planned. No judged run has such a number: the plan follows from none of
-the runs that it asks for, so none of these can have been added until they said what was wanted."""
+"""The pilot runs, from which the other runs are planned. No judged run has such a number: the plan does not
+depend on the runs that it asks for, so nobody can add runs until they give a wanted answer."""
 QUICK_PILOT = replace(QUICK, runs=PILOT.runs, first_run=PILOT.first_run)
 """The same for the quick reproduction."""
 LEAST = FULL.runs
@@ -34,8 +34,8 @@ probability, and whether the halves agree is a check."""
 LEAST_COSTLY = 3
 """Fewest runs where even `LEAST` cost more than `MOST_PACKETS`: with two an interval is 13 errors wide."""
 MOST = 100
-"""Most runs of a case. What they do not decide is less than 0.28 standard deviations of a run from its limit:
-a single run of the paper tells nothing about it."""
+"""Most runs of a case. A number that they leave undecided is less than 0.28 standard deviations of a run from
+its limit: a single run of the paper tells nothing about it."""
 MOST_PACKETS = 9e9
 """Most packets that the runs of an artefact may simulate: half an hour of a core with 5 million a second.
 Time is not measured, so that a plan is the same on any machine."""
@@ -57,8 +57,8 @@ COLUMNS = ("artefact", "case", "runs", "claim", "cut")
 class Planned(NamedTuple):
     """The number of runs of a case.
 
-    `claim` is the claim that asks for most, empty where none asks for more than the least. `cut` says what
-    keeps it from having as many as it asks for: ``most`` is `MOST`, ``cost`` is `MOST_PACKETS` or
+    `claim` is the claim that asks for most runs, empty if none asks for more than the least number. `cut`
+    names the bound that denies it some of these runs: ``most`` is `MOST`, ``cost`` is `MOST_PACKETS` or
     `MOST_PACKETS_QUICK`; else empty.
     """
 
@@ -79,8 +79,8 @@ def make(
 ) -> dict[str, list[Planned]]:
     """Make the pilot of artefacts, and return the planned runs of each paper.
 
-    With `QUICK_PILOT` as `pilot` the plan is that of a quick reproduction. The other arguments are those of
-    `ackclock.reproduction.make.reproduce`. An artefact of which the pilot fails gets no plan.
+    With `QUICK_PILOT` as `pilot` the plan is for a quick reproduction. The other arguments are as in
+    `ackclock.reproduction.make.reproduce`. An artefact gets no plan if its pilot fails.
     """
     simulated = [(paper, artefact) for paper, artefact in chosen if isinstance(artefact, Simulated)]
     assignments = [Assignment.of(artefact, pilot.at(paper.setting)) for paper, artefact in simulated]
@@ -97,8 +97,8 @@ def make(
 def planned(artefact: Artefact, judgement: Judgement) -> list[Planned]:
     """Plan the runs of the cases of an artefact from its pilot.
 
-    A case gets as many as the claim that needs most of those that read it (`runs_to_decide`), `HALVES` times.
-    Where nothing is random, because the pilot has a single run, one is enough.
+    A case gets `HALVES` times the runs of the most demanding claim that reads it (`runs_to_decide`). Where
+    nothing is random, because the pilot has a single run, one is enough.
     """
     numbers, packets = judgement.numbers, judgement.packets
     random = _random(numbers)
@@ -134,9 +134,9 @@ def planned(artefact: Artefact, judgement: Judgement) -> list[Planned]:
 def planned_quick(artefact: Artefact, judgement: Judgement) -> list[Planned]:
     """Plan the runs of the cases of an artefact in a quick reproduction from its pilot.
 
-    Cheap cases get twelve. A case gets as many as the claim that reads it and needs most, of those that would
-    add at most `MOST_PACKETS_QUICK`, and `SURELY` times as many if these add at most `SURE_PACKETS_QUICK`;
-    the others stay as they are.
+    Cheap cases get twelve. Among the claims that read a case and would add at most `MOST_PACKETS_QUICK`, the
+    most demanding one sets its runs, or `SURELY` times as many if these add at most `SURE_PACKETS_QUICK`.
+    Other cases keep their runs.
     """
     numbers, packets = judgement.numbers, judgement.packets
     random = _random(numbers)
@@ -150,7 +150,7 @@ def planned_quick(artefact: Artefact, judgement: Judgement) -> list[Planned]:
     def price(cases: Sequence[Key], runs: int) -> float:
         return math.fsum(max(runs - wanted[case][0], 0) * packets.get(case, 0.0) for case in cases)
 
-    # Those that need fewest first: what they add, others need not.
+    # Claims that need the fewest runs come first: later claims need not add these runs again.
     for claim, cases, needed in sorted(_needs(judgement), key=lambda need: need[2] or math.inf):
         runs = needed if needed and price(cases, needed) <= MOST_PACKETS_QUICK else None
         if runs is not None:
@@ -180,9 +180,9 @@ def _needs(judgement: Judgement) -> Iterator[tuple[str, list[Key], int | None]]:
 
 
 def _affordable(runs: Mapping[Key, int], packets: Mapping[Key, float]) -> dict[Key, int]:
-    """Return the largest numbers of runs of each case with which an artefact costs at most `MOST_PACKETS`.
+    """Return the most runs of each case for which an artefact costs at most `MOST_PACKETS`.
 
-    The packets of a case are bounded, and not its runs: cheap cases keep theirs where others are costly.
+    The packets of a case are bounded and not its runs: cheap cases keep their runs if others are costly.
     """
 
     def ceilings(share: float) -> dict[Key, int]:
@@ -214,7 +214,7 @@ def write(file: Path, rows: Iterable[Planned]) -> None:
 
 
 def read(file: Traversable) -> list[Planned]:
-    """Read a plan; nothing where there is none."""
+    """Read a plan; a missing file has no rows."""
     if not file.is_file():
         return []
     rows = csv.DictReader(file.read_text(encoding="utf-8").splitlines())

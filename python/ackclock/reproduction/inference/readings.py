@@ -29,12 +29,12 @@ def judged(
     first_run: int = 0,
     known: Sequence[Trial] = (),
 ) -> list[Cell]:
-    """Judge the claims of artefacts at the chosen setting and where one item has another value.
+    """Judge the claims of artefacts at the chosen setting and at settings that differ from it in one item.
 
     An artefact is judged only for items that change its scenarios or its claims. `chosen` is by default the
-    setting of the paper. Where a claim holds neither there nor in the trials that are `known`, several items
-    are changed together (`ackclock.reproduction.inference.together`); what gives such a claim is judged by
-    the other artefacts, too.
+    setting of the paper. If a claim holds neither there nor in the `known` trials, several items are changed
+    together (`ackclock.reproduction.inference.together`); a setting that gives such a claim is judged by the
+    other artefacts, too.
     """
     paper = search.paper
     setting = dict(paper.setting if chosen is None else chosen)
@@ -102,8 +102,8 @@ def _item(paper: Paper, name: str) -> Item | None:
 def tables(paper: Paper, cells: Sequence[Cell]) -> list[str]:
     """Return a table per artefact: a row per value that turns a claim, a column per claim that is turned.
 
-    A line in front says how many claims were judged and how many no value turns. Before all tables stand the
-    artefacts of which one is only given by what breaks the other.
+    A line in front counts the claims that were judged and those that no value turns. Pairs of artefacts stand
+    before all tables if the settings that give one of them break the other.
     """
     lines = _apart(paper, cells)
     for artefact in paper.artefacts:

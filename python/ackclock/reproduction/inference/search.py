@@ -22,16 +22,16 @@ from ackclock.reproduction.trials.tried import LOSSES, ClaimKey, Outcome, Trial
 from ackclock.runs import Store
 
 TELL_EVERY_S = 10.0
-"""Interval at which a long stage tells how far it is."""
+"""A long stage reports its progress at this interval."""
 
 
 class Search:
     """Tries settings of a paper and remembers all of them.
 
-    `store` is open and has earlier runs and outcomes. `judged` are the artefacts that do not cost too much
-    and `scored` those of them that are simulated, depend on an open item and have claims. `claims` are
-    those that were named before any run to choose (``fit``) and to test (``held_out``). Raises LookupError
-    when the paper has no ``[inference]``, or it names an unknown claim.
+    `store` is open and has earlier runs and outcomes. `judged` are the artefacts that do not cost too much,
+    and `scored` are those `judged` artefacts that are simulated, depend on an open item and have claims.
+    `claims` has the claims that were named before any run to choose (``fit``) and to test (``held_out``).
+    Raises LookupError when the paper has no ``[inference]``, or it names an unknown claim.
     """
 
     def __init__(
@@ -222,7 +222,7 @@ class _Pace:
         self._done = self._worked = 0
 
     def skip(self, known: int) -> None:
-        """Count runs of artefacts whose outcome is known."""
+        """Count runs of artefacts with a known outcome."""
         self._done += known
 
     def advance(self, runs: int) -> None:

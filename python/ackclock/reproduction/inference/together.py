@@ -1,4 +1,4 @@
-"""Several items changed together, before a claim is called not found: what no item gives alone, two may."""
+"""Several items changed together, before a claim is called not found: it may need two items."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 ALONE = 10
 """Most settings that are reached by moving one item after the other from the best trial, with that trial."""
 PAIRED = 36
-"""Most settings in which one or two items have other values than at the best of these: all of three items
-with four values each, which are 9 and 27."""
+"""Most settings that differ from the best of these in one or two items: with three items of four values each
+these are 9 and 27."""
 RESCUING = 3
 """Most settings that give a claim and are judged by the other artefacts, too."""
 LEAST_GAIN = 0.5
-"""Tolerances by which a setting must be nearer, in the mean of the claims, before the search moves there: a
-walk by noise would leave out pairs of values."""
+"""The search moves to a setting only if it is nearer by so many tolerances, in the mean of the claims: a walk
+driven by noise would leave out pairs of values."""
 FARTHEST = 10.0
-"""Most tolerances by which a number counts as moved: farther away says nothing more of an item."""
+"""A number counts as moved by at most so many tolerances: a larger move says nothing more about an item."""
 
 
 def searched(
@@ -41,13 +41,13 @@ def searched(
     runs: int,
     first_run: int,
 ) -> list[Trial]:
-    """Look for settings that give what no trial gave, and return the trials that differ in several items.
+    """Look for settings that give claims which no trial gave; return trials that differ in several items.
 
     From the best trial of the artefact, of the search or `known`, one item after the other takes the value
-    that is best alone, and then pairs take each of theirs, those first of which each item moves its numbers
-    most. At the best setting that gives a claim, items go back to their chosen value where no such claim is
-    lost. What gives a claim is judged by the other artefacts of `every`, too. No trial is made where every
-    claim holds somewhere, and what the paper states is not changed.
+    that is best alone, and then pairs take each of their values, starting with the pairs whose items move the
+    numbers most. At the best setting that gives a claim, items go back to their chosen value if no such claim
+    is lost. A setting that gives a claim is judged by the other artefacts of `every`, too. No trial is made
+    if every claim holds somewhere, and stated items are not changed.
     """
     paper = search.paper
     items = [item for item in paper.relevant(artefact) if not item.is_stated]
@@ -124,7 +124,7 @@ class _Yardstick:
         """Return by how many tolerances the claims miss, in the mean and negative; without one infinite."""
         if any(key not in trial.outcomes for key, _ in self._claims):
             return -math.inf
-        # Other than that of a search, this score falls far from the target, too, and shows the way.
+        # Unlike the score of a search, this score also falls far from the target, and so shows the direction.
         return -fmean(_missed(target, trial.outcomes[key]) for key, target in self._claims)
 
     def better(self, here: Trial, other: Trial) -> Trial:
@@ -139,7 +139,7 @@ class _Yardstick:
         )
 
     def alone(self, item: Item, trials: Sequence[Trial], chosen: Setting) -> tuple[float, Sequence[object]]:
-        """Return how far an item has moved the numbers where nothing else was changed, and its values.
+        """Return how far an item alone has moved the numbers, and its values.
 
         The values are those that were tried, the best first.
         """

@@ -1,1 +1,1 @@
-"""What other settings of a paper said of its claims."""
+"""The outcomes of a paper's claims at other settings."""

@@ -1,4 +1,4 @@
-"""The cells of the matrix of readings: a table on disk, and trials of what was inferred."""
+"""The cells of the matrix of readings: a table on disk, and the trials of an inference."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ THE_SETTING = ""
 
 
 class Cell(NamedTuple):
-    """The outcome of a claim where an item has a value and the others are as chosen.
+    """The outcome of a claim at a value of one item, with the other items at their chosen values.
 
-    Where nothing differs `item` is `CHOSEN` and `value` None; a cell of its own per artefact, whose claim is
-    `THE_SETTING`, has the setting. `measured` is NaN where the claim has no number.
+    At the chosen setting `item` is `CHOSEN` and `value` None. Each artefact has one more cell with the claim
+    `THE_SETTING`, and its value is the setting. `measured` is NaN if the claim has no number.
     """
 
     artefact: str
@@ -43,7 +43,7 @@ class Cell(NamedTuple):
 
     @property
     def changes(self) -> Mapping[str, object]:
-        """The items whose value is not the chosen one, with that value."""
+        """The items that differ from their chosen value, with their values."""
         if self.item == SEVERAL:
             assert isinstance(self.value, Mapping)  # noqa: S101
             return self.value
@@ -56,7 +56,7 @@ class Cell(NamedTuple):
 
 
 def merge(known: Iterable[Cell], new: Sequence[Cell]) -> list[Cell]:
-    """Replace what is known of the artefacts that were judged anew."""
+    """Replace the cells of the artefacts that were judged again."""
     judged_anew = {cell.artefact for cell in new}
     cells = [*(cell for cell in known if cell.artefact not in judged_anew), *new]
     return sorted(cells, key=lambda cell: cell.artefact)
@@ -107,10 +107,10 @@ def trials(declared: Setting, cells: Sequence[Cell]) -> list[Trial]:
 
 
 def apart(cells: Sequence[Cell]) -> list[tuple[Cell, Cell]]:
-    """Return claims that only several items together give, with claims of other artefacts that these break.
+    """Return claims that need several items together, each with another artefact's claim that these break.
 
-    The second of a pair holds at some value that was tried, and at none of the settings at which the first
-    holds. Both cells are of the first of these settings.
+    The second claim holds at some value that was tried, but at none of the settings at which the first one
+    holds. Both cells are taken at the first of these settings.
     """
     holding: dict[ClaimKey, list[Cell]] = defaultdict(list)
     for cell in cells:

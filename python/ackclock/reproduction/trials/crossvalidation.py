@@ -19,11 +19,11 @@ ERRORS = 2.0
 
 
 class Fold(NamedTuple):
-    """What was held out, and what the rest chose.
+    """The held-out part, and the setting that the rest chose.
 
-    `name` has the artefacts and `run` is the seed that were held out, `chosen` is the index of the setting
-    that has the best score in the other folds with the other seeds. `declared` and `best` are the held-out
-    scores of the declared and of the chosen setting.
+    `name` has the held-out artefacts and `run` is the held-out seed. `chosen` is the index of the setting
+    with the best score in the other folds with the other seeds. `declared` and `best` are the held-out scores
+    of the declared and of the chosen setting.
     """
 
     name: str
@@ -70,14 +70,14 @@ class Validation:
         return self.finalists[self.best] if self.best and not self.accepted else None
 
     def words(self) -> dict[str, Any]:
-        """Return what `read` reads."""
+        """Return the result as data, for `read`."""
         folds = [fold._asdict() | {"gain": fold.gain} for fold in self.folds]
         planned = self.planned and self.planned._asdict() | {"gain": self.planned.gain}
         return asdict(self) | {"folds": folds, "planned": planned}
 
     @classmethod
     def read(cls, words: Mapping[str, Any]) -> Validation:
-        """Read what `words` returned."""
+        """Return the result from the data of `words`."""
 
         def fold(row: Mapping[str, Any]) -> Fold:
             return Fold(**{name: row[name] for name in Fold._fields})

@@ -18,7 +18,8 @@ def depends_on(key: ClaimKey, trials: Sequence[Trial], items: Sequence[Item]) ->
     """Name the items that turn a claim, and how often it holds with each of their values.
 
     `items` are those that the claim can depend on. Only settings that were judged with two sets of seeds
-    count: each set must confirm it (`ackclock.decision.acting`). Empty where nothing is shown.
+    count: each set must confirm it (`ackclock.decision.acting`). The text is empty if no item is shown to
+    act.
     """
     pairs = _pairs(key, trials)
     free = [item for item in items if len({repr(first.setting[item.name]) for first, _ in pairs}) > 1]

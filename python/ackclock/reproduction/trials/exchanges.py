@@ -1,4 +1,4 @@
-"""What became of claims with another control in the place of their paper's: a table on disk, and words."""
+"""The outcomes of claims with another control in place of the paper's: a table on disk, and words."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ EXCHANGE = "exchange.csv"
 """Table of the exchanges, next to a paper's data file."""
 HEADS = ("artefact", "claim", "own", "control", "outcome", "measured", "reason", "runs")
 Own = Literal["holds", "does not hold", "undecided", ""]
-"""What the same runs say with the paper's own control; nothing where it was not asked."""
+"""The outcome of as many runs with the paper's own control; empty if these were not asked for."""
 Outcome = Literal["falls", "stands", "undecided", "cannot be exchanged", "does not hold in these runs"]
-"""What becomes of a claim: it decidedly does not hold, decidedly holds, neither, nothing can be exchanged, or
-it did not decidedly hold before, with as many runs."""
+"""The outcome of a claim: it decidedly fails, it decidedly holds, it is undecided, nothing can be exchanged,
+or it did not decidedly hold before the exchange with as many runs."""
 OUTCOMES: Sequence[Outcome] = get_args(Outcome)
 FALLS, STANDS, UNDECIDED, CANNOT, NOT_BEFORE = OUTCOMES
 NOT_ASKED = "not asked yet"
@@ -32,8 +32,9 @@ and a part that cannot be exchanged decides nothing."""
 class Exchange(NamedTuple):
     """The outcome of a claim with another control in the place of the paper's.
 
-    `own` is what as many runs say with the paper's own control, `control` the one in its place, `measured`
-    what was measured with it, `reason` why there is no answer, and `runs` the number of seeds.
+    `own` is the outcome of as many runs with the paper's own control, `control` is its replacement,
+    `measured` the result with that control, `reason` the reason for a missing answer, and `runs` the number
+    of seeds.
     """
 
     artefact: str
@@ -84,7 +85,7 @@ def read(file: Traversable) -> dict[ClaimKey, Exchange]:
 
 
 def merge(known: Exchanges, new: Sequence[Exchange]) -> list[Exchange]:
-    """Replace what is known of the artefacts that were judged anew."""
+    """Replace the exchanges of the artefacts that were judged again."""
     judged_anew = {each.artefact for each in new}
     rows = [*(each for each in known.values() if each.artefact not in judged_anew), *new]
     return sorted(rows, key=lambda each: each.artefact)
@@ -105,7 +106,7 @@ def record(exchanges: Exchanges, claim_id: str) -> ExchangeRecord:
 
 
 def of_parts(outcomes: Iterable[str]) -> str:
-    """Return the outcome of a main claim from those of its parts."""
+    """Return the outcome of a main claim from the outcomes of its parts."""
     every = set(outcomes)
     return next((outcome for outcome in MAIN_ORDER if outcome in every), NOT_ASKED)
 

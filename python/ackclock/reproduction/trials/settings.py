@@ -1,4 +1,4 @@
-"""The setting of a paper's simulations: what it states, what its simulator had, what is open."""
+"""The setting of a paper's simulations: stated values, defaults of its simulator, and open items."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Basis(StrEnum):
     DEFAULT = "default"
     """The default of the simulators of that year."""
     READING = "reading"
-    """One way to read what the paper says of a control."""
+    """One way to read the paper's description of a control."""
     OPEN = "open"
     """Plausible, for a reason that is given."""
 
@@ -28,8 +28,8 @@ class Basis(StrEnum):
 class Value(NamedTuple):
     """A value that an item of the setting may have.
 
-    `value` is as the scenarios of the paper need it, `basis` is what it rests on, and `evidence` is the
-    place in the paper, the version of the simulator, or the reason.
+    `value` has the form that the scenarios of the paper need, `basis` is the kind of its evidence, and
+    `evidence` is the place in the paper, the version of the simulator, or the reason.
     """
 
     value: object
@@ -41,9 +41,9 @@ class Value(NamedTuple):
 class Item:
     """A part of the setting.
 
-    `quantity` is what is set and `choice` the value in words with its unit, in which braces stand for
-    the value. Of the plausible `values` the first is declared without trying others. `name` is the key
-    in scenarios; it is empty when only one value is possible.
+    `quantity` names the item and `choice` is the value in words with its unit; braces stand for the value. Of
+    the plausible `values` the first is declared without trying others. `name` is the key in scenarios; it is
+    empty when only one value is possible.
     """
 
     quantity: str
@@ -83,7 +83,7 @@ class Item:
 
     @property
     def has_readings(self) -> bool:
-        """Whether a value of it is a way to read what the paper says of a control."""
+        """Whether a value of it is a way to read the paper's description of a control."""
         return any(value.basis is Basis.READING for value in self.values)
 
     def find(self, value: object) -> Value:

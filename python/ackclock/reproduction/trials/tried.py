@@ -29,14 +29,14 @@ MATRIX = "readings"
 SEARCHED = "search"
 """Stage of settings that differ in several items, around the best one for an artefact, with several seeds."""
 ROBUST = 0.8
-"""Share of the plausible settings at which a robust claim holds."""
+"""A robust claim holds at this share of the plausible settings."""
 
 LOSSES = "departure_of_losses"
 """Column of `SETTINGS`: how many times the share of drops of a kind of flow is its share of packets, or the
 reverse where that is more; only where no other condition makes the setting impossible."""
 SCORES = ("score", "fit", "held_out", LOSSES)
-"""Columns of `SETTINGS`: the score of all artefacts, those of the claims that were named before any run to
-choose and to test, and `LOSSES`. The tables of earlier searches lack the first and the last."""
+"""Columns of `SETTINGS`: the score of all artefacts, the scores of the claims that were named before any run
+to choose and to test, and `LOSSES`. The tables of earlier searches lack the first and the last."""
 
 ClaimKey = tuple[str, str]
 """Names of an artefact and of a claim of it."""
@@ -59,7 +59,7 @@ class Trial:
 
     `stage` is the purpose of the trial, `runs` the number of seeds of each scenario from `first_run` on.
     `possible` tells whether the conditions that the paper states held in these runs. `scores` has the mean
-    score of all artefacts, and those of the claims that were named before any run; see `SCORES`.
+    score of all artefacts, and the scores of the claims that were named before any run; see `SCORES`.
     `by_artefact` and `by_claim` have the score of each artefact and claim in each run, which the tables lack.
     """
 
@@ -160,7 +160,7 @@ and no other setting or not every reading was tried."""
 
 
 class VerdictRecord(TypedDict):
-    """What the settings that were tried say of a claim, in its record."""
+    """The outcome of a claim at the settings that were tried, in its record."""
 
     verdict: VerdictKind
     robust: bool
@@ -172,8 +172,8 @@ class VerdictRecord(TypedDict):
 class ClaimVerdict(NamedTuple):
     """The verdict on a claim, and how robust it is.
 
-    `holding` of `tried` plausible settings agree with the claim. `why` names the items on which it
-    depends, and is empty where none is shown to act.
+    `holding` of `tried` plausible settings agree with the claim. `why` names the items on which it depends,
+    and is empty if none is shown to act.
     """
 
     kind: VerdictKind
@@ -216,7 +216,7 @@ def judge(
     `searched` tells whether several items were changed together, if there are several.
     """
     everywhere = [trial for trial in trials if trial.possible and key in trial.outcomes]
-    # Without settings of a design, those count at which one item has another value.
+    # Without settings of a design, settings that differ in one item count.
     fair = plausible(trials, key) or list(
         {name_of(trial.setting): trial for trial in reversed(everywhere)}.values()
     )
@@ -248,8 +248,8 @@ def judge(
 def plausible(trials: Sequence[Trial], key: ClaimKey) -> list[Trial]:
     """Return the trials that stand for all plausible settings, one for each.
 
-    They are the possible ones of the design at which the claim was judged. Of the trials of a setting with
-    different seeds the first counts.
+    They are the possible settings of the design at which the claim was judged. If a setting was tried with
+    different seeds, its first trial counts.
     """
     return [trial for trial in _designed(trials) if key in trial.outcomes]
 
