@@ -6,8 +6,8 @@ A paper is a directory. `paper.toml` in it has
 - ``controls``: the paper's own controls, by the engine's names, in whose place
   `ackclock reproduce --exchange` puts Reno;
 - ``[[setting]]``: an item of the one setting of all simulations, as in `Item`;
-- ``[numbers]``: what is possible: ``shares`` lie between 0 and 1, ``signed`` may be negative, and all
-  others are positive or 0;
+- ``[numbers]``: possible ranges: ``shares`` lie between 0 and 1, ``signed`` may be negative, and all others
+  are positive or 0;
 - ``changes``: claims and tolerances that were changed after they had been run, each with its
   reason; a claim whose check was changed keeps the former one (`ackclock.reproduction.claims.usual.changed`);
 - ``[losses]``: the paper's ``words`` against phase effects and their ``source``, with the ``cases`` in which
@@ -68,7 +68,7 @@ from ackclock.suites.formulas import ProblemError
 DATA = "paper.toml"
 """The data file in the directory of a paper."""
 SENTENCES = "sentences.toml"
-"""What a paper says, sentence by sentence with its section, and the claims that test it."""
+"""The sentences of a paper with their sections, and the claims that test them."""
 PLANNED = "runs.csv"
 """Table of the planned runs (`ackclock.reproduction.inference.plan`)."""
 PLANNED_QUICK = "quick_runs.csv"
@@ -143,7 +143,7 @@ def load(package: str) -> Paper:
 
 
 def _with_sources(file: Path, artefacts: Sequence[Artefact]) -> list[Artefact]:
-    """Return artefacts whose claims say in which sections their paper does, where their records do not."""
+    """Return artefacts with the paper's section in each claim, also if its record does not name one."""
     sections: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     for said in tomllib.loads(text_of(file))["sentence"] if file.is_file() else ():
         for artefact in artefacts:
@@ -288,7 +288,7 @@ def _bounds(declared: Mapping[str, Sequence[str]]) -> dict[str, Bounds]:
 
 
 def chosen_of(directory: Traversable, items: Sequence[Item]) -> Chosen | None:
-    """Read what a search has kept in a directory; None when there was none."""
+    """Read the files of a search from a directory; None without a search."""
     chosen = tried.setting_of(directory)
     if not chosen:
         return None

@@ -50,7 +50,7 @@ def select(papers: Mapping[str, Paper], targets: Sequence[str] = (), *, headline
 
 
 def undecided(chosen: Selected, output: Path) -> Selected:
-    """Return the artefacts of which an earlier reproduction in `output` left a claim undecided."""
+    """Return the artefacts with a claim that an earlier reproduction in `output` left undecided."""
 
     def is_open(paper: Paper, artefact: Artefact) -> bool:
         file = output / paper.name / artefact.name / "artefact.json"

@@ -1,4 +1,4 @@
-"""What ns-2 gives for claims: a table next to a paper's data file, which papers/ns2 makes."""
+"""Results of ns-2 for claims: a table next to a paper's data file, made by papers/ns2."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ NAME = "ns2.csv"
 COLUMNS = (
     "artefact", "claim", "change", "measured", "holds", "seeds", "by_seed", "seconds", "ran", "ns2", "why",
 )  # fmt: skip
-"""Columns of the table: `change` is what differs from the paper's setting, `by_seed` what the claim says of
-each run, `ran` names the agents, with what makes them another control than the scenario's in brackets, `ns2`
-is the version, and `why` tells why there is no number."""
+"""Columns of the table: `change` is the difference from the paper's setting, `by_seed` has the claim's
+outcome in each run, `ran` names the agents, with differences from the scenario's control in brackets, `ns2`
+is the version, and `why` is the reason for a missing number."""
 
 
 class InNs2(NamedTuple):
-    """What ns-2 measures for a claim, in words, and whether the claim holds there."""
+    """The result of ns-2 for a claim, in words, and whether the claim holds there."""
 
     measured: str
     holds: bool | None
     """None where ns-2 does not decide, or says different things with and without a change of the setting."""
     changes: Mapping[str, str] = {}
-    """What it measures, by what differs from the paper's setting."""
+    """The results, by the difference from the paper's setting."""
     approximate: Sequence[str] = ()
     """Agents that are another control than the scenario's, each with the difference in brackets."""
 
     def record(self, target: Target | None, ours: Mapping[str, str | None]) -> Ns2Record:
-        """Return it as the record of a claim has it, compared with what we measure.
+        """Return it in the form of a claim's record, compared with our measurements.
 
-        `ours` has that by what differs from the paper's setting, None where it was not judged: the setting
-        and, where the claim's artefact is not the same there, the other setting.
+        `ours` has our measurements by the difference from the paper's setting, None if it was not judged: the
+        setting and, where the claim's artefact is not the same there, the other setting.
         """
         both = [(said, self.changes[change]) for change, said in ours.items() if change in self.changes]
         answers = {near(target, said, theirs) if said else None for said, theirs in both} or {None}
@@ -99,12 +99,12 @@ def _gap(more: _Interval, less: _Interval) -> _Interval:
 
 
 def words(change: Setting) -> str:
-    """Return what differs from the paper's setting, as the table has it."""
+    """Return the difference from the paper's setting, as in the table."""
     return ", ".join(f"{key} {value}" for key, value in change.items())
 
 
 def read(directory: Traversable) -> Mapping[tuple[str, str], InNs2]:
-    """Return what ns-2 measures, by artefact and claim; nothing where there is no table."""
+    """Return the results of ns-2, by artefact and claim; none without a table."""
     rows: dict[tuple[str, str], list[dict[str, str]]] = {}
     for row in _rows(directory):
         if row["measured"]:
@@ -113,7 +113,7 @@ def read(directory: Traversable) -> Mapping[tuple[str, str], InNs2]:
 
 
 class Measured(NamedTuple):
-    """What ns-2 measures for a claim about one quantity: the mean over the runs, and each of them."""
+    """The result of ns-2 for a claim about one quantity: the mean over the runs, and each run."""
 
     mean: float
     runs: Sequence[float]

@@ -1,4 +1,4 @@
-"""A paper: its artefacts, its setting, and what is known of its claims."""
+"""A paper: its artefacts, its setting, and the outcomes of its claims."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from ackclock.reproduction.trials.tried import Trial
 
 @dataclass(frozen=True)
 class Inference:
-    """What takes part when settings are tried.
+    """The claims, artefacts and runs with which settings are tried.
 
     `fit` and `held_out` are the claims by artefact that were named before any setting was tried, to choose
-    and to test. `left_out` names the artefacts that cost too much to be judged at every setting drawn.
-    `runs` is the number of seeds where one item after the other takes each of its values.
+    and to test. `left_out` names the artefacts that cost too much to be judged at every setting drawn. `runs`
+    is the number of seeds when one item after the other takes each of its values.
     """
 
     fit: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -42,9 +42,10 @@ class Chosen(NamedTuple):
 
     `setting` has the chosen values of the open items, and `accepted` tells whether they differ from the
     declared ones. `scores` are those of a search of an earlier version, by ``fit`` and ``held_out``, of the
-    ``declared`` setting and of the ``best`` for the claims that chose. `trials` reads everything that
-    was tried. `alternative` is the best setting where cross-validation, whose result is `validation`, cannot
-    distinguish it from the declared one. `own` is that of items that a single artefact has, over its claims.
+    ``declared`` setting and of the ``best`` for the claims that chose. `trials` reads everything that was
+    tried. `alternative` is the best setting if cross-validation, with the result `validation`, cannot
+    distinguish it from the declared one. `own` has the cross-validation of items that a single artefact has,
+    over its claims.
     """
 
     setting: Setting
@@ -60,20 +61,20 @@ class Chosen(NamedTuple):
 class Paper:
     """A paper whose figures and tables are reproduced.
 
-    `name` is its name on the command line, `title` its reference. `items` are the setting of its
-    simulations with all plausible values, and `artefacts` are in the order of the paper. `changes` are
-    claims and tolerances that changed after they had been run, each with its reason. `inference` tells
-    what takes part when settings are tried, `conditions` is what the paper states of its simulations and runs
-    can confirm, `losses` what it says against phase effects, `inferred` is the result of trying settings, and
-    `ns2` has what ns-2 measures by artefact and claim. `main_claims` has the main claim of each artefact, and
-    `unknown_code` the controls that the paper does not describe completely and whose code is not public.
-    `matrix` reads the cells of the matrix of readings. `controls` are the paper's own controls, which an
-    exchange replaces, and `exchanges` is what became of its claims then.
-    `planned` are the runs of each case of a full reproduction, by artefact and label, where they are planned,
-    and `planned_quick` those of a quick one. `home` is its directory; there is none in memory.
-    Raises LookupError when a claim asks for a number that its artefact does not supply, the chosen value
-    is not one of its item's, or an artefact that is left out does not exist, and TypeError when `controls`
-    is not a list of names.
+    `name` is its name on the command line, `title` its reference. `items` are the setting of its simulations
+    with all plausible values, and `artefacts` are in the order of the paper. `changes` are claims and
+    tolerances that changed after they had been run, each with its reason. `inference` has the claims,
+    artefacts and runs with which settings are tried, `conditions` are statements of the paper about its
+    simulations that runs can confirm, `losses` has its words against phase effects, `inferred` is the result
+    of trying settings, and `ns2` has the results of ns-2 by artefact and claim. `main_claims` has the main
+    claim of each artefact, and `unknown_code` the controls that the paper does not describe completely and
+    whose code is not public. `matrix` reads the cells of the matrix of readings. `controls` are the paper's
+    own controls, which an exchange replaces, and `exchanges` has the outcomes of its claims after the
+    exchange. `planned` are the runs of each case of a full reproduction, by artefact and label, where they
+    are planned, and `planned_quick` those of a quick one. `home` is its directory; there is none in memory.
+    Raises LookupError when a claim asks for a number that its artefact does not supply, the chosen value is
+    not one of its item's, or an artefact that is left out does not exist, and TypeError when `controls` is
+    not a list of names.
     """
 
     name: str
@@ -120,12 +121,12 @@ class Paper:
 
     @cached_property
     def alternative(self) -> Setting | None:
-        """The other setting, where there are two that cannot be distinguished."""
+        """The other setting, if two settings cannot be distinguished."""
         other = self.inferred.alternative if self.inferred else None
         return None if other is None else declared(self.items) | dict(other)
 
     def other(self, artefact: Artefact) -> Setting:
-        """Return what is not the same at the other setting, of what an artefact can depend on."""
+        """Return the items on which an artefact can depend and that differ at the other setting."""
         there = self.alternative
         if there is None or not self.differs(artefact, self.setting, there):
             return {}
@@ -133,7 +134,7 @@ class Paper:
         return {name: there[name] for name in items if there[name] != self.setting[name]}
 
     def differs(self, artefact: Artefact, here: Setting, there: Setting) -> bool:
-        """Return whether an artefact, or what its claims ask for, is not the same at two settings."""
+        """Return whether an artefact, or an item that its claims read, differs between two settings."""
         names = {name for name in here if here[name] != there[name]}
         if names & self._readings(artefact):
             return True
@@ -171,7 +172,7 @@ class Paper:
         return set(map(str, claim.cases(self._known_cases[artefact.name]))), set(claim.items)
 
     def _changed_cases(self, artefact: Artefact) -> Mapping[str, set[str]]:
-        """Return the labels of the cases of which an item changes the scenario, by item."""
+        """Return the labels of the cases with a scenario that an item changes, by item."""
         if artefact.name not in self._known_changes:
             changed: dict[str, set[str]] = {}
             if isinstance(artefact, Simulated):
@@ -203,6 +204,6 @@ class Paper:
         """The outcomes at the settings that were tried."""
         tables = self.inferred.trials() if self.inferred else ()
         matrix = cells.trials(declared(self.items), self.matrix())
-        # A search writes the matrix, too, and only there says what is undecided.
+        # A search also writes the matrix, and only the matrix has undecided outcomes.
         kept = (tried.MATRIX, tried.SEARCHED) if matrix else ()
         return [*(trial for trial in tables if trial.stage not in kept), *matrix]

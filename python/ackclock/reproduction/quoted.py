@@ -33,7 +33,7 @@ class Quoted:
     rows: Sequence[Row]
 
     def each(self, case: str, quantity: str) -> list[float]:
-        """Return a number of every flow; a KeyError names what is not there."""
+        """Return a number of every flow; a KeyError names the missing row."""
         values = [row.value for row in self.rows if (row.case, row.quantity) == (case, quantity)]
         if not values:
             raise KeyError(f"{case}: {quantity}")
@@ -46,7 +46,7 @@ class Quoted:
 
 
 def load(package: str) -> Quoted:
-    """Read what the findings of a package such as ``ackclock_papers.bic`` quote."""
+    """Read the numbers that the findings of a package such as ``ackclock_papers.bic`` quote."""
     text = (resources.files(package) / FILE).read_text(encoding="utf-8")
     _, *rows = csv.reader(io.StringIO(text))
     return Quoted(

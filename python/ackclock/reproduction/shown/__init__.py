@@ -1,1 +1,1 @@
-"""What is shown of claims: classes, verdicts in words, figures and pages."""
+"""The presentation of claims: classes, verdicts in words, figures and pages."""

@@ -1,4 +1,4 @@
-"""The class of an artefact: what became of the one claim that a reader of the paper would name for it."""
+"""The class of an artefact: the outcome of the one claim that a reader of the paper would name for it."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ GROUPS: Mapping[str, Sequence[str]] = MappingProxyType(
 HOLDS, OTHER_SIMULATOR, SETTING, OPEN = GROUPS
 FAILED = "failed"
 NO_CLAIM = "no main claim"
-"""In place of a group, for artefacts of which the paper claims nothing that packets could show."""
+"""Replaces a group for artefacts without a claim that packets could show."""
 POSSIBLE = 0.05
-"""Share of single runs in which a claim must hold to be possible as one run."""
+"""A claim is possible as one run if it holds in this share of single runs."""
 
 
 @dataclass(frozen=True)
 class Classified:
-    """The class of an artefact, its main claim, the claims that state it, and those that have this class."""
+    """The class of an artefact, its main claim, the claims that state it, and the claims with this class."""
 
     name: str
     main: MainClaim | None
@@ -71,7 +71,7 @@ class Classified:
 
     @property
     def group(self) -> str:
-        """The group of `GROUPS` that has its class; `FAILED`, where there is no result; or `NO_CLAIM`."""
+        """The group of `GROUPS` with its class; `FAILED` without a result; or `NO_CLAIM`."""
         if self.name == FAILED:
             return FAILED
         return next((group for group, names in GROUPS.items() if self.name in names), NO_CLAIM)
@@ -85,7 +85,7 @@ class Classified:
 
     @property
     def runs(self) -> int:
-        """The most runs with which a claim was judged that has this class; 0 for formulas."""
+        """The most runs of a claim with this class; 0 for formulas."""
         runs = (claim.get("single_runs") for claim in self.deciding)
         return max((alone["runs"] for alone in runs if alone), default=0)
 
@@ -134,7 +134,7 @@ def _class_of_claim(claim: ClaimRecord, holds: str, unknown: set[str]) -> str:
         return "depends on a setting" if other and not (other["holds"] or other["undecided"]) else holds
     if kind in ("undecided", "contradicted"):
         return "undecided" if kind == "undecided" else "the paper contradicts itself"
-    # What holds at another plausible setting is not contradicted by ns-2, whatever it was asked.
+    # ns-2 cannot contradict a claim that holds at another plausible setting.
     if kind == "depends" or (other and other["holds"] and not other["undecided"]):
         return "depends on a setting"
     in_ns2 = claim.get("ns2")
@@ -151,7 +151,7 @@ def _class_of_claim(claim: ClaimRecord, holds: str, unknown: set[str]) -> str:
 
 
 def lacking(claim: ClaimRecord) -> list[str]:
-    """Return why what ns-2 gives does not prove that a claim fails there, too; nothing where it does."""
+    """Return reasons why ns-2 does not prove that a claim fails there, too; none if it proves it."""
     in_ns2, other = claim.get("ns2"), claim.get("alternative")
     if in_ns2 is None:
         return ["ns-2 was not asked"]

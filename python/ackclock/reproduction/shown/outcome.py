@@ -1,4 +1,4 @@
-"""What a reproduction found, in words: a line per artefact, and a screen at the end."""
+"""The result of a reproduction in words: a line per artefact, and a screen at the end."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LEAST_WORDS = 16
 
 @dataclass(frozen=True)
 class ClaimStatement:
-    """What the paper says of an artefact, what we find, and what follows."""
+    """The paper's statement about an artefact, our finding, and the conclusion."""
 
     says: str
     find: str
@@ -53,7 +53,7 @@ def found(paper: Paper, classified: Classified) -> ClaimStatement | None:
 
 
 def _numbers(classified: Classified) -> str:
-    """Return what was measured for the main claim."""
+    """Return the measured numbers of the main claim."""
     stated, deciding = classified.stated, classified.deciding
     if not deciding:
         return ""
@@ -77,7 +77,7 @@ def _parts(stated: Sequence[ClaimRecord]) -> str:
 
 
 def lines(paper: Paper, record: ArtefactRecord, known: Sequence[ArtefactRecord]) -> list[str]:
-    """Return what an artefact shows: a line, and one for each claim that is undecided, with the reason.
+    """Return lines about an artefact: its result, and one for each undecided claim with the reason.
 
     `known` are the records so far, which may have the claims that state its main claim.
     """
@@ -115,13 +115,13 @@ def _losses(record: ArtefactRecord) -> list[str]:
 
 
 def _waiting(classified: Classified, known: Sequence[ArtefactRecord]) -> list[str]:
-    """Return the artefacts whose claims state a main claim, and that are not known yet."""
+    """Return artefacts without a record yet whose claims state a main claim."""
     owners = {name.rpartition("/")[0] for name in classified.main.ids} if classified.main else set()
     return sorted(owners - {record["name"] for record in known} - {""})
 
 
 def reason(paper: Paper, claim: ClaimRecord, indent: int) -> str:
-    """Return why a claim is undecided: its interval and its limit, in what is left of a line."""
+    """Return why a claim is undecided: its interval and its limit, in the rest of a line."""
     room = WIDTH - indent - len("undecided: : ; ")
     limit = clipped(_limit(paper, claim), room // 2)
     words = clipped(claim["claim"], max(LEAST_WORDS, room - len(limit) - len(claim["measured"])))
@@ -130,7 +130,7 @@ def reason(paper: Paper, claim: ClaimRecord, indent: int) -> str:
 
 
 def _limit(paper: Paper, claim: ClaimRecord) -> str:
-    """Return with which numbers a claim holds; where it is an order, by how much."""
+    """Return the range of numbers for which a claim holds; for an order, the least gap."""
     _, artefact, name = claim["id"].split("/")
     target = next((each.target for each in paper[artefact].claims if each.name == name), None)
     if target is None:

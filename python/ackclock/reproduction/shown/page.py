@@ -37,13 +37,13 @@ from ackclock.runs import progress
 from ackclock.runs.live import InterimResults
 
 Described = dict[str, Any]
-"""The record of an artefact, and what a page shows next to it."""
+"""The record of an artefact, and further entries that a page shows."""
 PAIRS = 10
-"""Pairs of claims that never hold together: those that hold most often."""
+"""Most pairs shown of claims that never hold together; claims that hold most often come first."""
 NEWEST = 3
 """Figures in the live view."""
 NOT_RUN = "not run"
-"""In place of the class of an artefact that has no result."""
+"""Replaces the class of an artefact without a result."""
 TONES = {
     classes.HOLDS: "holds",
     classes.OTHER_SIMULATOR: "fails",
@@ -177,7 +177,7 @@ def so_far(
 
 
 def _opened_first(output: Path, artefact: Described) -> str | None:
-    """Return the label of the case with which the laboratory opens an artefact."""
+    """Return the label of the case that the laboratory opens for an artefact."""
     files = {label: output / artefact["place"] / case["file"] for label, case in artefact["cases"].items()}
     opened = in_lab.first(artefact["paper"], ((label, engine.read(file)) for label, file in files.items()))
     return None if opened is None else opened[0]
@@ -218,7 +218,7 @@ def described(directory: Path, paper: Paper) -> list[Described]:
 
 
 def known_exchanges(directory: Path, paper: Paper) -> Exchanges:
-    """Return what is known of a paper's claims with another control; that in its results is newer."""
+    """Return the exchanges of a paper's claims; those in the results replace the published ones."""
     return {**paper.exchanges, **exchanges.read(directory / exchanges.EXCHANGE)}
 
 

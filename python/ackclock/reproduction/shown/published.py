@@ -60,7 +60,7 @@ Figure = dict[str, Any]
 
 
 class MainClaimListed(TypedDict):
-    """The ids of the claims that state a main claim, whether it holds, and what becomes of it with Reno."""
+    """The ids of the claims that state a main claim, whether it holds, and its outcome with Reno."""
 
     id: str | None
     holds: bool | None
@@ -80,7 +80,7 @@ Listed = TypedDict(
         "is_older": bool,
     },
 )
-"""What is published of an artefact, in short."""
+"""A summary of the published results of an artefact."""
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,7 @@ def _position(axis: Axis, value: float | str) -> float:
 
 
 def _ends(chart: Chart, of: Literal["x", "y"]) -> tuple[float, float]:
-    """Return the ends of a line: those of what is shown, or of an axis of names."""
+    """Return the ends of a line: the range of the shown points, or the ends of an axis of names."""
     shown = np.concatenate([np.asarray(getattr(series, of), float) for series in chart.series])
     shown = shown[np.isfinite(shown)]
     is_free = shown.size and not getattr(chart, of).names

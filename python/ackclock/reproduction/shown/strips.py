@@ -97,7 +97,7 @@ MEANING = {
     "contradicted": "does not hold: the paper contradicts itself",
     "differs": "does not hold, and not every reading, alone and with others, was tried",
 }
-"""What is known of a claim, in a few words."""
+"""The state of a claim, in a few words."""
 
 
 def counts(records: Sequence[Mapping[str, Any]]) -> dict[str, int]:

@@ -11,14 +11,14 @@ from ackclock.reproduction.trials.exchanges import FALLS, Exchanges
 
 
 def of_main(known: Exchanges, classified: Classified) -> str:
-    """Return what becomes of a main claim that holds; nothing where it does not."""
+    """Return the exchange outcome of a main claim that holds; empty if it does not hold."""
     if classified.group != HOLDS:
         return ""
     return exchanges.of_parts(exchanges.record(known, claim["id"])["outcome"] for claim in classified.stated)
 
 
 def of_claim(known: Exchanges, claim: ClaimRecord) -> str:
-    """Return what becomes of a claim that holds, with the number or the reason; nothing where it does not."""
+    """Return the exchange outcome of a claim that holds, with number or reason; empty if it does not hold."""
     if state(claim) != "holds":
         return ""
     _, artefact, name = claim["id"].split("/")
@@ -27,7 +27,7 @@ def of_claim(known: Exchanges, claim: ClaimRecord) -> str:
 
 
 def by_outcome(known: Exchanges, classified: Mapping[str, Classified]) -> dict[str, list[str]]:
-    """Return the names of the artefacts whose main claims hold, by what becomes of the claim."""
+    """Return the names of the artefacts with main claims that hold, by the exchange outcome of the claim."""
     groups: dict[str, list[str]] = {}
     for name, each in classified.items():
         answer = of_main(known, each)

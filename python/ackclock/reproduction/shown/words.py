@@ -1,4 +1,4 @@
-"""What pages say about the claims and the setting of a paper, in words."""
+"""Sentences of pages about the claims and the setting of a paper."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def _other_value(paper: Paper, item: Item) -> str:
 
 
 def gain(paper: Paper) -> str:
-    """Return what the inferred setting gains, as sentences; nothing when no setting was tried."""
+    """Return the gain of the inferred setting, as sentences; empty if no setting was tried."""
     if paper.inferred is None:
         return ""
     return " ".join(filter(None, (_gain(paper, paper.inferred), losses(paper))))
 
 
 def losses(paper: Paper) -> str:
-    """Return what the condition on losses makes of the settings tried, as sentences; nothing if unknown."""
+    """Return the effect of the condition on losses on the settings tried, as sentences; empty if unknown."""
     known = {name_of(trial.setting): trial for trial in paper.trials if tried.LOSSES in trial.scores}
     if paper.losses is None or not known:
         return ""
@@ -109,7 +109,7 @@ def _gain(paper: Paper, inferred: Chosen) -> str:
 
 
 def own(paper: Paper, name: str, test: Validation) -> str:
-    """Return what became of an item that a single artefact has, as a sentence."""
+    """Return the result for an item that a single artefact has, as a sentence."""
     item = next(item for item in paper.items if item.name == name)
     first, best = (item.words(test.finalists[index][name]) for index in (0, test.best))
     verdict = "is chosen" if test.accepted else f"does not replace {first}"
@@ -120,7 +120,7 @@ def own(paper: Paper, name: str, test: Validation) -> str:
 
 
 def _earlier_gain(chosen: Chosen) -> str:
-    """Return what a search of an earlier version found, which had claims that choose and claims that test."""
+    """Return the result of a search of an earlier version, with claims that choose and claims that test."""
     words = [
         f"{label} from {chosen.scores['declared'][name]:.2f} to {chosen.scores['best'][name]:.2f}"
         for name, label in (("fit", "of the claims that chose it"), ("held_out", "of those held out"))
@@ -146,13 +146,13 @@ def _named(paper: Paper) -> str:
 
 
 def at_other_setting(claim: ClaimRecord) -> str:
-    """Return what a claim is at the other setting; nothing where that is the same or there is none."""
+    """Return the outcome of a claim at the other setting; empty if that is the same or there is none."""
     other = claim.get("alternative")
     return f"{other['measured']}: {other['verdict']}" if other else ""
 
 
 def in_ns2(claim: ClaimRecord) -> str:
-    """Return what ns-2 gives for a claim and, where the claim fails here, what keeps that from a proof."""
+    """Return the result of ns-2 for a claim and, if the claim fails here, why that proves nothing yet."""
     known = claim.get("ns2")
     if known is None:
         return ""
@@ -189,7 +189,7 @@ def explained(claim: ClaimRecord) -> str:
 
 
 def former_check(claim: ClaimRecord) -> str:
-    """Return what the check before gives, as a sentence; it was changed after it had been run."""
+    """Return the result of the former check, as a sentence; the check was changed after its run."""
     former = claim.get("former")
     if former is None:
         return ""
@@ -207,7 +207,7 @@ def single_runs(claim: ClaimRecord) -> str:
 
 
 def _halves(claim: ClaimRecord) -> str:
-    """Return what the two halves of the runs say where they do not agree, as a sentence."""
+    """Return the outcomes of the two halves of the runs, as a sentence, if they do not agree."""
     halves = claim.get("halves")
     if not halves or halves["even"] == halves["odd"]:
         return ""
