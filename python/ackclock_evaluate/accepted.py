@@ -13,7 +13,7 @@ KEYS = {"criterion", "reason", "until"}
 
 @dataclass(frozen=True)
 class Accepted:
-    """A criterion whose finding is accepted until a day."""
+    """A criterion with a finding that is accepted until a day."""
 
     criterion: str
     reason: str

@@ -90,7 +90,7 @@ _GROUP = re.compile(r"fct_(mean|p\d+)_(.+)")
 
 
 def words(metric: str) -> str:
-    """Return the label of a metric, which is named as in ``cells.parquet``."""
+    """Return the label of a metric from its name in ``cells.parquet``."""
     group = _GROUP.fullmatch(metric)
     if group:
         transfers = "" if group[2] == "c" else f" of {group[2]}"
@@ -160,8 +160,8 @@ class Cell:
     decisive : bool
         Whether it counts towards the verdict of its criterion.
     id : str
-        Its name in data and files, unique within its criterion; by default it follows from the label.
-        A cell that is relabelled states the id that it had.
+        Its name in data and files, unique within its criterion; by default it follows from the label. A
+        relabelled cell states its former id.
     """
 
     name: str

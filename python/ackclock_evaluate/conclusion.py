@@ -36,7 +36,7 @@ def not_asked(request: Request) -> tuple[Criterion, ...]:
 
 @dataclass(frozen=True)
 class Limited:
-    """The scenarios that were asked and have a limit on a metric, those that fail it, and those in doubt."""
+    """The scenarios with a limit on a metric, the scenarios that fail it, and the undecided ones."""
 
     cells: Sequence[CellResult]
     failed: Sequence[CellResult]
@@ -74,7 +74,7 @@ def profile(evaluation: Evaluation) -> str:
 
 
 def headline(evaluation: Evaluation) -> str:
-    """Sum an evaluation up: the findings by level, starvation, and what is undecided or not asked."""
+    """Sum an evaluation up: the findings by level, starvation, and undecided or omitted criteria."""
     left_out = not_asked(evaluation.request)
     tested = [result for result in evaluation.results if result.verdict != "not tested"]
     known = {criterion.level for criterion in left_out} | {each.criterion.level for each in tested}

@@ -20,7 +20,7 @@ from ackclock_evaluate.work import Work
 TRIAL_S = 30.0
 """Simulated seconds of the standard path that measure the speed."""
 TRIALS = 2
-"""Trials of which the best counts, because the first warms up."""
+"""Number of trials; the best one counts, because the first warms up."""
 PER_RUN_S = 0.02
 """Time of a run without its packets."""
 RECORDED = 1.1

@@ -43,7 +43,7 @@ def evaluate(
         work = _complete(request, kept)
         request = work.request
         if live.is_on:
-            # It imports Matplotlib, which is slow.
+            # The module imports Matplotlib, which is slow.
             from ackclock_evaluate.interim import Interim
 
             live.shows(Interim(work))
@@ -70,7 +70,7 @@ def evaluate(
 
 
 def _complete(request: Request, kept: Store) -> Work:
-    """Leave out criteria of an earlier evaluation of which any run is missing."""
+    """Leave out criteria of an earlier evaluation if any of their runs is missing."""
     work = Work(request, kept)
     incomplete = {
         criterion.key

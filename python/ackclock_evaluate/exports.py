@@ -46,7 +46,7 @@ def _row(result: CriterionResult) -> tuple[str, ...]:
 
 
 def effect(cell: CellResult, judged: MarginResult | LimitResult) -> str:
-    """Return the size of what a verdict rests on, and whether the packets are those of a baseline."""
+    """Return the size of the effect behind a verdict, and a note if a baseline has the same packets."""
     return "; ".join(filter(None, (written.evidence(judged), written.twin(cell))))
 
 

@@ -1,4 +1,4 @@
-"""The figures of an evaluation: those of a criterion, and timelines of its cells."""
+"""The figures of an evaluation: figures of each criterion, and timelines of its cells."""
 
 from __future__ import annotations
 

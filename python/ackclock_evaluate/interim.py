@@ -39,7 +39,7 @@ class Interim:
         return InterimResults(charts, heads, rows, note)
 
     def _complete(self, cell: int) -> CellResult | None:
-        """Return the result of a cell, that of its first runs while it gets more; None before that."""
+        """Return the result of a cell, from its first runs while it gets more; None before these end."""
         work = self._work
         runs = work.runs[cell]
         known, result = self._cells.get(cell, (0, None))

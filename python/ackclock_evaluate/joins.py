@@ -1,4 +1,4 @@
-"""Joins: functions from the numbers of a cell's parts to those of the cell."""
+"""Joins: functions from the numbers of a cell's parts to the numbers of the cell."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Metrics of one run: functions of its summary.
 
-Names of flows of the control under test begin with ``c``, those of its victims with ``v``.
+Names of flows of the control under test begin with ``c``, names of its victims with ``v``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def flows(run: Run, prefix: str = "") -> list[FlowSummary]:
 
 
 def bottleneck(run: Run) -> LinkSummary:
-    """Return the summary of the scenario's first link, which is its bottleneck."""
+    """Return the summary of the bottleneck, the scenario's first link."""
     return run.summary["links"][0]
 
 
@@ -103,13 +103,12 @@ def overload(run: Run) -> CellNumbers:
 def victims(run: Run, *, apart: bool = False) -> CellNumbers:
     """Return the shares of the control under test and of its victims.
 
-    ``goodput`` of its flows; of the victims together ``victim_goodput`` (Mbit/s), ``victim_rtt_p95``
-    (ms) and ``victim_loss``; ``share`` of its flows in the total goodput; ``smallest_share`` and
-    ``victim_smallest_share``, relative to the fair share of a flow. The RTT is the propagation delay and
-    the queueing delay that packets meet at the bottleneck: the samples of a victim with a window of a
-    few packets would measure the timer of its receiver's delayed ACKs. It is that of the samples where
-    flows are `apart`, each in a queue of its own, and so get their share; in DualPI2 the queue is the
-    classic one.
+    ``goodput`` of its flows; of the victims together ``victim_goodput`` (Mbit/s), ``victim_rtt_p95`` (ms) and
+    ``victim_loss``; ``share`` of its flows in the total goodput; ``smallest_share`` and
+    ``victim_smallest_share``, relative to the fair share of a flow. The RTT is the propagation delay and the
+    queueing delay that packets meet at the bottleneck: the samples of a victim with a window of a few packets
+    would measure the timer of its receiver's delayed ACKs. The RTT comes from the samples if flows are
+    `apart`, each in its own queue with its share of the link; in DualPI2 the queue is the classic one.
     """
     mine, rivals = flows(run, "c"), flows(run, "v")
     rates = _goodputs([*mine, *rivals])

@@ -1,4 +1,4 @@
-"""The names of suites and criteria, known without importing what they measure: shells complete them."""
+"""The names of suites and criteria, for shell completion, without an import of their measures."""
 
 import tomllib
 from importlib import resources

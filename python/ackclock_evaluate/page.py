@@ -212,7 +212,7 @@ def write(
 
 
 def _since(evaluation: Evaluation) -> dict[str, Any] | None:
-    """Return what the page says of the candidate and its earlier version; None without one."""
+    """Return the page's comparison of the candidate with its earlier version; None without one."""
     earlier = evaluation.request.earlier
     if earlier is None:
         return None
@@ -228,7 +228,7 @@ def _since(evaluation: Evaluation) -> dict[str, Any] | None:
 
 
 def _figures(result: CriterionResult, name: str, charts: dict[str, Group]) -> list[tuple[str, str]]:
-    """Add the figures of a criterion to the charts of the page; return their names, and what they show."""
+    """Add the figures of a criterion to the charts of the page; return their names and captions."""
     added = []
     for kind, figure, about in (
         ("", figures.criterion(result, name), "with 95 % intervals over runs"),

@@ -26,15 +26,15 @@ class Curve:
     criterion: str
     fault: str
     sizes: Sequence[float]
-    """Sizes of the fault, of which the first is honest."""
+    """Sizes of the fault; the first one is an honest control."""
     caught: Sequence[float]
-    """Share of evaluations in which the criterion is worse or fails."""
+    """Share of evaluations with a verdict of worse or fails."""
     passed: Sequence[float]
-    """Share of evaluations in which it is not worse, or holds."""
+    """Share of evaluations with a verdict of not worse or holds."""
 
     @property
     def words(self) -> str:
-        """The least size from which on the fault is found reliably, in words."""
+        """The smallest size at and above which the fault is found reliably, in words."""
         often = [all(share >= OFTEN for share in self.caught[index:]) for index in range(len(self.sizes))]
         if not any(often):
             return "not found reliably"

@@ -86,7 +86,7 @@ def _settings_of(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_same(request: Request, record: dict[str, Any]) -> bool:
-    """Return whether control, options and build of an earlier evaluation are those of a request."""
+    """Return whether an earlier evaluation has the control, the options and the build of a request."""
     return settings(request) == _settings_of(record) and record["build"] == build(request)
 
 
@@ -139,7 +139,7 @@ def commands(request: Request, folder: Path, command: str) -> dict[str, str]:
 
 
 def set_aside(request: Request, folder: Path) -> Path | None:
-    """Rename an earlier evaluation, unless that of a merged request has all of it; return its new place."""
+    """Rename an earlier evaluation, unless a merged request includes all of it; return its new place."""
     if not (folder / RECORD).exists():
         return None
     record = read(folder)

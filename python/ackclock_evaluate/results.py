@@ -32,7 +32,7 @@ class Earlier:
     """The earlier version of a control."""
 
     name: str
-    """What results call it."""
+    """Its name in results."""
     kept: Mapping[tuple[str, str], Sequence[CellNumbers]] | None = None
     """Metrics of each run by the id of the criterion and the name of the cell, of a kept evaluation; None
     for a control that is measured, too."""
@@ -89,12 +89,12 @@ class Measured:
 
     @property
     def problem(self) -> str:
-        """Why there are no numbers; empty where there are."""
+        """The reason for missing numbers; empty if there are numbers."""
         return self.refusal or next(iter(self.errors), "")
 
     @property
     def scenario(self) -> engine.Scenario | None:
-        """The scenario of the first part, which is the part that is drawn."""
+        """The scenario of the first part; this part is drawn."""
         return next(iter(self.scenarios.values()), None)
 
     def values(self, metric: str) -> list[float]:
@@ -132,7 +132,7 @@ class CellResult:
 
     cell: Cell
     measured: Mapping[str, Measured]
-    """Runs by control; those of the candidate are under `CANDIDATE`, even if it is a baseline."""
+    """Runs by control; the candidate's runs are under `CANDIDATE`, even if it is a baseline."""
     judged: Sequence[MarginResult]
     limits: Sequence[LimitResult]
     share: float = 1.0
@@ -158,7 +158,7 @@ class CellResult:
 
     @property
     def twin(self) -> str:
-        """The baseline, other than the candidate, whose runs have the same numbers; or empty."""
+        """The baseline with the same numbers in its runs, unless it is the candidate itself; or empty."""
         mine = self.measured[CANDIDATE]
         for name in BASELINES:
             theirs = self.measured[name]
@@ -177,7 +177,7 @@ class CellResult:
 
 
 def is_same_numbers(mine: Sequence[CellNumbers], theirs: Sequence[CellNumbers]) -> bool:
-    """Return whether runs have the same numbers; those of another processor differ in the last digits."""
+    """Return whether runs have the same numbers, up to the last digits, which depend on the processor."""
     return len(theirs) >= len(mine) and all(
         run.keys() == other.keys()
         and np.allclose(list(run.values()), [other[name] for name in run], rtol=1e-9, equal_nan=True)
@@ -289,9 +289,8 @@ def _broken(pair: tuple[CellResult, LimitResult]) -> tuple[int, float]:
 def judge(criterion: Criterion, cells: Sequence[CellResult]) -> CriterionResult:
     """Judge a criterion by its cells.
 
-    The verdict is ``failed`` when a run of the candidate failed, ``fails`` when a limit does not
-    hold, and otherwise that of the worst comparison after Holm's correction, or that of an undecided
-    limit.
+    The verdict is ``failed`` when a run of the candidate failed, ``fails`` when a limit does not hold, and
+    otherwise the verdict of the worst comparison after Holm's correction, or of an undecided limit.
     """
     if criterion.cells is None:
         return CriterionResult(criterion, cells, "not tested", None, None)

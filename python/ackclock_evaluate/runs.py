@@ -12,7 +12,7 @@ from ackclock_evaluate import timelines
 from ackclock_evaluate.cell import CellMeasure
 
 MEASURING = tuple(f"ackclock_evaluate.{name}" for name in ("runs", "suites"))
-"""The modules whose code, with everything that they import, determines the numbers."""
+"""The modules that determine the numbers, together with everything that they import."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Saved adversaries as cells: scenarios in which some control did worse than the baselines, for any control.
 
-A file is a plain scenario. A comment names its objective, the way in which the control did worse, and
-with it the metric that is compared. The package `ackclock_search` finds and writes such files.
+A file is a plain scenario. A comment names its objective: the way in which the control did worse, and so the
+metric to compare. The package `ackclock_search` finds and writes such files.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Objective:
     with_victim: bool = False
     """Whether a flow of CUBIC competes with them."""
     absolute: bool = False
-    """Whether the control is judged by itself, whatever the baselines do."""
+    """Whether the control is judged by itself, without the baselines."""
 
     def value(self, mine: float, baselines: Sequence[float], scale: float) -> float:
         """Return how much worse the control does than the worse of the baselines in its place.
@@ -79,7 +79,7 @@ class Objective:
         return (mine - max(baselines)) / scale
 
     def parts(self, scenario: Table) -> Parts:
-        """Return the parts of a cell: the scenario, and the victim alone where there is one."""
+        """Return the parts of a cell: the scenario and, with a victim, the victim alone."""
         parts = {"run": Part(scenario, self.measure, self.records)}
         if self.with_victim:
             victims = [flow for flow in scenario["flow"] if not flow["name"].startswith("c")]
@@ -87,7 +87,7 @@ class Objective:
         return parts
 
     def cell(self, name: str, scenario: Table, *, drawn: bool = True) -> Cell:
-        """Return a scenario as a cell, in which any control can take the judged place."""
+        """Return a scenario as a cell for any control in the judged place."""
         described = Cell(
             name, lambda subject: self.parts(replaced(scenario, subject)), judged=(self.margin,), drawn=drawn
         )
@@ -123,7 +123,7 @@ OBJECTIVES: dict[str, Objective] = {
 
 
 def replaced(table: Table, subject: Subject) -> Table:
-    """Return a scenario with a control in the judged place, that of flows whose names begin with c."""
+    """Return a scenario with a control in the judged place: the flows with names that begin with c."""
     flows = []
     for original in table["flow"]:
         flow = dict(original)

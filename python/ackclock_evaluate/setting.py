@@ -17,14 +17,14 @@ PACKET_BYTES = 1500
 ACCESS_DELAY = "5 ms"
 """Delay, one way, of the bottleneck and of each access link in `Bottleneck.apart`."""
 CUBIC = "cubic-linux"
-"""The CUBIC of Linux, the one that is in use."""
+"""The CUBIC of Linux, which is the version in use."""
 BASELINES = (CUBIC, "reno")
 """The controls that a candidate is compared with: the CUBIC of Linux and Reno (RFC 5681)."""
 
 
 @dataclass(frozen=True)
 class Bottleneck(build.Path):
-    """A path with one bottleneck, whose senders are configured as on Linux."""
+    """A path with one bottleneck, and with senders configured as on Linux."""
 
     rate_mbps: float = 50.0
     rtt_ms: float = 40.0

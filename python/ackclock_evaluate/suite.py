@@ -68,7 +68,7 @@ def of_document(
             replace(_criterion(document, index), suite=name, digest=digest) for index in range(len(ids))
         )
         for mode in MODES if rehearsed else ():
-            # What stands for a table in a mode has to be one.
+            # A value that replaces a table in a mode must be a table.
             reader.check(of_mode(document, mode))
             _rehearse(criteria, mode)
     except RecursionError:

@@ -15,19 +15,20 @@ from ackclock_evaluate.measures import STARVED, flows, general, packet_bytes, vi
 
 CURVE_POINTS = 240
 WINDOW_S = 1.0
-"""The span over which a rate is averaged when a recovery is timed."""
+"""A rate is averaged over this span to time a recovery."""
 RETURN_S = 10.0
-"""Time after a silence whose losses count: from its first delivery a slow start takes less than a second."""
+"""Losses count for this time after a silence: a slow start takes less than a second from its first
+delivery."""
 
 
 def silence(run: Run, *, from_s: float, to_s: float) -> CellNumbers:
     """Return the packets sent into a silence, and how the one flow comes back.
 
-    ``sent_in_silence`` (packets) leaves out the first 0.2 s of the silence, a round trip in which the
-    sender cannot know of it. ``recovery`` is the time (s) until the mean over a second reaches half of
-    its value before the silence; the rest of the run if it never does. ``loss_after`` is the share of the
-    packets sent in the 10 s after the first delivery that overflow the queue, 0 if nothing is delivered: a
-    slow start without ssthresh ends in a loss of all that the path cannot hold.
+    ``sent_in_silence`` (packets) leaves out the first 0.2 s of the silence, a round trip in which the sender
+    cannot know of it. ``recovery`` is the time (s) until the mean over a second reaches half of its value
+    before the silence; the rest of the run if it never does. ``loss_after`` is the share of the packets sent
+    in the 10 s after the first delivery that overflow the queue, 0 if nothing is delivered: a slow start
+    without ssthresh ends with the loss of all packets that the path cannot hold.
     """
     flow = flows(run, "c")[0]
     table = run.windows_of(flow["id"])
@@ -116,7 +117,7 @@ def delay_range(run: Run) -> CellNumbers:
 
 
 def starvation(run: Run, *, prefix: str = "v") -> CellNumbers:
-    """Return ``starved``: how long (s) the flow that is worst off got less than 5 % of its fair share.
+    """Return ``starved``: how long (s) the flow with the least goodput had less than 5 % of its fair share.
 
     Only flows whose names begin with `prefix` count; rates are means over five samples. It is the sum of
     all such times, so that a better moment does not end it, and the whole measured time when the mean

@@ -55,7 +55,8 @@ def with_baseline(request: Request, given: str, home: Path) -> Request:
 def _kept_in(folder: Path, request: Request) -> Earlier:
     """Read the numbers of the candidate of a kept evaluation.
 
-    Raises ScenarioError if the folder has none, or none that can be compared with those of the request.
+    Raises ScenarioError if the folder has no evaluation, or its numbers cannot be compared with the
+    request's.
     """
     record = previous.read(folder)
     if record is None:

@@ -46,7 +46,7 @@ MEASURES: dict[str, Callable[..., CellNumbers]] = {
     "unfairness": measures.unfairness,
     "victims": measures.victims,
 }
-"""Functions of a run; their keyword arguments are those of a suite."""
+"""Functions of a run; a suite gives their keyword arguments."""
 CHOICES: Mapping[str, Mapping[str, object]] = {"check": states.CHECKS}
 """The allowed values of arguments that are names."""
 JOINS: dict[str, Callable[..., CellNumbers]] = {
@@ -60,4 +60,4 @@ JOINS: dict[str, Callable[..., CellNumbers]] = {
     "slowdowns": joins.slowdowns,
     "stolen": joins.stolen,
 }
-"""Functions from the numbers of each part to those of the cell."""
+"""Functions from the numbers of each part to the numbers of the cell."""

@@ -53,15 +53,16 @@ class Work:
         ]
         self.runs = [FIRST_RUNS[request.mode]] * len(self.cells)
         self.shares = shares(range(FIRST_RUNS[request.mode], MOST_RUNS + 1, MORE_RUNS))
-        """The share of the error of the look after so many runs; empty when their number is fixed."""
+        """The share of the error that the look after so many runs may spend; empty if their number is
+        fixed."""
         self.first = 0
-        """Number of the first run, with which its random streams are chosen."""
+        """Number of the first run, which selects its random streams."""
         self.drawn = frozenset({CUBIC})
-        """Controls besides the candidate whose curves are wanted."""
+        """Controls that need curves, besides the candidate."""
         self._indices = {id(cell): index for index, (_, cell) in enumerate(self.cells)}
         self._scenarios: dict[tuple[int, int], dict[str, engine.Scenario] | str] = {}
-        # All of this is asked for in every round, and building scenarios and their digests takes longer than
-        # the runs of a control whose baselines are shipped.
+        # Every round needs all of these, and building scenarios and digests takes longer than the runs of a
+        # control with shipped baselines.
         self._parts: dict[tuple[int, int], Parts] = {}
         self._jobs: dict[tuple[int, int, int, str], Job] = {}
         self._by_scenario: dict[int, Sequence[CellNumbers]] = {}
@@ -126,7 +127,7 @@ class Work:
         return self._jobs[key]
 
     def all_jobs(self) -> list[Job]:
-        """Return all runs that are needed now and whose numbers are not shipped; a run may appear twice."""
+        """Return all runs that are needed now and have no shipped numbers; a run may appear twice."""
         return [
             job
             for cell in range(len(self.cells))

@@ -66,7 +66,7 @@ def margin_words(judged: MarginResult | LimitResult) -> str:
 
 
 def evidence(judged: MarginResult | LimitResult) -> str:
-    """Return the size of what a verdict rests on, in words: margins, or runs that break a limit."""
+    """Return the size of the effect behind a verdict, in words: margins, or runs that break a limit."""
     if isinstance(judged, LimitResult):
         share = judged.share
         end = f"at least {share.low:.0%}" if judged.broken else f"at most {share.high:.0%}"
@@ -81,7 +81,7 @@ def evidence(judged: MarginResult | LimitResult) -> str:
 
 
 def twin(cell: CellResult) -> str:
-    """Return a note when the packets are those of a baseline, as those of DCTCP are where nothing marks."""
+    """Return a note if a baseline sends the same packets, as Reno does for DCTCP where no queue marks."""
     if not cell.twin:
         return ""
     return f"as {cell.twin}: {'the same packets' if cell.marks else 'nothing marked here'}"
