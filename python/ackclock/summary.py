@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 MOST_AT_ONCE = 20_000
-"""Largest number of flows whose summaries are in memory at once while their table is built."""
+"""At most so many summaries of flows are in memory at once while their table is built."""
 FLOWS_AT_ONCE = 100
 """Number of flows in one part of the JSON of a summary."""
 
@@ -37,7 +37,7 @@ class Counters(TypedDict):
 
 
 class LimitedBy(TypedDict):
-    """Shares of its measured time in which something kept a flow from sending more."""
+    """Shares of a flow's measured time during which a limit kept it from sending more."""
 
     window: float
     receiver: float
@@ -180,7 +180,7 @@ class Summary(TypedDict):
 
 
 def checked(record: Any) -> Summary:
-    """Return what was read as a summary; raise ValueError if it cannot be one."""
+    """Return a record from a file as a summary; raise ValueError if it cannot be one."""
     flows, links = (record.get(name) if isinstance(record, dict) else None for name in ("flows", "links"))
     for entries in (flows, links):
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):

@@ -16,7 +16,7 @@ from ackclock_evaluate.saved import Objective
 from ackclock_search.saved import Adversary
 
 CHANGES = "the path"
-"""The name of the curve of what changes during a run."""
+"""The name of the curve of changes during a run."""
 BLACK = 6
 """The number of the colour of text."""
 TimelineCurve = tuple[str, list[float], list[float]]
@@ -32,7 +32,7 @@ def figure(adversary: Adversary) -> Group:
 def charts(
     objective: Objective, scenario: Table, names: Mapping[str, str], curves: Mapping[str, CellCurves]
 ) -> Group:
-    """Return charts of what changes during a run, and of goodput and queue of the flows that are judged."""
+    """Return charts of the changes during a run, and of goodput and queue of the judged flows."""
     end_s = float(curves[CANDIDATE]["time"][-1])
     time = replace(SECONDS, range=(0.0, end_s))
     # A baseline that is compared with itself is drawn once.
@@ -104,7 +104,7 @@ def _pulses(flow: Table, length_s: float) -> TimelineCurve:
 
 
 def _initial(table: Table, key: str) -> str:
-    """Return the value of a key before the first event; that of the other direction if it has none."""
+    """Return the value of a key before the first event, or the forward value if the reverse has none."""
     first, *path = key.split(".")
     section = table[first]
     if first == "link":

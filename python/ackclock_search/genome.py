@@ -1,4 +1,4 @@
-"""The vectors of real numbers that a search varies, and the plain scenarios that they stand for.
+"""The vectors of real numbers that a search varies, and their decoding to plain scenarios.
 
 A vector is decoded to a pattern, whose values have units; a pattern is decoded to a scenario that
 anyone can run. Minimising works on patterns. The genomes follow Ray and Seshan, CC-Fuzz (HotNets
@@ -27,7 +27,7 @@ LENGTH_S = 12.0
 SLOTS = 24
 SLOT_S = LENGTH_S / SLOTS
 MEASURED_FROM = 0.25
-"""Share of a run after which it is measured."""
+"""Measurement starts after this share of a run."""
 SAMPLE_S = 0.1
 PATH = Bottleneck(rate_mbps=10, rtt_ms=40, buffer_bdp=1)
 """The path of every genome that does not name another."""

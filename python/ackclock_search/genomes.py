@@ -31,7 +31,7 @@ from ackclock_search.genome import (
 
 
 class _Timeline(Genome):
-    """Something changes every half second; the neutral value of a slot is that of the slot before."""
+    """A value changes every half second; a neutral slot repeats the value of the slot before it."""
 
     size = SLOTS
     initial: ClassVar[float]
@@ -72,7 +72,7 @@ class _Timeline(Genome):
 
 
 class _Capacity(_Timeline):
-    """The rate of the bottleneck changes; its mean is that of the path."""
+    """The rate of the bottleneck changes; its mean is the rate of the path."""
 
     name = "capacity"
     initial = PATH.rate_mbps

@@ -1,6 +1,6 @@
-"""The names of objectives and genomes, known without importing what they measure.
+"""The names of objectives and genomes, without an import of their measures.
 
-Shells complete them. A test compares them with what they name.
+Shells complete them. A test compares them with the objectives and genomes.
 """
 
 OBJECTIVES = ("utilisation", "delay", "starvation", "harm", "loss", "stall", "unused")

@@ -50,7 +50,7 @@ class _Limited:
         self.best: list[tuple[float, Vector]] = []
 
     def __call__(self, vectors: Sequence[Vector]) -> list[float]:
-        """Return values; those of vectors past the budget are minus infinity."""
+        """Return the values of vectors; a vector past the budget has minus infinity."""
         within = list(vectors)[: self.left]
         values = self._together(within)
         self.left -= len(within)
@@ -82,7 +82,7 @@ def maximise(together: Together, size: int, budget: int, seed: int, *, crossover
             centre, sigma = _best_draw(limited, random, size), REFINING_SIGMA
         options: dict[str, Any] = {
             "popsize": population,
-            # Its own stream instead of that of the process, so that a seed determines the search.
+            # The optimiser has its own random stream, so that a seed determines the search.
             "randn": lambda *shape: random.standard_normal(shape),
             "seed": float("nan"),
             "verbose": -9,

@@ -55,7 +55,7 @@ class Searched:
     objective: Objective
     genome: Genome
     optimised: bool
-    """Whether an optimiser has searched as well; otherwise the best are those of random draws."""
+    """Whether an optimiser has searched as well; otherwise the best patterns come from random draws."""
     budget: int
     """Patterns drawn, and as many tried by the optimiser."""
     fresh: Estimate
@@ -77,7 +77,7 @@ class Searched:
         return metrics.difference(self.fresh, self.fresh_at_random).low > 0
 
     def __str__(self) -> str:
-        """Sum the search up in a line, with its value over fresh seeds next to that of random draws."""
+        """Sum the search up in a line, with its value over fresh seeds next to the value of random draws."""
         count = len(self.adversaries)
         outcome = {0: "no adversary", 1: "1 adversary"}.get(count, f"{count} adversaries")
         line = f"{self.objective.name}, {self.genome.name}: {outcome}; {self.fresh} with fresh seeds"
@@ -145,7 +145,7 @@ def search(
 
 
 def _runs(objective: Objective, budget: int, runs: int, *, optimised: bool) -> int:
-    """Return about how many runs a search with one genome makes; simplifying what is found adds some."""
+    """Return about how many runs a search with one genome makes; simplifying its adversaries adds some."""
     parts = 2 if objective.absolute else 4 if objective.with_victim else 3
     looks = (1 + optimised) * (budget * runs + SHORTLIST * CHECKING_RUNS)
     return parts * (looks + FRESH_RUNS * (BEST + 1))

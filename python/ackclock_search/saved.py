@@ -92,7 +92,7 @@ def text(adversary: Adversary, name: str, command: str) -> str:
 
 
 def toml(table: Mapping[str, Any]) -> str:
-    """Write tables and lists of tables as TOML, from which `tomllib` reads the same back."""
+    """Write tables and lists of tables as TOML, so that `tomllib` reads the same values back."""
     sections = []
     for name, value in table.items():
         if isinstance(value, list):

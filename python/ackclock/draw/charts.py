@@ -38,9 +38,9 @@ class _Columns:
 def data(groups: Mapping[str, Group], most: int = MOST_ROWS) -> tuple[str, str]:
     """Return the numbers of charts as JSON for a script of a page, and a note about what was left out.
 
-    Numbers have six digits, and what is not finite is null. A curve is thinned to the smallest and the
-    greatest value of each of as many stretches as there is room for, so that no peak is lost; without
-    thinning the note is empty. `most` is the largest number of rows of a curve.
+    Numbers have six digits, and infinite or missing numbers are null. A long curve is divided into stretches
+    and thinned to the smallest and the greatest value of each, so that no peak is lost; without thinning the
+    note is empty. `most` is the largest number of rows of a curve.
     """
     while True:
         columns = _Columns(most)

@@ -15,7 +15,7 @@ from ackclock.summary import Summary
 TimeSeries = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Time in seconds, and values."""
 PARTS = 100
-"""Number of parts of a run over which goodputs are averaged."""
+"""Goodputs are averaged over so many parts of a run."""
 MOST_FLOWS = 24
 """A page draws no more flows: they would be indistinguishable."""
 OF_FLOWS = (

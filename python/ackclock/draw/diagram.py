@@ -20,7 +20,7 @@ BEND = 0.35
 def svg(diagram: Diagram, title: str) -> str:
     """Return a diagram as an SVG element whose classes the style of the page colours.
 
-    An arrow that leads back is bent, so that it does not lie on the one that leads there.
+    A backward arrow is bent, so that it does not cover the forward arrow.
     """
     heights = [_position(diagram, name)[1] for name in diagram.nodes]
     bends = [_position(diagram, end)[1] + _bend(diagram, start, end) / 2 for start, end, _ in diagram.arrows]

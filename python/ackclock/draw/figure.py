@@ -41,7 +41,7 @@ class Axis:
     names: Sequence[str] = ()
     """Labels in place of the numbers 0, 1, 2 and so on."""
     range: Ends | None = None
-    """An end that is None, or no range, follows from what is shown."""
+    """An end that is None, or a missing range, follows from the values shown."""
     ticks: Ticks = ()
     """Positions with labels; by default round numbers, or the names."""
     is_loose: bool = False
@@ -72,7 +72,7 @@ class Series:
     left: ArrayLike | None = None
     right: ArrayLike | None = None
     dots: tuple[ArrayLike, ArrayLike] | None = None
-    """The x and y of single values whose means are shown."""
+    """The x and y of the single values behind the means."""
     look: Look = "line"
     """``line`` joins the values, ``steps`` holds each until the next; others stand alone."""
     base: ArrayLike | None = None
@@ -143,9 +143,9 @@ class HeatCell:
 
     text: str
     detail: str = ""
-    """What stands below the number in small print, such as its interval."""
+    """Small print below the number, such as its interval."""
     shade: float | None = None
-    """From 0 for the lightest to 1 for the darkest; None where there is no number."""
+    """From 0 for the lightest to 1 for the darkest; None without a number."""
     is_best: bool = False
     """Whether the number is bold."""
 
@@ -158,7 +158,7 @@ class HeatMap:
     """Name for tests and links."""
     title: str
     about: str
-    """What is measured, and what the shades mean."""
+    """The quantity, and the meaning of the shades."""
     columns: Sequence[str]
     rows: Sequence[str]
     cells: Sequence[Sequence[HeatCell]]
@@ -183,7 +183,7 @@ def resolved(chart: Chart) -> Chart:
 def limits(chart: Chart, axis: Literal["x", "y"]) -> tuple[float, float]:
     """Return the ends of an axis: its own, or those of the values and intervals that are shown.
 
-    Bars begin at 0, and so does every axis on which that leaves half of the room to the values.
+    Bars begin at 0, and so does every axis if the values then still take half of its length.
     """
     of = chart.x if axis == "x" else chart.y
     if of.names:

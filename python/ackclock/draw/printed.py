@@ -291,7 +291,7 @@ def _diagram(diagram: Diagram) -> plots.Picture:
     panel.set(xlim=(-0.08, 1.08), ylim=(-0.15, 1.15))
     for start, end, label in diagram.arrows:
         (x0, y0), (x1, y1) = diagram.nodes[start], diagram.nodes[end]
-        # An arrow that leads back is bent, so that it does not lie on the one that leads there.
+        # A backward arrow is bent, so that it does not cover the forward arrow.
         is_back = x1 < x0
         arrow = {
             "arrowstyle": "->",

@@ -23,7 +23,7 @@ MOST_ROWS, MOST_COLUMNS = 7, 5
 
 
 def svg(drawing: Drawing | None) -> str:
-    """Return an SVG element that is hidden from screen readers: what is around it says what it is."""
+    """Return an SVG element that is hidden from screen readers: the text around it describes it."""
     root = ElementTree.Element(
         "svg", {"class": "thumbnail", "viewBox": f"0 0 {WIDTH:g} {HEIGHT:g}", "aria-hidden": "true"}
     )
@@ -119,7 +119,7 @@ def _ends(axis: Axis) -> tuple[float, float]:
 
 
 def _positions(values: ArrayLike, axis: Axis, first: float, last: float) -> NDArray[np.float64]:
-    """Return where values are drawn between two coordinates; what is outside lies on the edge."""
+    """Return the positions of values between two coordinates; values outside of the axis are on its edge."""
     numbers, (low, high) = np.asarray(values, float), _ends(axis)
     if axis.log:
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -40,7 +40,7 @@ class FluidCycle:
 
 
 def reno_alpha(delay_s: float, largest_s: float) -> float:  # noqa: ARG001 (one signature for all)
-    """Return Reno's increase, a packet per round trip whatever the delay."""
+    """Return Reno's increase: a packet per round trip at any delay."""
     return 1.0
 
 

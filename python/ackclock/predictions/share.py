@@ -24,7 +24,7 @@ SETTINGS: dict[str, tuple[str, list[build.Table]]] = {
     "delay up to 2 ms": ("2 ms", []),
     "5 % Poisson traffic": ("500 us", [{"source": "poisson", "rate": "5 Mbit/s", "rtt": "100 ms"}]),
 }
-"""Sources of randomness that decide whose packet meets the full queue: the random delay before each
+"""Sources of randomness that decide which flow's packet meets the full queue: the random delay before each
 send, and other traffic."""
 
 

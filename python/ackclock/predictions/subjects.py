@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 SUBJECTS: dict[str, dict[str, Any]] = tomllib.loads(
     (resources.files("ackclock.predictions") / "subjects.toml").read_text("utf-8")
 )
-"""What is said of each subject, as ``subjects.toml`` describes it."""
+"""The description of each subject, from ``subjects.toml``."""
 PROFILE = "ns2"
-"""Profile of simulated senders: the formulas are about those of the papers."""
+"""Profile of simulated senders: the formulas describe the senders of the papers."""
 
 
 def function_of(subject: str) -> Callable[..., Prediction]:

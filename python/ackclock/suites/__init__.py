@@ -1,1 +1,1 @@
-"""Suites as files: TOML that says what is asked of a control, for `compare` and for evaluations."""
+"""Suites as TOML files: the requirements on a control, for `compare` and for evaluations."""

@@ -13,7 +13,7 @@ from typing import Any
 from ackclock.names import slug
 
 TomlValue = Any
-"""A value of a suite: what TOML has."""
+"""A value of a suite, of any type of TOML."""
 TomlTable = Mapping[str, TomlValue]
 GridPoint = dict[str, TomlValue]
 LONGEST_FORMULA = 300
@@ -51,7 +51,7 @@ def _digits(number: int) -> int:
 
 
 class ProblemError(ValueError):
-    """A mistake in a suite: the key at which it is, and what to do."""
+    """A mistake in a suite: its key, and a line that says how to correct it."""
 
     def __init__(self, where: str, problem: str) -> None:
         super().__init__(f"{where}: {problem}" if where else problem)
@@ -68,7 +68,7 @@ class Names:
         self._pending: set[str] = set()
 
     def value(self, name: str) -> TomlValue:
-        """Return the value of a name; an unknown one and one that needs itself raise a ProblemError."""
+        """Return the value of a name; an unknown or circular name raises a ProblemError."""
         if name in self.given:
             return self.given[name]
         if name not in self._defaults:

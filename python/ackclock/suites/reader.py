@@ -32,7 +32,7 @@ Mode = Literal["quick", "full"]
 Keys = Mapping[str, TomlValue]
 HOME = resources.files("ackclock_suites")
 MERGED = ("grid", "let", "path", "tcp")
-"""Keys of which a cell replaces single entries of its templates."""
+"""A cell replaces single entries of its templates under these keys."""
 CANDIDATE = "candidate"
 """The control of a flow that is judged; flows without a control have it, too."""
 DATAGRAMS = ("cbr", "poisson", "onoff", "media")

@@ -9,11 +9,11 @@ from ackclock.runs import Job, estimate
 from ackclock.sweeps.plan import Plan, Point
 
 MOST_READ = 64
-"""Points of which the scenario is read to estimate the packets of all."""
+"""The scenarios of so many points are read to estimate the packets of all points."""
 
 
 def packets(plan: Plan) -> Callable[[Point], float]:
-    """Return a function that estimates the packets of a run of a point: those of the nearest point tried."""
+    """Return a function that estimates the packets of a run of a point from the nearest point tried."""
     if not plan.points:
         return lambda _: 0.0
     tried = estimate.spread(range(len(plan.points)), MOST_READ)

@@ -37,7 +37,7 @@ MOST_CURVES = 12
 
 
 def usual(plan: Plan) -> tuple[str, str, str | None]:
-    """Choose the columns of the page of a sweep: x, y, and the column whose values get curves, if any.
+    """Choose the columns of the page of a sweep: x, y, and the column with a curve for each value, if any.
 
     x is the first parameter that is a number. y is the metric that decides on the number of runs, goodput by
     default. The curves belong to another parameter, preferably one that is not a number.
@@ -100,7 +100,7 @@ def write(
 
 @dataclass(frozen=True)
 class _Choice:
-    """What the page shows with the curves of one parameter, or of none."""
+    """The content of the page with the curves of one parameter, or of none."""
 
     hue: str | None
     charts: Group

@@ -319,7 +319,7 @@ def _parameters(reader: _Reader, top: Mapping[str, object], scenario: engine.Sce
 
 
 def _hashable(value: object) -> object:
-    """Return a hashable value; any other is replaced by one that is refused in the same way."""
+    """Return a hashable value; another value becomes an empty tuple, which is refused in the same way."""
     return value if isinstance(value, str | int | float | bool) else ()
 
 
