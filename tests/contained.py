@@ -88,7 +88,7 @@ def same_there(words: Sequence[object], there: Sequence[str], run: Callable[...,
     text = done.stdout.replace(f" {' '.join(there)}", "")
     assert _timeless(text) == _timeless(here.stdout)
     if output:
-        # What is kept is used again without the cluster.
+        # Kept runs are used again without the cluster.
         assert _timeless(run(*words, *output).stdout) == _timeless(here.stdout)
         shutil.rmtree("out")
 

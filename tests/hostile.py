@@ -68,7 +68,7 @@ tcp.recovery=sack
 run.seed=3
 """
 TRACE = "1\n2\n2\n5\n11\n"
-# What stands where something else should.
+# Values that replace other values.
 NASTY = [
     "nan", "inf", "-inf", "-1", "0", "1e999", "9" * 400, "1e-320", "-0.0", "0x7fffffffffffffff",
     '""', '"' + "a" * 5000 + '"', '"\\u0000"', '"\\u001b[2J"', '"\u202e"', "[]", "{}", "[[]]",

@@ -55,7 +55,7 @@ def page(run: ackclock.Run) -> str:
 
 
 def test_the_script_is_what_its_sources_build() -> None:
-    # What `make charts` did, without Node: fingerprints of the sources, and of what was built.
+    # The check of `make charts` without Node: fingerprints of the sources, and of the script.
     first, rest = charts.script().split("\n", 1)
     digests = re.search(r"sources ([0-9a-f]{64}), rest ([0-9a-f]{64})$", first)
     assert digests is not None
@@ -93,7 +93,7 @@ def test_nothing_in_a_name_gets_out_and_nothing_comes_in(page: str) -> None:
     assert len(re.findall("<script", page)) == 2 + charts.script().count("<script")
     assert page.count("</script") == 2
     assert "alert(1)</script>" not in page
-    # What a browser would fetch: nothing but what is in the page, where "#" leads too.
+    # A browser fetches nothing from outside of the page; "#" is a link within the page.
     sources = re.findall(r"""(?:src|href|srcset|action)\s*=\s*["']?([^"'\s>]*)""", page)
     assert [source for source in sources if not source.startswith(OWN)] == []
     assert not re.search(r"url\(|@import|\bfetch\(|XMLHttpRequest|WebSocket|\son\w+=\"", page)

@@ -107,7 +107,7 @@ def start(place: Path, *words: str) -> subprocess.Popen[str]:
     temporary = place / "temporary"
     temporary.mkdir()
     (temporary / "of somebody else").touch()
-    # Whatever a child removes by mistake lies in that folder.
+    # Files that a child might remove by mistake are in that folder.
     environment = os.environ | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(temporary))
     return subprocess.Popen(
         [sys.executable, "-c", VERB, *words],
@@ -130,7 +130,7 @@ def test_what_a_run_has_started_ends_with_its_child(
     try:
         for job in Case("path.toml", 3).jobs():
             assert child.answer(job, lambda *_: None).error == ""
-            # Those that stay in the group of the run end with it.
+            # Processes that stay in the group of the run end with it.
             wait_until(lambda: not processes(tmp_path) or control == "Leaves")
     finally:
         child.close()
@@ -153,7 +153,7 @@ def test_a_killed_verb_leaves_no_process_and_no_file(control: str, tmp_path: Pat
 
 
 def test_a_child_that_is_never_closed_removes_nothing_but_its_own_folder(tmp_path: Path) -> None:
-    # The parent removes the folder when it ends; what its child removes afterwards must not be another one.
+    # The parent removes the folder when it ends; its child must not remove another folder afterwards.
     write(tmp_path, "Plain", "mine")
     with start(tmp_path) as verb:
         out, _ = verb.communicate()

@@ -53,13 +53,13 @@ def class_of(*claims, main=MAIN, error="", unknown=()):
         ({"verdict": "undecided"}, "undecided", None),
         ({"verdict": "contradicted"}, "the paper contradicts itself", False),
         ({"verdict": "depends"}, "depends on a setting", False),
-        # It holds at another plausible setting, of which ns-2 says nothing.
+        # The claim holds at another plausible setting, and ns-2 has no result there.
         ({"verdict": "depends", "ns2": in_ns2()}, "depends on a setting", False),
         ({"verdict": "not found", "ns2": in_ns2()}, "fails in ns-2, too", False),
         ({"verdict": "differs", "ns2": in_ns2()}, "fails in ns-2, too", False),
         ({"verdict": "not found", "ns2": in_ns2(holds=True)}, "two simulators differ", False),
         ({"verdict": "reproduced", "ns2": in_ns2()}, "reproduced", True),
-        # What an earlier version recorded compares nothing.
+        # A record of an earlier version has no comparison.
         ({"verdict": "not found", "ns2": {"measured": "1", "holds": False}}, "not found", False),
         # 1 of 20 single runs is 5 %.
         ({"verdict": "not found", "hold": 1}, "possible as one run", False),
@@ -151,7 +151,7 @@ def test_of_several_claims_the_worst_counts():
 
 
 def test_the_number_that_is_shown_is_of_a_claim_that_has_the_class():
-    # The first claim is undecided, and the class is that of the second.
+    # The first claim is undecided, so the class comes from the second.
     stated = [
         {**claim(name, verdict), "claim": name, "measured": measured}
         for name, verdict, measured in (("slow-1", "undecided", "0.936"), ("slow-2", "depends", "0.911"))
@@ -184,7 +184,7 @@ def test_parts_that_fail_say_by_how_many_tolerances():
 def test_formulas_settings_and_measurements_are_apart():
     assert class_of(claim(), main=replace(MAIN, kind="formula")).name == "verified"
     assert class_of(claim(), main=replace(MAIN, kind="setting", claim="", ids=())).name == "setting"
-    # What was measured in 2010 and is simulated here is never reproduced, whatever its claims say.
+    # A measurement of 2010 that is simulated here never counts as reproduced, whatever its claims say.
     assert class_of(claim(), main=replace(MAIN, kind="live")).name == "analogue"
 
 

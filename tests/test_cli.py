@@ -453,12 +453,12 @@ def test_a_rate_of_losses_alone_means_independent_ones(ackclock, tmp_path):
     assert both[0]["links"][0]["random_losses"] > 0
 
 
-# What a satellite adds is tested with it; `predict` is a group of verbs.
+# Verbs of a satellite are tested with the satellite; `predict` is a group of verbs.
 
 
 @pytest.mark.parametrize("verb", [name for name in OWN if name != "predict"])
 def test_help_has_an_example(verb):
-    # What --help prints, without a process for each.
+    # The output of --help, without a process for each verb.
     assert f"  ackclock {verb}" in app.commands[verb].load().help
 
 
@@ -540,7 +540,7 @@ def test_the_list_of_verbs_imports_none():
     there = imported("--help")
     cli = {"ackclock.cli", "ackclock.cli.main", "ackclock.cli.options"}
     assert {name for name in there if name.startswith("ackclock")} == {"ackclock", *cli}
-    # Of the standard library, what reads entry points is as much as Click.
+    # The import of `importlib.metadata`, which reads entry points, costs as much as Click.
     assert "importlib.metadata" not in there
 
 
@@ -571,7 +571,7 @@ def test_a_signal_ends_it_in_one_line_and_leaves_nothing(
     scenario: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
     words = ["simulate", str(scenario), "--set", "run.duration=100 h", "-o", "out"]
-    # Under nohup the tests ignore SIGHUP, and what they start would, too, as it should.
+    # Under nohup the tests ignore SIGHUP, and so would their processes, as they should.
     command = ["env", f"--default-signal={number.name.removeprefix('SIG')}", *COMMAND, *words]
     with subprocess.Popen(
         command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -66,8 +66,8 @@ def test_every_scenario_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ackclock.engine.scenario.parse", counted)
     short = replace(SETTING, duration_s=3.0, runs=2)
     comparison.compare(short, ["reno", "cubic"])
-    # Six for each control, of which Reno's own next to Reno is the one against itself, and the flow of
-    # CUBIC of Linux next to another, with which the loss of such a flow is compared.
+    # Six for each control, but Reno next to Reno is also its scenario against itself; one more has two flows
+    # of CUBIC of Linux, as the reference for the loss of such a flow.
     assert len(texts) == len(set(texts)) == 6 + 6 - 1 + 1
 
 
@@ -515,7 +515,7 @@ def test_intervals_hold_nothing_impossible(compared: comparison.Comparison) -> N
             ["behind", "best"],
             "With the fastest recovery after a step: reno 1 s; behind: cubic at least 4 s.",
         ),
-        # Those without bounds are compared as ever, next to one that is open.
+        # Controls without bounds are compared as before, next to an open one.
         (
             {"cubic": [math.inf, math.inf, 1.0], "reno": [1.0, 1.1, 0.9], "bic": [3.8, 3.9, 3.7]},
             ["undecided", "best", "behind"],

@@ -136,7 +136,7 @@ def test_an_acknowledgement_is_one_call_into_python() -> None:
     # 20 per 41.2 ms, of which 1500 bytes take 1.2 ms, are 3883 in 8 s, less the last round trip.
     assert 3883 - 25 <= calls["called"] <= 3883
     assert calls["called"] <= run.summary["flows"][0]["sent_packets"]
-    # Of each the engine reads what is decided, and looks no method up again.
+    # The engine reads only these decisions after each call, and looks no method up again.
     for decided in ("window", "ssthresh", "pacing_rate", "quantum"):
         assert calls.pop(decided) == pytest.approx(calls["called"], abs=10), decided
     del calls["called"]

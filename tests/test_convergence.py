@@ -15,7 +15,7 @@ def test_aimd_halves_the_distance():
     assert history.round_trips == pytest.approx(25 * np.arange(6))
     # 80, 40, 20, 10, 5: within a tenth of the mean, 5, at the fifth.
     assert convergence.round_trips_until_fair(history, 0.1) == pytest.approx(100)
-    # Means of two: 60, 30, 15, 7.5, 3.75, of which the last ends with the sixth event.
+    # Means of two: 60, 30, 15, 7.5, 3.75; the last mean ends with the sixth event.
     assert convergence.round_trips_until_fair(history, 0.1, 2) == pytest.approx(125)
     assert convergence.round_trips_until_fair(history, 0.001) == np.inf
 
@@ -38,8 +38,8 @@ def test_one_by_one_one_flow_is_cut():
     generator = np.random.default_rng(1)
     history = convergence.losses(laws.aimd(1, 0.5), [50, 50], 100, 200, generator=generator)
     assert history.window.sum(axis=1) == pytest.approx(100)
-    # The loser of an event has w/2 and then half of what it lost, w/4: one of them has 3/4 w after
-    # it, and the other w/4 more of its own.
+    # The loser of an event keeps w/2 and then regains half of its loss, w/4: it has 3/4 w after the event,
+    # and the other flow has gained w/4.
     before, after = history.window[:-1], history.window[1:]
     lower = np.minimum(after / before, 1).min(axis=1)
     assert lower == pytest.approx(0.75)

@@ -12,8 +12,8 @@ import ackclock
 CBR = {"source": "cbr", "rate": "100 kbit/s"}
 NOT_CONTROLLED = ("datagrams", "media")
 TRAFFIC: dict[str, tuple[list[dict[str, Any]], list[str], dict[str, int]]] = {
-    # What is added to two Reno flows, the kinds of all flows, and per group the flows that are
-    # compared with each other: with a congestion control, and data that goes the same way.
+    # The traffic added to two Reno flows, the kinds of all flows, and the number of comparable flows per
+    # group: flows with a congestion control and data in the same direction.
     "nothing": ([], ["window"] * 2, {"all flows": 2}),
     "datagrams": ([CBR] * 4, ["window"] * 2 + ["datagrams"] * 4, {"all flows": 2}),
     "media": ([{"source": "media", "rate": "300 kbit/s"}], ["window", "window", "media"], {"all flows": 2}),

@@ -129,8 +129,8 @@ def test_an_end_at_a_bound_is_no_end():
 
 
 def test_answers_are_wrong_as_often_as_they_say():
-    # The number is 0, just outside of what is above 0 by nothing: decided claims are all wrong there,
-    # in 2.5 % of the draws on that side. The chance that is stated for them is at most that.
+    # The true number is 0, just outside of the range above 0: every decided claim there is wrong, in 2.5 % of
+    # the draws on that side. The stated chance of an error is at most that.
     random = np.random.default_rng(7)
     stated, decided = [], 0
     for _ in range(4000):
@@ -152,7 +152,7 @@ def test_runs_go_to_what_they_can_decide():
     assert wants_more(near, 5, 30, settled=False)
     assert not wants_more(far, 5, 30, settled=False)
     assert not wants_more(near, 30, 30, settled=False)
-    # What is worse is confirmed, unless something else has settled the criterion.
+    # A worse verdict is confirmed by more runs, unless another comparison has settled the criterion.
     worse = Compared("worse", 0.01, None, identical=False, effect=effect)
     assert wants_more(worse, 5, 30, settled=False)
     assert not wants_more(worse, 5, 30, settled=True)
@@ -168,7 +168,7 @@ def test_a_mean_is_narrow_enough():
 
 @pytest.mark.parametrize(("runs", "needed"), [(5, 20), (10, 60), (20, 40)])
 def test_the_chance_of_a_decision_as_often_as_it_comes(runs: int, needed: int) -> None:
-    # The true mean is normal around that of the runs there are, and the others are drawn from it.
+    # The true mean is normal around the mean of the present runs, and further runs are drawn around it.
     rng = np.random.default_rng(1986)
     trials, most = 40_000, 30
     true = rng.normal(2 / needed**0.5, runs**-0.5, trials)

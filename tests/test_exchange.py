@@ -243,7 +243,8 @@ def test_the_pages_and_the_data_say_whether_reno_would_pass(planted: Path, ackcl
     assert "(would Reno pass?) the claim is not asked yet." in page.read_text()
     done = ackclock_here("reproduce", planted.name, "--exchange", "--quick", "-o", "results")
     assert done.returncode == 0, done.stderr
-    # One part of the main claim of figure 1 stands and the other falls, and that of figure 2 needs alpha.
+    # One part of the main claim of figure 1 stands and the other falls; the main claim of figure 2 needs
+    # alpha.
     assert "1 of these is reproduced and telling: it falls when Reno takes the place" in page.read_text()
     assert " (in quick runs); the others: cannot be exchanged 1." in page.read_text()
     assert "(would Reno pass?) the claim falls." in page.read_text()
@@ -400,7 +401,7 @@ def test_the_table_is_what_the_runs_say(tmp_path: Path) -> None:
 
 
 def test_an_order_with_a_ratio_of_nothing_does_not_hold() -> None:
-    # Reno loses nothing in no loss event: 0/0 has no interval, and what it is compared with has one.
+    # Reno has no losses and no loss events: 0/0 has no interval, but the rate in the same order has one.
     rows = [{"losses": 0.0, "events": 0.0, "rate": rate} for rate in (1.0, 2.0, 3.0)]
     ratio, rate = usual.ratio(("a", "losses"), ("a", "events")), usual.mean("a", "rate")
     claim = orders.ordered("x", "x", [("ratio", ratio), ("rate", rate)], margin=0.0, why="")

@@ -116,7 +116,7 @@ def test_a_verb_on_a_failing_disk_gets_there_by_the_same_command(
 
     def run(place: Path, number: int, kind: int, seed: int) -> subprocess.CompletedProcess[str]:
         armed = {"ACKCLOCK_FAULTS": f"{number},{kind},{seed},{place}/", "ACKCLOCK_FAULTS_COUNT": str(counted)}
-        # A fault after the last step, or in one that may fail, leaves a whole result.
+        # A fault after the last step, or in a step that may fail, leaves a whole result.
         whole = {"simulate": place / "out", "pack": integrity.seal_of(place / "out.zip")}.get(words[0])
         exists = whole is not None and whole.exists()
         more = ["--force"] if exists and not number else []
@@ -153,7 +153,7 @@ def test_a_verb_on_a_failing_disk_gets_there_by_the_same_command(
         again = run(place, 0, 0, 0)
         assert again.returncode == 0, (about, again.stderr)
         assert contents(place) == whole, about
-        # A page of before the fault has no other numbers; what is kept is whole.
+        # A page from before the fault has the same numbers, and all kept files are whole.
         assert not [result for result in verify.results(place) if result.problems], about
         for store in place.rglob(database.FILE):
             with closing(database.read_only(store)) as connection:

@@ -40,7 +40,7 @@ def lines_of(panel: Axes) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def test_all_figures_with_axes_are_described() -> None:
-    # What is a picture only is a table or a diagram of nodes, and has no axes.
+    # A picture without charts is a table or a diagram of nodes, and has no axes.
     pictures = [drawing for drawing in DRAWN.values() if not isinstance(drawing, Group)]
     for drawing in pictures:
         with plots.in_style():

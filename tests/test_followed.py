@@ -31,7 +31,7 @@ CONTROLS = {
     ),
     "a base class": ("from helper import KEEP", "KEEP", "base.py"),
 }
-"""What a control imports, where it uses that, and the file that is changed."""
+"""A control's import, the place where it is used, and the file to change."""
 
 
 def write(place: Path, kind: str) -> Path:
@@ -96,7 +96,7 @@ def test_a_changed_file_is_a_changed_control(kind: str, tmp_path: Path) -> None:
     assert file.name in first
     file.write_text(file.read_text().replace("0.5", "0.05") + "# changed\n")
     assert fingerprint(tmp_path) != first
-    # What nobody imports changes nothing.
+    # A module that nobody imports changes nothing.
     (tmp_path / "unused.py").write_text("KEEP = 1\n")
     file.write_text(file.read_text().replace("0.05", "0.5").replace("# changed\n", ""))
     assert fingerprint(tmp_path) == first
@@ -226,7 +226,7 @@ PARTS = {
 
 
 def write_package(place: Place) -> dict[str, Path]:
-    """Write a control whose parts lie in two packages, and return the files by what they are."""
+    """Write a control with parts in two packages, and return its files by their roles."""
     for folder in (place.package, place.helper):
         folder.mkdir(parents=True)
     files = {
@@ -274,7 +274,7 @@ def test_an_edit_of_an_imported_file_that_was_installed_counts_without_a_new_rec
 
 
 def keeps(verb: str, place: Path) -> tuple[list[str], Callable[[], object]]:
-    """Return the shortest call of a verb that keeps runs of the control, and what reads its numbers."""
+    """Return the shortest call of a verb that keeps runs of the control, and a reader of its numbers."""
     name = "minepkg.control:Gentle"
     path = ["--rate", "10mbit", "--rtt", "20ms", "--duration", "3s", "--runs", "1"]
     if verb == "compare":
@@ -315,7 +315,7 @@ def test_an_installed_control_that_was_upgraded_is_measured_again(
 
 
 def shown(done: Finished, place: Path) -> str:
-    """Return what a verb says on the terminal and on its page."""
+    """Return the output of a verb on the terminal and on its page."""
     pages = [page.read_text("utf-8") for page in place.glob("out/**/*.html")]
     return "\n".join([done.stdout, *pages])
 

@@ -128,7 +128,7 @@ def test_a_control_that_ends_its_process_is_recorded_as_failed(
     ("what", "problem"),
     [
         (HANG, "TimeoutError: took longer than 3 s"),
-        # One that will not hear of it, as code that is not Python.
+        # A control that ignores SIGALRM, like code that is not Python.
         (f"{DEAF}\n        {SLEEP}", "TimeoutError: took longer than 3 s"),
     ],
 )

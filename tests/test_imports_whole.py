@@ -47,7 +47,7 @@ def test_a_signal_waits_for_the_end_of_the_import(module, name):
             import_whole(swallowing)
         assert sys.modules[swallowing].COMPLETE
         assert signal.getsignal(signal.Signals[name]) is end
-        # What a plain import does with it: nothing is raised.
+        # A plain import of the same module raises nothing.
         __import__(module(SWALLOWS.format(name=name)))
     finally:
         signal.signal(signal.Signals[name], before)

@@ -321,8 +321,8 @@ def test_the_page_shows_what_was_tried(paper, found, tmp_path):
 
 
 def test_what_the_paper_states_is_checked_before_any_fit(paper, cache):
-    # Stated: at most 30 packets ever wait. With little loss a buffer of 50 fills, so what fits best
-    # is impossible; at a loss of 1 % Reno's window of 10 or so never fills any.
+    # The paper states that at most 30 packets ever wait. With little loss a buffer of 50 fills, so the best
+    # fit is impossible; at a loss of 1 % Reno's window of about 10 never fills any buffer.
     condition = replace(
         paper.artefacts[0],
         name="conditions",
@@ -527,7 +527,7 @@ def test_what_was_tried_is_of_the_papers_claims_and_values(paper):
     else:
         assert paper.inferred.accepted == (validation.gain > 2 * validation.error)
     for item in paper.items:
-        # What a paper states stays.
+        # A stated value never changes.
         assert not item.is_stated or not item.name or paper.setting[item.name] == item.declared
 
 

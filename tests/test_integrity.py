@@ -246,7 +246,7 @@ def test_a_sweep_on_a_failing_disk_is_whole_or_told(
     output = tmp_path / "out"
 
     def check() -> None:
-        # What is there now is whole, or made again by the same command.
+        # Every part on disk is whole, or the same command makes it again.
         for part in output.glob("experiment=loss/part-*.parquet"):
             assert part.read_bytes() == whole[part.name]
         outcome = sweep(file, output, jobs=1)
@@ -343,7 +343,7 @@ def test_a_kept_run_that_was_changed_is_made_again(
 def test_a_kept_run_that_another_wrote_is_made_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without checksums, and with checksums that are right for what they list but not those of the store."""
+    """Once without checksums, and once with checksums that match their files but not the store."""
     job, cache, place = _cached(tmp_path)
     whole = _contents(place)
     expected = engine.simulate(job.scenario).summary["flows"][0]["goodput_mbps"]
@@ -405,7 +405,7 @@ def _made(kind: str, folder: Path, run: Callable[..., Finished]) -> Path:
 
 
 def _used(kind: str, place: Path) -> None:
-    """Read a result as those do who use it."""
+    """Read a result as its users do."""
     if kind in ("simulate", "compare"):
         differences.diff(place, place)
     elif kind == "runs":
@@ -477,7 +477,7 @@ def test_verify_knows_records_sweeps_and_what_is_nobodys(
     verified = ackclock_here("verify", "out")
     assert (verified.returncode, part.name in verified.stdout) == (1, True)
     part.write_bytes(content)
-    # A copy without what its sweep noted: each part has a checksum of its own.
+    # A copy without the notes of its sweep: each part has its own checksum.
     shutil.copytree(tmp_path / "out" / "experiment=s", tmp_path / "copy" / "experiment=s")
     assert ackclock_here("verify", "copy").returncode == 0
     copied = tmp_path / "copy" / "experiment=s" / part.name
@@ -563,7 +563,7 @@ def test_a_kept_run_is_not_synced_because_its_seal_tells_whether_it_is_whole(
     assert tables
     assert not {file.parent.name for file in tables} & set(synced)
     assert "windows.parquet" not in synced
-    # What a power cut leaves of files that were not yet on disk: their names, and no content.
+    # A power cut leaves only the names of files that were not yet on disk, without content.
     for file in tables:
         file.write_bytes(b"")
     second = comparison.compare(setting, ["reno"], cache=tmp_path)

@@ -1,4 +1,4 @@
-"""Every key of the format does something: a changed value changes what happens, or what is observed of it.
+"""Every key of the format does something: a changed value changes the packets or their record.
 
 The keys are those of the engine's own schema, so that a key without a case fails. Keys of a table that occurs
 in several places, such as those of a queue, are tried in the first; in the others the table is tried as a
@@ -339,7 +339,7 @@ INDEX = {
 
 
 def keys(schema: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the keys of the schema by their places, those of a table that occurs again as one."""
+    """Yield the keys of the schema by their places; a table that occurs again counts once."""
     links = schema["properties"]["dumbbell"]["properties"]
     senders = schema["properties"]["tcp"]["properties"]
     inherited = {"parking_lot": links, "link": links, "flow": senders}
@@ -385,7 +385,7 @@ def entry(tables: Any, step: int | str, default: Any) -> Any:
 
 
 ECHOES = {"id", "name", "controller", "kind", "rtt_ms", "start_s", "bytes", "settings", "queue_limit"}
-"""What a summary says of the scenario, and not of what happened."""
+"""Entries of a summary that describe the scenario and not the run."""
 OF_PACKETS = ("utilisation", "queue_drops", "marks", "random_losses")
 
 
@@ -400,7 +400,7 @@ def run(key: str, given: Tables, value: Any) -> engine.Run:
 
 
 def happened(result: engine.Run) -> str:
-    """Return all that the engine measured."""
+    """Return all measurements of the engine."""
     summary = result.summary
     measured = [
         {name: value for name, value in entry.items() if name not in ECHOES}

@@ -228,7 +228,7 @@ def test_a_sweep_shows_the_means_of_what_there_is(
 def test_half_a_sweep_has_the_chart_of_its_half(file: Path, tmp_path: Path) -> None:
     plan = sweeps.read(file)
     rows = pl.read_parquet(sweep(plan, tmp_path / "out").directory / "*.parquet")
-    # What there is after the first two runs of the first half of the points.
+    # The rows after the first two runs of the first half of the points.
     some = rows.filter(pl.col("point") < 6, pl.col("run") < 2)
     shown = page.so_far(plan, some.lazy())
     ((chart,),) = [group.charts for group in shown.charts.values()]

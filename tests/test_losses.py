@@ -54,9 +54,9 @@ def test_random_loss_falls_on_packets_whoever_sends_them():
 
 
 def test_the_flow_that_grows_faster_loses_more_unless_sends_are_random():
-    # Two flows that differ in alpha alone, on a full droptail queue fed by ACKs: the packet too many is that
-    # of the window that grows. The slow flow has 0.2 of a growth of 2.2 and half of the packets or more: at
-    # most 0.18 if losses follow growth, 1 if they follow packets. Delays of ten packets' times mix arrivals.
+    # Two flows that differ in alpha alone, on a full droptail queue fed by ACKs: the excess packet belongs to
+    # the window that grows. The slow flow has 0.2 of a growth of 2.2 and half of the packets or more: at most
+    # 0.18 if losses follow growth, 1 if they follow packets. Delays of ten packets' times mix arrivals.
     flows = [GAIMD | {"params": {"alpha": alpha, "beta": 0.875}} for alpha in (0.2, 2.0)]
     locked = ratios(scenario(*flows))
     assert set(locked) == {"gaimd alpha 0.2", "gaimd alpha 2.0"}
@@ -176,7 +176,7 @@ def test_an_artefact_shows_drops_over_packets_on_its_page_and_screen_and_in_its_
     page = (tmp_path / "made" / "index.html").read_text()
     assert "<summary>Drops over packets</summary>" in page
     assert f"<td>{words.losses_words(first)}</td>" in page
-    # What was published before has none.
+    # Earlier published results have no drops over packets.
     older = {key: value for key, value in record.items() if key != "losses"}
     assert words.losses_table(older) is None
     assert not any("drops" in line for line in outcome.lines(paper, older, [older]))

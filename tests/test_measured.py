@@ -24,7 +24,7 @@ Here = Callable[..., Any]
 
 def facts(*names: str, rtt: str | None = None) -> dict[str, Fact]:
     known = measured.facts([DATA / name for name in names], DATA, rtt)
-    # Whatever is known is a scenario.
+    # Any set of facts gives a valid scenario.
     engine.parse(measured.toml(known), str(DATA / "path.toml"))
     return {fact.key: fact for fact in known}
 
@@ -77,8 +77,8 @@ def test_datagrams_measure_a_rate_or_losses() -> None:
 
 def test_files_complete_each_other_and_the_best_counts() -> None:
     known = facts("udp-slow.json", "tcp.json", rtt="1 s")
-    # A rate that is measured is better than a bound, whichever file comes first; so are losses. A round trip
-    # in a file is better than one that is given.
+    # A measured rate is better than a bound, in any order of the files; so is a measured loss. A round trip
+    # in a file is better than a given one.
     expected: dict[str, tuple[str, object]] = {
         "dumbbell.rate": ("measured", "20.003 Mbit/s"),
         "dumbbell.delay": ("measured", "20.6 ms"),
@@ -160,7 +160,7 @@ def test_compare_takes_a_file_in_place_of_a_name(tmp_path: Path, monkeypatch: py
     # One bandwidth-delay product: 10 Mbit/s for 40 ms in packets of 8000 bits.
     assert setting.path.buffer_packets == 50
     assert compared("a.csv", buffer="2bdp").path.buffer_packets == 100
-    # An RTT that is given takes the place of that of the file.
+    # A given RTT replaces the RTT of the file.
     assert compared("a.csv", rtt="80ms").path.rtt_ms == 80
     assert (
         "delay_series"

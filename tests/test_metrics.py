@@ -209,7 +209,7 @@ def with_noise(window):
         (exponential(0.035), "convex", 0.035),
         (upside_down(exponential(0.025)), "straight", -0.025),
         (upside_down(exponential(0.035)), "concave", -0.035),
-        # Reno's line, and what whole packets, samples and noise make of it.
+        # Reno's line: exact, in whole packets, and with noise.
         ((TIME, 675 + 6.75 * TIME), "straight", 0.0),
         ((TIME, np.floor(675 + 6.75 * TIME)), "straight", 0.0),
         ((TIME, with_noise(675 + 6.75 * TIME)), "straight", 0.0),
@@ -391,7 +391,7 @@ def test_intervals_that_cannot_be_trusted_say_so():
     assert "nothing in the scenario is random" in same.warning
     assert "one run" in metrics.over_runs([7.0]).warning
     assert math.isnan(metrics.over_runs([math.nan]).value)
-    # What never happened in one run takes for ever on average: no interval, and no words of NumPy.
+    # An event that never happens in one run takes for ever on average: no interval, no warning of NumPy.
     never = metrics.over_runs([3.0, math.inf, 4.0])
     assert (never.value, math.isnan(never.low), math.isnan(never.high)) == (math.inf, True, True)
     assert "never happened" in never.warning
@@ -500,9 +500,9 @@ def test_an_interval_between_bounds_stays_there_and_holds_its_mean(shares, bound
 
 @pytest.mark.parametrize("level", [0.02, 0.4, 0.5, 0.97])
 def test_an_interval_between_bounds_shrinks_as_the_root_of_the_runs(level):
-    # Runs that are 1 % of their mean above it and below it in turns: the standard error of n of
-    # them is 0.01 level / sqrt(n - 1), and for many runs Student's factor is 1.96. An interval so
-    # narrow is as wide whatever the scale that it was made on.
+    # Runs that are 1 % of their mean above it and below it in turns: the standard error of n of them is 0.01
+    # level / sqrt(n - 1), and for many runs Student's factor is 1.96. An interval so narrow has the same
+    # width on every scale.
     widths = {}
     for runs in (1_000, 100_000):
         values = level * (1 + 0.01 * (-1.0) ** np.arange(runs))

@@ -229,7 +229,7 @@ def test_it_can_be_pickled():
     again = pickle.loads(pickle.dumps(read("flow.0.rtt=50 ms")))  # noqa: S301
     assert again == read("flow.0.rtt=50 ms")
     assert again.file == "two.toml"
-    # Settings still find what was written.
+    # Settings still find the keys as written.
     changed = again.with_("dumbbell.rate=5 Mbit/s")
     assert changed == read("flow.0.rtt=50 ms", "dumbbell.rate=5 Mbit/s")
 

@@ -57,7 +57,7 @@ def test_every_row_names_a_claim_and_says_what_was_run(paper):
     assert len(set(own)) == len(own)
     for row in rows(paper):
         artefact = claims[row["artefact"], row["claim"]]
-        # Either a reason, or everything that says what the number is.
+        # A row has either a reason or all columns about its number.
         made = [bool(row[key]) for key in ("measured", "holds", "seeds", "by_seed", "seconds", "ran", "ns2")]
         assert made == [not row["why"]] * len(made), row
         assert not isinstance(artefact, Computed) or row["why"] == "a formula, without runs"
@@ -204,7 +204,7 @@ def test_the_runs_of_ns2_that_a_proof_lacks_are_listed(monkeypatch):
     assert _missing(monkeypatch, _record(ABOVE)) == [""]
     assert _missing(monkeypatch, _record(ABOVE), {"holds": "no"}) == []
     assert _missing(monkeypatch, _record(ABOVE), {"holds": "undecided"}) == [""]
-    # What differs of figure 36 is what its scenarios and claims depend on.
+    # The differing items of figure 36 are items that its scenarios and claims depend on.
     paper = PAPERS["transient"]
     other = paper.other(paper["figure-36"])
     assert set(other) <= {item.name for item in paper.relevant(paper["figure-36"])}

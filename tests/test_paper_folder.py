@@ -125,7 +125,7 @@ def test_a_function_and_an_estimate_get_what_is_given() -> None:
     assert (measured.judge(NUMBERS).measured, measured.judge(NUMBERS).holds) == ("fast is there", True)
     assert estimated.judge(NUMBERS).holds
     assert estimated.cases(NUMBERS.rows) == ["fast"]
-    # What a record does not declare, its function is not given.
+    # A function does not get numbers that its record does not declare.
     lying = {"c": record | {"estimate": "twice", "given": {"of": "slow"}, "at_least": 11}}
     (claim,) = records.read(lying, "figure-1", {}, functions)
     with pytest.raises(LookupError, match="reads slow, which its record does not declare"):

@@ -442,7 +442,7 @@ def two_flows(first, second):
         {
             "time_s": np.tile(time, 2),
             "flow": np.repeat([0, 1], 80),
-            # What was before the measured time would turn the ratio.
+            # Samples from before the measured time would reverse the ratio.
             "arrived_bytes": np.concatenate(
                 [np.where(time > 40, rate, 77.0) / 8e-6 for rate in (first(time), second(time))]
             ),

@@ -115,7 +115,7 @@ def test_an_artefact_costs_no_more_than_it_may():
     assert runs == {"one deviation": 20, "half of it": 37, "both": 37, "not read": 5, "alone": 1}
     assert planned(packets=9e7)["both"] == (37, "both-2.5", "cost")
     assert planned(packets=9e7)["one deviation"][2] == ""
-    # What is cheap is not cut: three runs of the costly one leave 3.6e9 for the others, which need less.
+    # Cheap cases are not cut: three runs of the costly case leave 3.6e9 for the others, which need less.
     dear = dict.fromkeys(CASES, 1e6) | {"both": 1.8e9}
     assert {case: row[0] for case, row in planned(packets=dear).items()} == {
         "one deviation": 25,
@@ -150,7 +150,7 @@ def test_a_quick_reproduction_gets_what_is_cheap():
     }
     # At 1.5e6, ten would add 1.05e7.
     assert quick(1.5e6)["one deviation"] == (3, "", "cost")
-    # What chance decides gets no more.
+    # A claim that only chance decides gets no more runs.
     assert quick(1.4e6, (above("both", 3.0),))["both"] == (3, "", "most")
     # Twelve runs add 9 * 3e4 = 2.7e5 packets, less than 3e5; at 1e5 only three more are as cheap.
     assert quick(3e4)["not read"] == (12, "", "")

@@ -46,7 +46,7 @@ def of_controls(every):
 
 
 def figure(_numbers, _traces):
-    """Draw a curve that is thinned, and points with intervals of which one is not finite."""
+    """Draw a thinned curve, and points with one interval that is not finite."""
     time_s = np.linspace(0, 10, 5001)
     curve = Series("curve", 0, time_s, np.sin(time_s))
     point = Series("point", 1, [1.0, 2.0], [0.5, np.nan], low=[0.4, np.nan], high=[0.6, np.nan])
@@ -78,7 +78,7 @@ def test_a_result_is_published_and_unpacked_as_it_was(results, tmp_path):
     before, after = (folder / "tiny" / "figure-1" for folder in (results, tmp_path / "again"))
     for name in ("scenarios/one.toml", "scenarios/two.toml"):
         assert (after / name).read_bytes() == (before / name).read_bytes()
-    # What is published has the commit of the code that made it in addition.
+    # A published record also has the commit of the code that made it.
     unpacked, made = (json.loads((folder / "artefact.json").read_text()) for folder in (after, before))
     assert re.fullmatch(r"[0-9a-f]{40}", unpacked.pop("commit"))
     assert unpacked == made
@@ -88,7 +88,7 @@ def test_a_result_is_published_and_unpacked_as_it_was(results, tmp_path):
     assert charts.dump(charts.load((after / page.FIGURE).read_text())) == thinned
     # The curve has 5001 rows in the run, at most 2000 in the result.
     assert len(thinned) < 0.5 * (before / page.FIGURE).stat().st_size
-    # What was unpacked is shown like any result.
+    # Unpacked results are shown like any result.
     page.write(tmp_path / "again", [TINY])
     assert "Figure 1: what" in (tmp_path / "again" / "index.html").read_text()
 
@@ -222,7 +222,7 @@ def test_the_overview_lists_every_artefact(results, tmp_path):
 
 def test_results_of_other_rules_are_older():
     made = {"cases": {"one": {"file": "one.toml", "runs": 3}}, "rules": engine.RULES, "commit": "a" * 40}
-    # What was published before there were rules has none; a formula has no runs that could be measured.
+    # Results published before there were rules have none; a formula has no runs to measure.
     older = [made | {"rules": engine.RULES - 1, "commit": "b" * 40}, {"cases": made["cases"]}]
     formula = made | {"cases": {}, "rules": 1}
     assert [published.is_older(record) for record in (made, formula, *older)] == [False, False, True, True]

@@ -122,7 +122,7 @@ def test_by_default_at_most_a_tenth_of_the_cells_is_undecided(tmp_path: Path) ->
                 ranked = ranking.rank(compared, question)
                 standings = ranked.standings.values()
                 cells += len(standings) + len(ranked.idle)
-                # That of the best mean, which is open where the others are, does not count twice.
+                # The control with the best mean is open whenever the others are, so it is not counted.
                 undecided += list(standings).count("undecided") - (bool(standings) and not ranked.at("best"))
     # 43 controls of twenty questions, ten questions with a margin each.
     assert cells == 430
@@ -166,7 +166,7 @@ def test_an_independent_question_has_the_answer_that_was_derived_before(
 
 
 def test_nineteen_of_the_twenty_independent_questions_are_answered_as_derived() -> None:
-    # The one that is missed runs in the long tests.
+    # The missed question runs in the long tests.
     assert (len(INDEPENDENT), len(MISSED)) == (20, 1)
 
 
@@ -181,7 +181,7 @@ def test_a_loss_before_the_measured_time_is_a_reason() -> None:
 
 
 def test_the_table_has_the_goodput_of_the_first_sentence():
-    # 2 % of the packets are lost, and what waits for them is delivered a round trip later or more.
+    # 2 % of the packets are lost, and the packets behind them are delivered at least a round trip later.
     answers = ackclock.compare("bbr", rate="5mbit", rtt="600ms", loss="2%", duration="30s", runs=2)
     values = answers.values["goodput"]["bbr"]
     # A packet of 8 kbit that arrives at the end of the 24 s measured counts whole.

@@ -176,7 +176,7 @@ def test_the_matrix_counts_among_what_was_tried(paper, cells):
         for holds, undecided in ((True, False), (True, True), (False, False))
     ]
     assert kinds == ["depends", "not found", "not found"]
-    # What a search kept of the matrix does not say what is undecided, and is not counted twice.
+    # Trials of the matrix that a search kept have no undecided outcomes, and are not counted twice.
     kept = Trial({"buffer": 40}, tried.MATRIX, 2, 0)
     searched = replace(paper, inferred=paper.inferred._replace(trials=lambda: [kept]))
     assert searched.trials == [kept]

@@ -138,7 +138,7 @@ def test_what_a_control_changes_in_its_class_ends_with_the_run(
         digests = [child.answer(job, lambda *_: None).digest for job in (*jobs, *reversed(jobs))]
     finally:
         child.close()
-    # In whatever order one process makes them.
+    # The order of the runs in a process changes nothing.
     assert digests == digests[::-1]
     assert digests[0] != digests[1]
 

@@ -1,4 +1,4 @@
-"""The driver and the store: order, what is called off, what code a number follows from."""
+"""The driver and the store: order, cancelled runs, and the code that a number depends on."""
 
 import contextlib
 import functools

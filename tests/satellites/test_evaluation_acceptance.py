@@ -105,9 +105,9 @@ def test_the_ratio_of_rates_is_that_of_both_equations() -> None:
 def test_a_wrong_base_rtt_starves(
     evaluate: Evaluate, name: str, params: dict[str, float], rate: float
 ) -> None:
-    # An ACK per packet, and FAST without slow start: what is tested is the equilibrium, not where a
-    # start with bursts leaves the base RTT. A tenth: Vegas moves by whole packets, of which the
-    # starving flow has about eight in flight.
+    # An ACK per packet, and FAST without slow start: the test is about the equilibrium, not about the base
+    # RTT after a start with bursts. A tenth: Vegas moves by whole packets, of which the starving flow has
+    # about eight in flight.
     path = Bottleneck(rate, 40, 2, packet_bytes=1000)
     sender = {"delayed_ack": 1} | ({"initial_ssthresh": 4} if name == "fast" else {})
     scenario = partial(wrong_base, path=path, duration_s=16.0, tcp=sender)
@@ -126,8 +126,8 @@ def test_a_wrong_base_rtt_starves(
     assert verdict(results[-1], "smallest_share") == "worse"
 
 
-# 3: a newcomer takes the queue that it finds for the path (RFC 6817, section 4.4 says so), so with
-# k flows the queue is k targets long, if the buffer lets it, and those that came before yield.
+# 3: a newcomer mistakes the standing queue for propagation delay (RFC 6817, section 4.4), so with k flows the
+# queue is k targets long, if the buffer lets it, and those that came before yield.
 def _in_turn(subject: Subject, count: int, limit: int) -> Table:
     path = Bottleneck(20, 40, queue_packets=limit)
     flows = [subject.flow(f"c-{index}", 40, start=f"{30 * index} s") for index in range(count)]

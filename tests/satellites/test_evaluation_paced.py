@@ -40,8 +40,8 @@ def test_the_page_has_the_numbers_that_were_measured() -> None:
 
 
 def test_pacing_and_nothing_else_takes_more_than_the_fair_share() -> None:
-    # Reno next to Reno has half of the goodput, paced or not; between the two kinds a share and that of
-    # the other order are the same two flows, so they sum to one. Five standard errors of a mean of 5.
+    # Reno next to Reno has half of the goodput, paced or not; a paced and an unpaced flow are the same two
+    # flows in either order, so their shares sum to one. Five standard errors of a mean of 5.
     with NUMBERS.open(encoding="utf-8", newline="") as file:
         shares = {
             (row["judged"], row["others"]): (float(row["mean"]), float(row["error"]))

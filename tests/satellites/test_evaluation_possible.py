@@ -28,7 +28,7 @@ METRICS = [
 @given(st.sampled_from(METRICS), NUMBERS)
 def test_no_cell_of_an_evaluation_shows_what_is_impossible(metric, values):
     least, most = possible(metric)
-    # What may be below 0 or far above 1 is drawn so.
+    # Metrics that may be below 0 or far above 1 are drawn there.
     drawn = [value - 0.5 if least < 0 else value if most == 1 else 1e3 * value for value in values]
     measured = Measured([{metric: one} for one in drawn])
     found = measured.estimate(metric)

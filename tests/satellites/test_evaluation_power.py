@@ -14,7 +14,7 @@ CURVES = power.read()
     ("caught", "words"),
     [
         ([0.0, 0.5, 0.8, 1.0], "2 is found in 80%"),
-        # What is found at 1.5 and not at 2 is not found reliably from 1.5 on.
+        # A fault found at size 1.5 but not at 2 is not found reliably from 1.5 on.
         ([0.0, 0.9, 0.7, 1.0], "4 is found in 100%"),
         ([0.0, 0.1, 0.2, 0.79], "not found reliably"),
     ],

@@ -43,7 +43,7 @@ CANDIDATE = [0.01, 0.02, 0.03, 0.02, 0.02]
 def test_two_one_sided_tests(difference: float, verdict: str) -> None:
     margin = replace(LOSS, difference=difference)
     assert compare(CANDIDATE, BASELINE, margin).verdict == verdict
-    # The other way round, what was worse is better, and what was undecided is not worse.
+    # In the reverse comparison, worse becomes better, and undecided becomes not worse.
     mirrored = compare(BASELINE, CANDIDATE, margin).verdict
     assert mirrored == {"worse": "better", "undecided": "not worse"}.get(verdict, verdict)
 
@@ -185,7 +185,7 @@ def test_a_criterion_is_as_good_as_its_worst_cell_after_correction() -> None:
 def test_the_largest_effect_decides_and_not_the_quietest_metric() -> None:
     quiet, large = compared("worse", 1e-9, 1.2, 1.3), compared("worse", 1e-3, 6.0, 12.0)
     assert of_criterion([quiet, large])[1] == 1
-    # Among what is alike, that which comes nearest to the margin.
+    # Among alike metrics, the one nearest to the margin decides.
     near, far = compared("like", 1.0, -0.2, 0.8), compared("like", 1.0, -0.1, 0.1)
     assert of_criterion([far, near])[1] == 1
 

@@ -12,7 +12,7 @@ from test_stories import tell
 
 
 def _lacks() -> str:
-    """Say what the story about the kernel needs and this machine has not."""
+    """Return the parts that the story about the kernel needs and this machine lacks, in words."""
     try:
         for name in ("ackclock-link", "ackclock-kernel"):
             programs.program(name)
@@ -24,7 +24,7 @@ def _lacks() -> str:
     return f"needs {', '.join(missing)}" if missing else ""
 
 
-# Whoever names the program wants to see it run: then what is missing fails the test.
+# A user who names the program wants to see it run, so a missing part then fails the test.
 @pytest.mark.skipif(bool(_lacks()) and "ACKCLOCK_KERNEL" not in os.environ, reason=_lacks() or "nothing")
 def test_a_kernel_developer(tmp_path: Path, bin_directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # On a machine that runs other tests a packet may be late, which link would call invalid.

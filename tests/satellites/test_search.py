@@ -388,7 +388,7 @@ def test_a_search_resumes_from_kept_numbers(tmp_path):
 
 
 def test_a_control_compared_with_itself_has_no_adversary(tmp_path):
-    # Reno's runs are those of the baseline Reno, bit by bit.
+    # Reno's runs equal the runs of the baseline Reno, bit by bit.
     outcome = search(
         Subject("reno"),
         "utilisation",
