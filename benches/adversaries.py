@@ -125,7 +125,7 @@ def ahead(scores: Scores, problems: Sequence[Problem]) -> Estimate:
 
 
 def stays(scores: Scores) -> bool:
-    """Apply the rule, and print what it decides from."""
+    """Apply the rule, and print the numbers behind its decision."""
     tests = []
     for problem in PROBLEMS:
         ours, theirs = zip(*(scores[problem, seed] for seed in SEEDS), strict=True)

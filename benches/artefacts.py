@@ -26,7 +26,7 @@ OFF: Mapping[str, Mapping[str, object]] = {
     "noise": {"overhead": "0 s"},
     "the profile of Linux": {"profile": "ns2"},
 }
-"""What is switched off, and the keys of the senders that do it."""
+"""The effects that are switched off, and the keys of the senders that do so."""
 Effects = dict[tuple[str, str, str], tuple[float, float]]
 """The effect in margins and its error, by criterion, cell and metric."""
 

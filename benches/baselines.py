@@ -25,7 +25,7 @@ HOME = Path(ackclock_evaluate.__path__[0])
 
 
 def main() -> None:
-    """Run what is missing, and write the tables into the package."""
+    """Make the missing runs, and write the tables into the package."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=None, help="runs at once; by default one per core")
     parser.add_argument(
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def _shipped(jobs: Sequence[Job], again: Sequence[str]) -> list[tuple[Job, dict[str, Any]]]:
-    """Return the jobs whose numbers are shipped, with their answers, but those of the measures `again`."""
+    """Return the jobs with shipped numbers and their answers, except for the measures in `again`."""
     shipped = baselines.read()
     digests = {
         (scenario, run): digest for scenario, run, digest in pl.read_parquet(HOME / baselines.DIGESTS).rows()

@@ -1,9 +1,9 @@
 """The budget of a packet: what the instructions of `reno` are spent on, for docs/performance.md.
 
-Each instruction belongs to the innermost function of ours that it was inlined from, so that what the
-standard library compares or indexes counts where it was called. Callgrind counts by address, for the
-shorter and the longer simulated time, and addr2line names the functions inlined there. What it is compared
-with is the engine of commit e3c878ae, whose count of `reno` is 1438.
+Each instruction belongs to the innermost function of ours that it was inlined from, so that comparisons and
+indexing in the standard library count at their caller. Callgrind counts by address, for the shorter and the
+longer simulated time, and addr2line names the functions inlined there. The reference is the engine of commit
+e3c878ae, with a count of 1438 for `reno`.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def by_address(profile: Path, extension: Path) -> Counter[int]:
 
 
 def parts_of(counts: Counter[int], extension: Path) -> Counter[str]:
-    """Return instructions by part, of those that any function of ours has."""
+    """Return instructions by part, counting only those in functions of ours."""
     command = ["addr2line", "-a", "-i", "-e", str(extension)]
     lines = "".join(f"{address:#x}\n" for address in counts)
     named = subprocess.run(command, input=lines, capture_output=True, text=True, check=True).stdout

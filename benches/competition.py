@@ -32,13 +32,13 @@ DATA = ROOT / "benches" / "data" / "competition.csv"
 QUEUE, PACKET, SEGMENT = 100, 1500, 1448
 STARTS_S = (0.0, 0.4, 0.7, 1.1)
 FIRST_PORT = 5201
-# iperf3 exchanges messages for this many round trips before it sends data, by `ss`: the simulated flows start
-# that much later, compared with the one that has the shortest.
+# iperf3 exchanges messages for this many round trips before it sends data, by `ss`: each simulated flow
+# starts later by the difference to the flow with the shortest RTT.
 TALK_ROUND_TRIPS = 4
 TURNS, SECONDS = 5, 120
 # The first third of a turn is left out: slow start and its effect on the others.
 LEFT_OUT = 1 / 3
-# How often a turn whose path was late is repeated.
+# A turn is repeated so many times if the path was late.
 REPEATS = 2
 RUNS = 8
 LARGEST_DIFFERENCE = 0.15

@@ -315,7 +315,7 @@ CAUGHT_BY: dict[type[Honest], tuple[str, ...]] = {
     KeepsAfterIdling: ("app-limited",),
     ForgetsSsthresh: ("collapse-silence",),
 }
-"""The criteria of which at least one must find the fault, the first of them the one that asks for it."""
+"""At least one of these criteria must find the fault; the first is the criterion that asks for it."""
 ALSO_CAUGHT_BY: dict[type[Honest], tuple[str, ...]] = {
     Fixed: (
         "real-time",
@@ -332,6 +332,6 @@ ALSO_CAUGHT_BY: dict[type[Honest], tuple[str, ...]] = {
         "datacentre",
     )
 }
-"""Criteria that no fault above is meant for, each of which must find this one: no criterion finds nothing."""
+"""Criteria without a fault above; each must find this fault, so that every criterion finds one."""
 HONEST: tuple[type[Honest], ...] = (Honest, Timid, KeepsMore)
 """Controls that no criterion may call worse."""

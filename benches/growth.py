@@ -101,7 +101,7 @@ def peak_mb(load: Load, seconds: float, folder: Path) -> float:
 
 
 def memory() -> list[list[str]]:
-    """Return a row for each kind of flow: the peak of a process, and what each flow adds to it."""
+    """Return a row for each kind of flow: the peak memory of a process, and the share of each flow."""
     rows = []
     with tempfile.TemporaryDirectory() as directory:
         folder = Path(directory)

@@ -34,15 +34,15 @@ HEAD = ["load", "instructions_per_packet"]
 TOLERANCE = 0.02
 """Relative change that is not worth a report."""
 PYTHON = "3.11"
-"""The interpreter of whose instructions a control in Python is counted."""
+"""The interpreter with which a control in Python is counted."""
 UPDATE = ".venv/bin/python benches/instructions.py --update"
 
 GENTLE = ROOT / "examples" / "rust-control" / "Cargo.toml"
 LIBRARY = ROOT / "target" / "examples" / "release" / "libgentle.so"
 """A control of another crate, and its library."""
 
-# Without the package, whose imports would be most of the run. Each time is simulated by a copy
-# of the process that has loaded everything.
+# The package is not imported, because its imports would be most of the run. A copy of the process that has
+# loaded everything simulates each time.
 RUN = (
     f"""
 LIBRARY = {str(LIBRARY)!r}
@@ -97,7 +97,7 @@ class Load:
 
     meaning: str
     flow: Mapping[str, Any] = field(default_factory=dict)
-    """What all flows have."""
+    """Settings of all flows."""
     link: Mapping[str, Any] = field(default_factory=dict)
     rate_mbps: int = 100
     from_s: float = 4
@@ -106,7 +106,7 @@ class Load:
     hops: int = 1
     """Bottlenecks in a row, which share the delay."""
     flows: Sequence[Mapping[str, Any]] = ({},)
-    """What each flow has."""
+    """Settings of each flow."""
 
     def scenario(self) -> dict[str, Any]:
         """Return the tables of the scenario, without a duration."""
@@ -139,7 +139,7 @@ def queue(kind: str, **settings: Any) -> dict[str, Any]:
 # Below the window at which the path is full, so that a thousand flows need no seconds to recover.
 MANY = {"count": 1000, "overhead": "10 us", "initial_ssthresh": 24, "start": {"uniform": ["0 s", "0.3 s"]}}
 MANY_AT = {**MANY, "count": 10}
-# An access delay is what the RTT exceeds twice the delay of the links by, on wires of its own.
+# An access delay is the RTT less twice the delay of the links; it has its own wires.
 NEAR = {"delay": "10 ms"}
 LOADS = {
     "reno": Load("one Reno flow with SACK"),

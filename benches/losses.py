@@ -38,7 +38,7 @@ LEAST_RUNS = 3
 
 
 def settings(paper: Paper, items: Collection[str]) -> Iterator[tuple[str, object, Setting]]:
-    """Yield the chosen setting, and those in which one of these items has another value."""
+    """Yield the chosen setting, and settings in which one of these items has another value."""
     chosen = dict(paper.setting)
     yield "", "as chosen", chosen
     for item in paper.items:
@@ -88,7 +88,7 @@ def rows(paper: Paper, items: Collection[str]) -> Iterator[list[object]]:
     shown = set()
     for item, value, some in of_settings:
         for digest, (names, label, _) in some.items():
-            # What an item does not change is at the chosen setting already.
+            # A case that an item does not change is already listed at the chosen setting.
             if digest in known and digest not in shown:
                 shown.add(digest)
                 for kind in known[digest]:

@@ -35,11 +35,11 @@ CONTROLS = ("bursty", "paced")
 
 
 class Bursty(Honest):
-    """Reno whose packets leave when an acknowledgement allows them to."""
+    """Reno that sends packets as soon as an ACK allows them."""
 
 
 class Paced(Honest):
-    """Reno whose packets leave at 1.2 windows per smoothed RTT, in slow start at 2, as in Linux."""
+    """Reno that paces packets at 1.2 windows per smoothed RTT, in slow start at 2, as Linux does."""
 
     srtt_s = 0.0
 

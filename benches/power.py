@@ -104,7 +104,7 @@ FAMILIES = (
 
 
 class Repeated(Work):
-    """An evaluation whose runs are drawn from those of another, with replacement."""
+    """An evaluation with runs drawn from another evaluation, with replacement."""
 
     def __init__(self, pool: Work, shipped: set[tuple[int, int]], seed: int) -> None:
         self.__dict__ |= copy.copy(pool).__dict__

@@ -67,7 +67,7 @@ class Timing:
     packets: int
 
 
-# A process begins with the peak of the one that starts it, so a small one starts what is measured.
+# A process inherits the peak memory of its parent, so a small parent starts the measured process.
 STARTER = """
 import os, resource, sys
 status = os.spawnvp(os.P_WAIT, sys.argv[1], sys.argv[1:])

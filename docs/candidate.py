@@ -29,7 +29,7 @@ IN_A_WHEEL = (
     "ackclock_paths/programs/ackclock-link",
     "ackclock_paths/programs/ackclock-measure",
 )
-"""What an installed package needs besides Python: the laboratory, its data and its programs."""
+"""Files that an installed package needs besides Python: the laboratory, its data and its programs."""
 CHECKSUMS = "SHA256SUMS"
 
 
@@ -103,7 +103,7 @@ def problems_of_files(version: str, dist: Path = DIST) -> Iterator[str]:
 
 
 def write_checksums(dist: Path) -> None:
-    """Write what `sha256sum --check` reads."""
+    """Write the checksums in the form that `sha256sum --check` reads."""
     files = sorted(file for file in dist.iterdir() if file.is_file() and file.name != CHECKSUMS)
     lines = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files]
     (dist / CHECKSUMS).write_text("".join(lines), encoding="ascii")

@@ -94,7 +94,7 @@ def _pairs(question: str, compared: Sequence[comparison.Comparison]) -> Iterator
 
 
 def pairing() -> list[str]:
-    """Return what pairs of runs with the same random numbers gain, by question."""
+    """Return the gain from pairs of runs with the same random numbers, by question."""
     compared = [
         comparison.compare(_setting(given | {"duration": "60s"}, PAIRED_RUNS), PAIRED_CONTROLS)
         for given in PATHS.values()

@@ -27,7 +27,7 @@ SPREADS = (0.05, 0.1, 0.2, 0.4)
 """Coefficients of variation of a run."""
 DRAWS = 300
 COLLAPSE = 0.2
-"""Share of the runs in which a control with two modes is in the lower one."""
+"""A control with two modes is in the lower mode in this share of the runs."""
 MEAN = 10.0
 
 Draw = Callable[[np.random.Generator, float, tuple[int, ...]], NDArray[np.float64]]
@@ -63,14 +63,14 @@ def standings(samples: Sequence[Sequence[float]]) -> list[str]:
 
 
 def false_alarms(name: str, controls: int, runs: int, cov: float, draws: int = DRAWS) -> float:
-    """Return the share of comparisons of equal controls in which somebody is behind."""
+    """Return the share of comparisons of equal controls that call a control behind."""
     random = np.random.default_rng([controls, runs, round(100 * cov), *name.encode()])
     samples = DRAWN[name](random, cov, (draws, controls, runs))
     return float(np.mean(["behind" in standings(each) for each in samples]))
 
 
 def collapsing(runs: int, draws: int = DRAWS) -> dict[str, float]:
-    """Return how often a control is what, that has 10 but 1 in a fifth of its runs, next to one with 10."""
+    """Return how often each standing occurs for a control that collapses in a fifth of its runs."""
     random = np.random.default_rng([runs, 1])
     collapsed = np.where(random.random((draws, runs)) < COLLAPSE, 1.0, MEAN)
     counts = Counter(standings([[MEAN] * runs, each])[1] for each in collapsed)

@@ -186,7 +186,7 @@ ARTEFACTS = "<!-- artefacts: made by docs/make.py papers -->", "<!-- end of arte
 RESULT = "<!-- result: made by docs/make.py papers -->", "<!-- end of result -->"
 """The marks around the main result of a paper, which stands at the top of its page."""
 OUTCOME = "<!-- outcome: made by docs/make.py papers -->", "<!-- end of outcome -->"
-"""The marks around what became of each main claim."""
+"""The marks around the outcomes of the main claims."""
 PACKAGES = Path("python") / "ackclock_papers"
 UNPUBLISHED = (
     "**Main result.** The full reproduction of this paper has not been published yet. "
@@ -246,7 +246,7 @@ def result(paper: Paper, classified: Mapping[str, classes.Classified]) -> list[s
 
 
 def what_became(paper: Paper, classified: Mapping[str, classes.Classified]) -> list[str]:
-    """Return what became of each main claim: a table of those that hold, and one of the others."""
+    """Return the outcomes of the main claims: a table of those that hold, and one of the others."""
     if not classified:
         return ["The full reproduction has not been published yet."]
     rows = []
@@ -369,7 +369,7 @@ def main() -> None:
         (DOCS / "glossary.md").write_text(glossary_page(), encoding="utf-8")
     for name, module in (("decisions", "decided"), ("costs", "costs"), ("readme", "readme")):
         if name in wanted:
-            # In this folder, which is not on the path of a program that imports this one.
+            # The module is in this folder, which is not on the path of a program that imports this one.
             importlib.import_module(module).write()
     # The same picture gives the same file.
     with mpl.rc_context(plots.STYLE | {"svg.hashsalt": "ackclock", "svg.fonttype": "path"}):

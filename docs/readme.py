@@ -183,7 +183,7 @@ def speeds() -> tuple[tuple[str, str], str]:
 
 
 MADE = {"papers": papers, "accuracy": accuracy}
-"""The parts between two marks, and what makes them."""
+"""The parts between two marks, and the functions that make them."""
 
 
 def marked(name: str) -> tuple[str, str]:
@@ -214,7 +214,7 @@ def answer() -> Group:
 
 
 def points(figure: Group) -> dict[str, list[list[float]]]:
-    """Return the points of a figure by chart and series, with six digits: the picture says what it shows."""
+    """Return the points of a figure by chart and series, with six digits, as metadata of the picture."""
     return {
         f"{chart.key}, {series.name}": [
             [float(f"{x:.6g}"), float(f"{y:.6g}")]
@@ -318,7 +318,7 @@ def write() -> None:
 
 
 if __name__ == "__main__":
-    # What `make run` has printed, as standard input; CI asks.
+    # CI passes the output of `make run` as standard input.
     ((_, quoted),) = [entry for entry in commands(README.read_text("utf-8")) if entry[0] == FIRST_RUN]
     if absent := missing(quoted, [line.rstrip() for line in sys.stdin]):
         sys.exit("\n".join(["README.md quotes what make run does not print:", *absent]))

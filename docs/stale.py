@@ -24,7 +24,7 @@ class Generated:
     sources: tuple[str, ...]
     command: str
     noticed_by: str = ""
-    """The test that fails when they are not what would be made."""
+    """The test that fails when the files differ from a new result of the command."""
 
 
 GENERATED = (
@@ -115,7 +115,7 @@ GENERATED = (
     ),
     Generated("python/ackclock_papers/{name}/ns2.csv", ("papers/ns2",), "make ns2", "test_ns2_claims.py"),
 )
-"""Everything generated that stays in the repository. What only the site shows is made by `make site`."""
+"""All generated files in the repository. `make site` makes the files that only the site shows."""
 
 
 def expanded(root: Path = ROOT) -> Iterator[tuple[str, tuple[str, ...], Generated]]:

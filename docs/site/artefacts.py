@@ -79,7 +79,7 @@ def _write_csv(place: Path, paper: Paper) -> None:
 
 
 def tabular(figure: Drawing | None) -> pl.DataFrame | None:
-    """Return what a figure shows: its rows, or a row for each value of each chart; a diagram has none."""
+    """Return the rows of a figure, or a row for each value of each chart; a diagram has none."""
     if isinstance(figure, Table):
         rows = [[str(cell) for cell in row] for row in figure.rows]
         return pl.DataFrame(rows, schema=[head or "row" for head in figure.heads], orient="row")
@@ -166,7 +166,7 @@ def listed(papers: Mapping[str, Paper], rows: Sequence[Listed], pages: Path) -> 
 
 
 def reproduction(papers: Mapping[str, Paper], every: Every, results: Path) -> str:
-    """Return the page of all verdicts; `results` has what was unpacked."""
+    """Return the page of all verdicts; `results` has the unpacked results."""
     records = [known.record for artefacts in every.values() for known in artefacts.values()]
     most = [max([0, *(case["runs"] for case in record["cases"].values())]) for record in records]
     more = sum(runs > numbers.FULL.runs for runs in most)
@@ -210,7 +210,7 @@ def _of_single_runs(claim: ClaimRecord) -> str:
 
 
 def claims(papers: Mapping[str, Paper] = PAPERS) -> str:
-    """Return the page of what the papers say, which needs no result."""
+    """Return the page of the papers' sentences, which needs no result."""
     text = [
         "# What the papers say, and the claims that check it",
         "",

@@ -188,7 +188,7 @@ def shelves() -> dict[str, list[tuple[str, Path]]]:
 
 
 def navigation(pages: Path = PAGES) -> list[Entry]:
-    """Return the navigation of the site: the shelves, the papers, and what only the site has."""
+    """Return the navigation of the site: the shelves, the papers, and pages that only the site has."""
 
     def below(folder: str, first: str | None = None) -> list[Entry]:
         names = sorted(file.relative_to(pages).as_posix() for file in (pages / folder).glob("*.md"))

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 
 class _Page(HTMLParser):
-    """The places that a page leads to, and those within it to which others may lead."""
+    """The targets of a page's links, and the anchors in the page that other links may target."""
 
     def __init__(self) -> None:
         super().__init__()
