@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { curveColour, gridColour, inkColour } from "./charts/palette.ts";
 
-/** Absent where there is no page, as in tests of what is drawn. */
+/** Absent without a page, as in tests of drawings. */
 const query = globalThis.matchMedia?.("(prefers-color-scheme: dark)");
 /** Whether the page is dark. */
 export const dark = signal(query?.matches ?? false);

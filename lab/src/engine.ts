@@ -38,7 +38,7 @@ export class Engine {
   }
 
   /**
-   * Runs a scenario, in place of the one before.
+   * Runs a scenario, which replaces the one before.
    *
    * @returns The number that all answers to it have.
    */

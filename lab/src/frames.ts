@@ -1,4 +1,4 @@
-// Which plot draws in which frame. Drawing all plots at once may take longer than a frame, especially
+// The schedule of plots over frames. Drawing all plots at once may take longer than a frame, especially
 // where no graphics processor helps; then they take turns, and the page keeps answering.
 
 /** A frame that comes later than this is late, milliseconds: one and a half frames of 60 per second. */

@@ -46,8 +46,8 @@ export async function pack(carried: Carried): Promise<string> {
 /**
  * Unpacks a fragment.
  *
- * @returns What it carries; null when it carries nothing.
- * @throws Error with what is wrong with it.
+ * @returns The contents of the fragment; null when it has none.
+ * @throws Error with the problem of the fragment.
  */
 export async function unpack(fragment: string): Promise<Carried | null> {
   const found = /^#s=(.*)$/.exec(fragment);

@@ -34,7 +34,7 @@ export interface Catalogue {
 export interface Outline {
   duration_s: number;
   warmup_s: number;
-  /** Spacing of samples; null where they are those of round trips. */
+  /** Spacing of samples; null if there is one sample per round trip. */
   sample_s: number | null;
   /** `path`: the links that the flow's data passes, by their number in `links`. */
   flows: { name: string; control: string; packet_bytes: number; path: number[] }[];

@@ -26,7 +26,7 @@ export const BASE = [
   "step = this.hystart.step(step); }",
   "const room = this.ssthresh - this.window;",
   "if (step < room) { this.window += step; return 0; } this.window = this.ssthresh; return step - room; }",
-  // tcp_cong_avoid_ai of Linux: what was counted for a slower growth is worth a packet at most.
+  // tcp_cong_avoid_ai of Linux: the count of an earlier, slower growth adds at most one packet.
   "packetsFor(growth, each) { if (!this.wholePackets) return growth / each; if (growth <= 0) return 0;",
   "const kept = this.countedPackets >= each ? 1 : 0; const count = kept > 0 ? growth : this.countedPackets + growth;",
   "const packets = Math.floor(count / each); this.countedPackets = count - packets * each; return kept + packets; }",
@@ -80,7 +80,7 @@ export async function load(text: string): Promise<object> {
   if (address !== "") URL.revokeObjectURL(address);
   address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
   delete scope.ackclockOwnControl;
-  // A script that cannot be read says where only when nobody catches what it throws.
+  // The place of a syntax error is reported only if nobody catches the exception.
   await new Promise<void>((resolve, reject) => {
     const failed = (event: ErrorEvent): void => {
       event.preventDefault();
@@ -105,7 +105,7 @@ export async function load(text: string): Promise<object> {
 /**
  * Says where in the text of the control something was thrown.
  *
- * @param error What was thrown.
+ * @param error The exception.
  * @returns The same with its line, if it was thrown there.
  */
 export function located(error: unknown): ControlError {

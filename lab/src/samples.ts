@@ -41,7 +41,7 @@ export class Numbers {
   }
 }
 
-/** The least, the largest and the last value of each bucket; NaN where there is none. */
+/** The least, the largest and the last value of each bucket; NaN for a bucket without values. */
 export interface Level {
   readonly least: Numbers;
   readonly most: Numbers;
@@ -83,8 +83,8 @@ export interface Points {
 
 /**
  * The points that show a column between two times in at most about `most` points: its values or, where these are more, both
- * extremes of each bucket, at the bucket's first and last time. Of the two, that which is nearer to the bucket's last value comes
- * last. The values next to the ends are there, too, so that the curve reaches them.
+ * extremes of each bucket, at the bucket's first and last time. The extreme nearer to the bucket's last value comes last.
+ * The values next to the ends are there, too, so that the curve reaches them.
  */
 export function pointsOf(time: Numbers, column: Samples, from: number, to: number, most: number): Points {
   const first = Math.max(0, time.upTo(from) - 1);

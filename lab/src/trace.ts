@@ -64,7 +64,7 @@ export class Trace {
   readonly sharings: Sharing[];
   /** Goodputs and shares are means over this time, seconds. */
   readonly smoothing_s: number;
-  /** Of every flow, also of those that are not drawn: what arrived in each part of the run of the length `smoothing_s`, Mbit. */
+  /** Data that arrived for each flow, drawn or not, in each part of the run of the length `smoothing_s`, Mbit. */
   readonly arrived: Float64Array[];
   now_s = 0;
   /** When there was no room for more samples, seconds. */
@@ -103,7 +103,7 @@ export class Trace {
     }
   }
 
-  /** Names of the internals of controls, in order, and after them what is delivered in order. */
+  /** Names of the internals of controls, in order, followed by the rate of delivery in order. */
   internals(): string[] {
     const names = new Set(this.flows.flatMap((flow) => [...flow.columns.keys()]));
     return [...[...names].filter((name) => !NO_INTERNALS.has(name)), ...(names.has("in_order_mbps") ? ["in_order_mbps"] : [])];
@@ -114,7 +114,7 @@ export class Trace {
     return this.flows.some((flow) => !Number.isNaN(flow.columns.get("one_way_delay_ms")?.levels.at(-1)?.most.at(0) ?? Number.NaN));
   }
 
-  /** A sample at time t is of what happened since the one before: at the end of a part it belongs to that part. */
+  /** A sample at time t covers the time since the sample before: at the end of a part it belongs to that part. */
   #arrivals(table: Record<string, Column>): void {
     const [times, flows, bytes] = [values(table.time_s), values(table.flow), values(table.arrived_bytes)];
     for (let row = 0; row < times.length; row += 1) {
@@ -146,7 +146,7 @@ export class Trace {
     }
   }
 
-  /** The mean rate of an amount over the last while: the instant rate of a sample is mostly that of the sampling. */
+  /** The mean rate of an amount over the last while: the rate of a single sample mostly reflects the sampling. */
   #rate(curve: Curve, amount: string): number {
     const [column, rows] = [curve.columns.get(amount) as Samples, curve.time.length];
     const time = curve.time.at(rows - 1);

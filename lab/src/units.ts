@@ -16,11 +16,11 @@ export const SIZE: Units = {
 /** Shares, in per cent. */
 export const SHARE: Units = { sizes: { "%": 1 } };
 
-/** Other names of units, as the engine knows them; those of rates in any case. */
+/** Other names of units that the engine knows; names of rates in upper or lower case. */
 const ALSO: Readonly<Record<string, string>> = { "\u00b5s": "us", "\u03bcs": "us", usec: "us", msec: "ms", sec: "s", byte: "B", bytes: "B" };
 const RATE_ALSO = /^([kmgt]?)(?:bit\/s|bit|bps|b\/s)$/i;
 
-/** The name of a unit under which its size is known. */
+/** Returns the name of a unit in the table of sizes. */
 function unitOf(name: string, units: Units): string {
   const rate = units === RATE ? RATE_ALSO.exec(name) : null;
   if (rate === null) return ALSO[name] ?? name;

@@ -1,4 +1,4 @@
-// The engine's worker: runs what the page asks for, and abandons a run as soon as a newer one is asked for.
+// The engine's worker: runs scenarios for the page, and abandons a run as soon as the page requests a newer one.
 
 import init, { Run, Scenario, controllers, last_panic, page, register, schema, version } from "../engine/engine.js";
 import type { Column, FromWorker, JsonObject, Outline, Request, Summary, Tables, ToWorker } from "./messages.ts";

@@ -1,4 +1,4 @@
-// Fields made from the schema: a key of the scenario, how it is entered, and what it means.
+// Fields made from the schema: a key of the scenario, its input element, and its meaning.
 
 import type { ComponentChildren } from "preact";
 import type { Json, JsonObject } from "../messages.ts";

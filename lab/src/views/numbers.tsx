@@ -9,7 +9,7 @@ import { digits } from "../units.ts";
 
 type Number_ = number | null | undefined;
 
-/** A number, and its difference from that of the kept run. */
+/** A number, and its difference from the number of the kept run. */
 function Cell({ now, before, places = 3 }: { now: Number_; before?: Number_; places?: number }) {
   const difference = typeof now === "number" && typeof before === "number" ? now - before : undefined;
   return (

@@ -1,4 +1,4 @@
-// The phase plane of two flows (Chiu and Jain, 1989): the goodput of one against that of the other.
+// The phase plane of two flows (Chiu and Jain, 1989): the goodput of one flow against the goodput of the other.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";

@@ -16,7 +16,7 @@ const SYNC = uPlot.sync("time");
 /** The zoomed range of the run, seconds. */
 const range = (): readonly [number, number] => zoom.value ?? [0, trace.value?.outline.duration_s ?? 1];
 
-/** Points of all curves on one time axis, up to what is shown: a pixel has no more than two of a curve. */
+/** Points of all curves on one time axis, up to the time shown: a pixel has at most two points of a curve. */
 function aligned(panel: Panel, until: number, width: number): uPlot.AlignedData {
   const [from, to] = range();
   const tables = panel.lines.map((line): uPlot.AlignedData => {
