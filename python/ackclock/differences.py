@@ -33,11 +33,11 @@ SubjectNumbers = dict[tuple[str, str], list[float]]
 
 @dataclass(frozen=True)
 class _KeptResult:
-    """What a result of another verb than ``simulate`` says."""
+    """The content of a result of another verb than ``simulate``."""
 
     verb: str
     about: Mapping[str, object]
-    """What it was made from, and its verdicts."""
+    """The inputs of the result, and its verdicts."""
     values: SubjectNumbers
 
 
@@ -97,7 +97,7 @@ def diff(a: Result, b: Result) -> Difference:
 
 
 def _kept(given: Result) -> _KeptResult | None:
-    """Read a result of another verb than ``simulate``; None for runs, and for what is not a result."""
+    """Read a result of another verb than ``simulate``; None for runs, and without a result."""
     if not isinstance(given, Path | str):
         return None
     path = Path(given)

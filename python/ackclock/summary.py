@@ -312,7 +312,7 @@ def columns(table: str) -> dict[str, type]:
 
 
 def empty_table(table: str) -> "pl.DataFrame":
-    """Return a table without rows, for what a measured run cannot know.
+    """Return a table without rows, for quantities that a measured run cannot have.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ def _entry(location: str, entry: object, known: Sequence[str]) -> Accepted:
 
 
 def sort(entries: Sequence[Accepted], today: datetime.date) -> tuple[set[str], list[str]]:
-    """Return the criteria whose findings are accepted today, and a line for each entry that has ended."""
+    """Return the criteria with findings accepted today, and a line for each entry that has ended."""
     current = {entry.criterion for entry in entries if entry.until >= today}
     ended = [
         f"the accepted finding {entry.criterion} ended on {entry.until}: {entry.reason}"

@@ -24,7 +24,7 @@ def files(evaluation: Evaluation, date: str) -> dict[str, str]:
 
 
 def rows(evaluation: Evaluation) -> list[tuple[str, ...]]:
-    """Return a row of `HEADS` per criterion of the suites, those that were not asked last."""
+    """Return a row of `HEADS` per criterion of the suites; criteria that were not asked for come last."""
     rows = [_row(result) for result in evaluation.results]
     left_out = conclusion.not_asked(evaluation.request)
     return rows + [_without(criterion, "not asked") for criterion in left_out]

@@ -134,7 +134,7 @@ def _by_cell(cells: Sequence[CellResult], metric: str, label: Axis, name: str) -
 
 
 def quantiles(result: CriterionResult, name: str) -> Group | None:
-    """Return the tail of the distribution whose percentile the criterion shows, a panel per cell.
+    """Return the tail of the distribution behind the criterion's percentile, a panel per cell.
 
     It is a cumulative distribution function on its side: the horizontal axis is -log10(1 - share), so
     that the last per cents have room. None when the metric is not a percentile, or when a cell lacks

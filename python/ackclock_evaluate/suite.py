@@ -1,4 +1,4 @@
-"""Suites: TOML files that say what is asked of a control."""
+"""Suites: TOML files with the requirements on a control."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def read(file: Path) -> tuple[Criterion, ...]:
 
 
 def parse(text: str, name: str, file: str, *, rehearsed: bool = False) -> tuple[Criterion, ...]:
-    """Return the criteria of the text of a suite; `name` is that of the suite, and errors name `file`.
+    """Return the criteria of the text of a suite called `name`; errors name `file`.
 
     The digest of a suite is the first 16 hexadecimal digits of the SHA-256 of its text. If it is
     rehearsed, all of its scenarios are built and checked.

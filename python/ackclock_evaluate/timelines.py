@@ -164,7 +164,7 @@ def ramp_up(run: Run, *, start_s: float, powers: tuple[int, ...]) -> CellNumbers
 
 
 def shares(run: Run) -> CellNumbers:
-    """Return `general`, ``starved`` and ``ratio``, the goodput of the first flow over that of the second."""
+    """Return `general`, ``starved`` and ``ratio``, the goodput of the first flow over the second's."""
     first, second = (flow["goodput_mbps"] or 0.0 for flow in flows(run, "c"))
     ratio = first / second if second else float("inf")
     return general(run) | starvation(run, prefix="c") | {"ratio": ratio}

@@ -224,7 +224,7 @@ def table(campaigns: Sequence[Campaign], control: str | None = None) -> pl.DataF
 
 
 def senders(campaign: Campaign) -> str:
-    """Return what sent the data of a campaign; plans before QUIC name no transport."""
+    """Return the sender of the data of a campaign; plans before QUIC name no transport."""
     transport = str(campaign.plan.get("transport", "tcp"))
     return SENDERS.get(transport, transport)
 

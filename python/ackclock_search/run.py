@@ -255,7 +255,7 @@ class Attempt:
         return sorted(checked, key=lambda pair: -pair[0])
 
     def confirm(self) -> Searched:
-        """Run the best again with fresh seeds, and simplify those that are still adversaries."""
+        """Run the best patterns again with fresh seeds, and simplify those that remain adversaries."""
         drawn = searched = self.shortlisted(self.drawn)
         both = drawn
         if self.searched:

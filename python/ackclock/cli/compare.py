@@ -225,6 +225,6 @@ def _show_grid(compared: Grid) -> None:
 
 
 OF_PROGRAM = re.compile(r"^scenario: (flow\.\d+\.controller: )?")
-"""What a message says about scenarios that this program builds; the user has no file with such keys."""
+"""The start of messages about scenarios that this program builds; the user has no file with such keys."""
 UNITS = ("ms", "s", "min", "h", "kbit", "mbit", "gbit", "Mbit/s", "Gbit/s", "packets", "kB", "MB", "%", "bdp")
 """Units that look like controls when a space separates them from their number."""

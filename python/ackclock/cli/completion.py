@@ -1,6 +1,6 @@
 """Completion in a shell: the verb that prints its script, and the names that the Tab key offers.
 
-Every Tab starts the command anew, so nothing here imports what runs or draws.
+Every Tab starts the command anew, so this module imports nothing that runs or draws.
 """
 
 from __future__ import annotations

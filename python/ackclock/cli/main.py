@@ -127,7 +127,7 @@ class Verb(click.Command):
             module = importlib.import_module(self._module)
         except ImportError as error:
             package = self._module.partition(".")[0]
-            # What is missing may also be something that the package itself needs.
+            # The missing module may also be a dependency of the package itself.
             if error.name != package:
                 raise
             raise ackclock.SimulationError(

@@ -52,7 +52,7 @@ def path(files: tuple[Path, ...], rtt: str | None, output: Path | None, as_json:
             raise click.ClickException(f"--rtt: {error}") from error
     known = measured.facts(files, Path() if output is None else output.parent, rtt)
     text = measured.toml(known)
-    # What was made is a scenario, in the words of the engine if it is not.
+    # The result must be a valid scenario; otherwise the engine's message says why.
     engine.parse(text, "path.toml" if output is None else str(output))
     if output is not None:
         storage.write_sealed(output, text)

@@ -35,7 +35,7 @@ _settings = click.option(
 
 def _read(file: Path, settings: Sequence[str], path: PathChoice | None = None) -> engine.Scenario:
     if path is not None:
-        # What is set changes the path that was chosen.
+        # The settings are applied to the chosen path.
         own = _read(file, ())
         return path.put(own.written(), own.file).with_(*settings)
     if str(file) != "-":

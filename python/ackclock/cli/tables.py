@@ -228,7 +228,7 @@ def print_setting(paper: Paper, result: Inferred) -> None:
             value = item.find(result.setting[item.name])
             table.add_row(item.quantity, item.words(value.value), value.basis, value.evidence)
     _print(table)
-    # What it takes to import is of no use to other tables.
+    # Other tables do not need this slow import.
     from ackclock.reproduction.shown import words
 
     validation = result.validation

@@ -181,7 +181,7 @@ def resolved(chart: Chart) -> Chart:
 
 
 def limits(chart: Chart, axis: Literal["x", "y"]) -> tuple[float, float]:
-    """Return the ends of an axis: its own, or those of the values and intervals that are shown.
+    """Return the ends of an axis: its own, or the range of the shown values and intervals.
 
     Bars begin at 0, and so does every axis if the values then still take half of its length.
     """

@@ -7,7 +7,7 @@ from typing import NotRequired, TypedDict
 
 
 class Term(TypedDict):
-    """A term: what it is called, what it means, and where it is defined."""
+    """A term: its name, its meaning, and the place of its definition."""
 
     title: str
     text: str

@@ -55,7 +55,7 @@ class Picture(Figure):
 
 
 def panels(rows: int, *, height: float = 1.7, columns: int = 1) -> tuple[Picture, list[Axes]]:
-    """Return a picture and its panels, row by row; `height` is that of a panel in inches."""
+    """Return a picture and its panels, row by row; `height` is the height of a panel in inches."""
     figure = Picture(figsize=(WIDTH, rows * height), layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False)
     return figure, [panel for row in axes for panel in row]
@@ -114,7 +114,7 @@ def legend(panel: Axes, columns: int) -> None:
 
 
 def save(figure: Figure, file: Path | io.BytesIO, ending: str) -> None:
-    """Write a picture (200 dots per inch) whose bytes follow from the figure and not from the clock."""
+    """Write a picture (200 dots per inch); its bytes depend on the figure and not on the clock."""
     date = {"pdf": "CreationDate", "svg": "Date"}.get(ending)
     # Names in an SVG are random without it.
     with mpl.rc_context({"svg.hashsalt": "ackclock"}):

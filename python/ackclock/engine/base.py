@@ -172,7 +172,7 @@ class Control:
         """
 
     def on_moderated(self, window: float) -> None:
-        """Reduce the window to what was in flight when a recovery ended.
+        """Reduce the window to the packets in flight at the end of a recovery.
 
         Parameters
         ----------

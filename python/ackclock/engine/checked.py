@@ -1,4 +1,4 @@
-"""Builders for people: they refuse at once what a scenario would refuse, by the name of the argument.
+"""Builders for people: they refuse at once a value that a scenario would refuse, and name the argument.
 
 `build` has the same functions without a check, for papers, which describe tens of thousands of flows.
 """

@@ -39,7 +39,7 @@ class Dependencies:
     """The code that determines the numbers of a control."""
 
     files: tuple[Path, ...] = ()
-    """Files whose contents count, sorted; a module in an archive counts as the archive."""
+    """Files with contents that count, sorted; a module in an archive counts as the archive."""
     packages: tuple[Path, ...] = ()
     """Folders of packages that count with all of their files."""
     installed: tuple[installed.Package, ...] = ()

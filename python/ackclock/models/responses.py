@@ -60,7 +60,7 @@ def hstcp(p: ArrayLike) -> Rates:
 
 
 def cubic(p: ArrayLike, rtt_s: ArrayLike, c: float = 0.4, keep: float = 0.7) -> Rates:
-    """Return the rate of CUBIC: its own or, where that is more, that of its Reno-friendly region.
+    """Return the rate of CUBIC: its own rate or, if it is higher, the rate of its Reno-friendly region.
 
     `c` is the scale of the cubic, packets per second cubed (RFC 9438, section 5.1, equation 5, and section
     4.3).

@@ -1,4 +1,4 @@
-"""An artefact with another control in the place of some of its own: its runs, and what became of a claim."""
+"""An artefact with another control in place of some of its own: its runs, and the outcomes of claims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A paper in a folder: artefacts whose cases are scenarios in files, and numbers by the names that a run has.
+"""A paper in a folder: artefacts with cases from scenario files, and numbers by their names in a run.
 
 `paper.toml` has the title, the setting and the artefacts, `claims.toml` the claims
 (`ackclock.reproduction.claims.records`), and `functions.py`, if there is one, the functions that both name.

@@ -31,20 +31,19 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "live": "measured on the Internet",
     }
 )
-"""What an artefact is by its paper, whatever a run shows."""
+"""The kinds of artefacts, by the paper and not by the results of runs."""
 
 
 @dataclass(frozen=True)
 class MainClaim:
-    """What a paper says that an artefact shows.
+    """The statement of a paper about an artefact.
 
-    `claim` is the sentence, `words` are the paper's own, which stand in its `source`, `kind` is one of
-    `KINDS`, `ids` are names or patterns of the claims that state it together, with the name of their
-    artefact and a slash before them where it is another, and `missing` says what would have to be
-    checked where no claims do. `measures` maps words of the sentence to the keys and functions of the
-    numbers that measure them. Raises ValueError when the kind is unknown,
-    words, source or claim are empty, a claim has both ids and something missing, or neither, or words that
-    are measured do not occur in the sentence.
+    `claim` is the sentence, `words` are the paper's own, from the place `source`, `kind` is one of `KINDS`,
+    `ids` are names or patterns of the claims that state it together, with the name of their artefact and a
+    slash before them where it is another, and `missing` names the check that is missing if no claims state
+    it. `measures` maps words of the sentence to the keys and functions of the numbers that measure them.
+    Raises ValueError when the kind is unknown, words, source or claim are empty, a claim has both ids and
+    something missing, or neither, or words that are measured do not occur in the sentence.
     """
 
     words: str

@@ -20,9 +20,9 @@ class SingleRuns(TypedDict):
 
 
 class HalvesRecord(TypedDict):
-    """What the even runs and the odd runs of a claim say by themselves.
+    """The outcomes of a claim in the even runs alone and in the odd runs alone.
 
-    Whether it holds in each; None where a half leaves it undecided.
+    Whether it holds in each half; None if the half leaves it undecided.
     """
 
     even: bool | None
@@ -30,7 +30,7 @@ class HalvesRecord(TypedDict):
 
 
 class FormerCheck(TypedDict):
-    """The check of a claim before it was changed, after it had been run, and what it gives now."""
+    """The former check of a claim, changed after its first run, and its present result."""
 
     tolerance: str
     measured: str
@@ -39,11 +39,11 @@ class FormerCheck(TypedDict):
 
 
 class Ns2Record(TypedDict):
-    """What ns-2 measures for a claim, and whether the claim holds there; None where that is not decided.
+    """The result of ns-2 for a claim, and whether the claim holds there; None if that is not decided.
 
-    `near` tells whether its numbers are within the claim's tolerance of ours; None where that is not known.
-    `approximate` are agents that are another control than ours, and `missing` what differs from the paper's
-    setting where ns-2 was not asked, empty text for nothing.
+    `near` tells whether its numbers are within the claim's tolerance of ours; None if that is not known.
+    `approximate` are agents with another control than ours. `missing` has the changes of the paper's setting
+    that were not run in ns-2; an empty text is the setting itself.
     """
 
     measured: str
@@ -135,7 +135,7 @@ class ArtefactRecord(TypedDict):
 
 
 def alike(record: ArtefactRecord) -> str:
-    """Return a sentence about cases whose runs are all alike; nothing where there are none."""
+    """Return a sentence about cases with identical runs; empty if there are none."""
     cases = [label for label, case in record.get("cases", {}).items() if case.get("alike")]
     if not cases:
         return ""
@@ -147,7 +147,7 @@ def alike(record: ArtefactRecord) -> str:
 
 
 def state(claim: ClaimRecord) -> str:
-    """Return what became of a claim: it ``holds``, ``does not hold``, or is ``undecided``."""
+    """Return the outcome of a claim: it ``holds``, ``does not hold``, or is ``undecided``."""
     if claim["verdict"] == "undecided":
         return "undecided"
     return "holds" if claim["verdict"] == "reproduced" else "does not hold"
@@ -157,9 +157,9 @@ def state(claim: ClaimRecord) -> str:
 class Reliability:
     """How far the decisions of many claims can be relied on.
 
-    `decided` are the claims with a decision, of which about `wrong` are expected to be wrong. Of the claims
-    whose runs could be halved, `both` were decided by each half, of which `contradicting` in opposite
-    ways, and `one_only` by a single half.
+    `decided` is the number of claims with a decision, and about `wrong` of these decisions are expected to be
+    wrong. Among the claims with runs that could be halved, `both` were decided by each half, `contradicting`
+    of them in opposite ways, and `one_only` by a single half.
     """
 
     decided: int
@@ -169,7 +169,7 @@ class Reliability:
     one_only: int
 
     def sentences(self) -> list[str]:
-        """Return what it says, for people; nothing where nothing is decided."""
+        """Return the sentences for people; none if nothing is decided."""
         if not self.decided:
             return []
         said = [

@@ -205,7 +205,7 @@ def _at_other_setting(
 def verdict_of(
     paper: Paper, artefact: Artefact, claim: Claim, holds: bool, undecided: bool, contradicted: bool
 ) -> tried.ClaimVerdict:
-    """Return the verdict on a claim, with what the settings that were tried say of it.
+    """Return the verdict on a claim, with its outcomes at the settings that were tried.
 
     `holds` and `undecided` are its state at the paper's setting, and `contradicted` means that its finding
     proves that it cannot hold.

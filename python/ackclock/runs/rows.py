@@ -75,7 +75,7 @@ def _profile(settings: Any) -> str | None:
 
 
 def frame(rows: Iterable[FlowRow], parameters: Mapping[str, type]) -> pl.DataFrame:
-    """Return a table of rows, sorted by point, run and flow, whose column types do not depend on them.
+    """Return a table of rows, sorted by point, run and flow; its column types do not depend on the rows.
 
     Each row has a point, a run, the values of the parameters, and a result of `of_summary` or an error;
     `parameters` has the types of the columns after these (float, int, bool or str).

@@ -87,7 +87,7 @@ class Names:
     def within(
         self, point: Mapping[str, TomlValue], defaults: Mapping[str, TomlValue] | None = None
     ) -> Names:
-        """Return the same names with those of a point of a grid, and further defaults."""
+        """Return these names together with the names of a point of a grid, and further defaults."""
         return Names({**self.given, **point}, {**self._defaults, **(defaults or {})})
 
 

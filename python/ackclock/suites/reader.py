@@ -66,7 +66,7 @@ def schema() -> dict[str, TomlValue]:
 
 
 def document(text: str, file: str) -> Keys:
-    """Return the tables of the text of a suite, whose shape is not checked; errors name `file`."""
+    """Return the tables of the text of a suite without a check of their shape; errors name `file`."""
     try:
         return tomllib.loads(text)
     except RecursionError:
@@ -82,7 +82,7 @@ def check(keys: Keys) -> None:
 
 
 def merged(*levels: Keys) -> dict[str, TomlValue]:
-    """Return the keys of several levels, the later ones replacing those of the former."""
+    """Return the keys of several levels; keys of later levels replace the same keys of earlier ones."""
     result: dict[str, TomlValue] = {}
     for level in levels:
         result |= {

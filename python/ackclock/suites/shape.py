@@ -71,7 +71,7 @@ def _check_table(value: dict[str, TomlValue], schema: Schema, whole: Schema, whe
 
 
 def _check_any(value: TomlValue, choices: list[Schema], whole: Schema, where: str) -> None:
-    """Report the problem with the first choice whose type is that of the value."""
+    """Report the problem with the first choice that has the type of the value."""
     fitting = [choice for choice in choices if _is(value, _resolved(choice, whole))]
     if not fitting:
         kinds = dict.fromkeys(_NAMES[_resolved(choice, whole)["type"]] for choice in choices)

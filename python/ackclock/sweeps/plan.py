@@ -112,7 +112,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Plan:
-    """A sweep whose points have all been checked.
+    """A sweep with all points checked.
 
     Attributes
     ----------

@@ -245,7 +245,7 @@ class _ClaimReader:
         return Ratio(first, second) if kind == "ratio" else MeanDifference(first, second)
 
     def _item(self, kind: str, index: int, table: TomlTable | None = None) -> Number:
-        """Return a number of a list: a case, whose number is `key`, a pair of both, or a table."""
+        """Return a number of a list: a case with the number `key`, a pair of case and number, or a table."""
         item = (self.record if table is None else table)[kind][index]
         where = f".{kind}.{index}"
         if isinstance(item, Mapping):

@@ -33,7 +33,7 @@ CLASSES: Mapping[str, str] = MappingProxyType(
         "failed": "a run failed",
     }
 )
-"""The classes and what they mean. Where several claims state a main claim, the last class here counts."""
+"""The classes and their meanings. If several claims state a main claim, the last class here counts."""
 GROUPS: Mapping[str, Sequence[str]] = MappingProxyType(
     {
         "holds": ("reproduced", "verified"),

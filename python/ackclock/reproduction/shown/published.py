@@ -121,7 +121,7 @@ def _figure(published: Published) -> str:
 
 
 def read(folder: Path) -> dict[str, Published]:
-    """Read what is published of a paper, by artefact; nothing when the folder does not exist.
+    """Read the published results of a paper, by artefact; none if the folder does not exist.
 
     Raises DamagedError when something was changed since it was published.
     """

@@ -49,7 +49,7 @@ class Stated:
 
 
 def load(home: Path | None) -> dict[str, list[Stated]]:
-    """Read what a paper states by artefact; nothing where its directory or its file does not exist.
+    """Read the stated numbers of a paper by artefact; none if its directory or its file does not exist.
 
     Raises TypeError, ValueError or TOMLDecodeError when the file is wrong.
     """
@@ -63,7 +63,7 @@ def load(home: Path | None) -> dict[str, list[Stated]]:
 
 
 def marked(drawing: Drawing | None, stated: Sequence[Stated]) -> Drawing | None:
-    """Return a figure with what the paper states of it; only charts have marks.
+    """Return a figure with the numbers that the paper states for it; only charts have marks.
 
     Raises LookupError when the figure lacks a chart or an axis lacks a name.
     """
