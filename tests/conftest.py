@@ -24,7 +24,7 @@ if os.environ.get("ACKCLOCK_CORE"):
     sys.modules.pop("sitecustomize", None)
     import sitecustomize  # noqa: F401
 
-# On a busy machine the generation of inputs is slow, too, which is no fault of the tested code.
+# On a busy machine the generation of inputs is slow, too, which says nothing about the tested code.
 hypothesis.settings.register_profile(
     "busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )

@@ -34,7 +34,7 @@ FAULTS = ctypes.CDLL(None)
 
 
 def content(name: str) -> bytes:
-    """Return what a file of this name holds: never the same as another."""
+    """Return the content of a file of this name, which differs from every other file."""
     return hashlib.sha256(name.encode()).hexdigest().encode() * 50
 
 
@@ -114,7 +114,7 @@ def state(home: Path) -> dict[str, object]:
 
 
 def different(one: dict[str, object], other: dict[str, object]) -> list[str]:
-    """Return the names of what differs."""
+    """Return the names of the entries that differ."""
     return sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
 
 
@@ -152,7 +152,7 @@ def void(_: object) -> None:
 
 
 def tried(home: Path, seed: int, count: int, whole: dict[str, object]) -> str:
-    """Try one seed, and return what the fault was; raise AssertionError if a promise is broken."""
+    """Try one seed, and return the fault in words; raise AssertionError if a promise is broken."""
     draw = random.Random(seed)  # noqa: S311
     number, kind = draw.randrange(1, count + 1), draw.randrange(len(KINDS))
     shutil.rmtree(home, ignore_errors=True)

@@ -24,7 +24,7 @@ def made(
     flows: Sequence[dict] = (),
     links: Sequence[dict] = (),
 ) -> Run:
-    """Make a run from what its flows send, all of which arrives.
+    """Make a run from the packets that its flows send; all of them arrive.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The runs that `make run` keeps: what one test of the papers simulates, the others read."""
+"""The runs that `make run` keeps: one test of the papers simulates a run, and the others read it."""
 
 from __future__ import annotations
 

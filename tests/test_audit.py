@@ -72,7 +72,7 @@ def test_false_runs_are_missed_as_often_as_is_said():
 
 @pytest.fixture
 def place(results, tmp_path, monkeypatch):
-    """Publish a paper, and let it be the only one; returns the folder of what is published."""
+    """Publish a paper as the only one, and return the folder of its published results."""
     place = tmp_path / "papers" / "tiny" / "published"
     publish.publish(results, TINY, place)
     monkeypatch.setattr(published, "FOLDER", tmp_path / "papers")
@@ -81,7 +81,7 @@ def place(results, tmp_path, monkeypatch):
 
 
 def plant(place, table, **columns):
-    """Change a table of what is published, as somebody would who wants to be believed."""
+    """Change a published table in the way of somebody who wants to be believed."""
     file = place / f"{table}.parquet"
     pl.read_parquet(file).with_columns(**columns).write_parquet(file)
     integrity.seal_directory(place)

@@ -44,7 +44,7 @@ def circles(graph: Graph) -> list[list[str]]:
 
 
 def of_python(folder: Path) -> Graph:
-    """Return what each file of a folder of modules imports, wherever it does."""
+    """Return the imports of each file of a folder of modules, at any place in the file."""
     files = {".".join(file.relative_to(folder).with_suffix("").parts): file for file in folder.rglob("*.py")}
     files = {name.removesuffix(".__init__"): file for name, file in files.items()}
 
@@ -64,7 +64,7 @@ def of_python(folder: Path) -> Graph:
 
 
 def of_rust(crate: Path) -> Graph:
-    """Return what each file of a crate takes from others by `crate::`, `super::` and `self::` paths."""
+    """Return the files that each file of a crate uses by `crate::`, `super::` and `self::` paths."""
     files = {}
     for file in crate.rglob("*.rs"):
         parts = list(file.relative_to(crate).with_suffix("").parts)
@@ -113,7 +113,7 @@ def of_rust(crate: Path) -> Graph:
 
 
 def of_typescript(folder: Path) -> Graph:
-    """Return what each file imports by relative paths."""
+    """Return the files that each file imports by relative paths."""
 
     def imported(file: Path) -> Iterator[Path]:
         for path in re.findall(r"""from ["'](\.[^"']+)["']""", file.read_text("utf-8")):

@@ -78,7 +78,7 @@ def test_every_artefact_is_offered():
 
 
 def loaded(line: str) -> set[str]:
-    """Return the libraries that are in memory after a line was completed, of those that are slow to load."""
+    """Return the slow libraries that are in memory after a line was completed."""
     slow = ("polars", "numpy", "scipy", "matplotlib", "rich", "jinja2", "ackclock_papers")
     program = (
         f"import sys, runpy, atexit\nslow = {slow}\n"

@@ -84,7 +84,7 @@ def test_what_counts_in_which_metric(name: str) -> None:
         value = jain.filter(pl.col(names[0]) == group)["value"].item()
         # The flows are there from the start: in parts of the run or as a whole.
         assert value == pytest.approx(by_hand, rel=1e-3)
-    # Every flow has a goodput; epochs are of those that give way.
+    # Every flow has a goodput; only flows that give way have epochs.
     epochs = metrics.filter(pl.col(names[1]) == "congestion epoch, mean")[names[0]].to_list()
     sources = {flow["name"] for flow in run.summary["flows"] if flow["kind"] in NOT_CONTROLLED}
     assert not sources & set(epochs)

@@ -172,7 +172,7 @@ def sealed_results(place: Path, run: Callable[..., Finished]) -> dict[str, bytes
 
 
 def _odd(value: object, draw: random.Random) -> object:
-    """Replace a part of what JSON holds."""
+    """Replace a part of a JSON value."""
     if isinstance(value, dict) and value and draw.random() < 0.8:
         key = draw.choice([*value])
         return {**value, key: _odd(value[key], draw)} if draw.random() < 0.8 else {"x": value[key]}

@@ -58,7 +58,7 @@ def state(text: str) -> str:
 
 
 def table(text: str) -> list[list[str]]:
-    """Read the rows of what there is so far."""
+    """Read the rows written so far."""
     rows = re.findall(r"<tr>(<td.*?)</tr>", text, re.DOTALL)
     return [[unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row)] for row in rows]
 

@@ -131,7 +131,7 @@ EXACT = {
     ("compound-linux", "linux-2.6"),
 }  # fmt: skip
 OTHERS = {
-    # The same pages say what ns-2.35, or Linux 2.6.22 in it, does instead.
+    # The same pages describe the different behaviour of ns-2.35, or of Linux 2.6.22 in it.
     ("illinois", "reno"), ("bic", "sack"), ("bic-linux", "linux-2.6"), ("cubic-8312", "linux-2.6"),
     ("htcp", "sack"), ("scalable", "sack"), ("hstcp", "linux-2.6"), ("vegas", "newreno"),
 }  # fmt: skip

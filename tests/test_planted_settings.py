@@ -81,7 +81,7 @@ def _paper():
 
 
 def _judge(seed, acting, drops):
-    """Return what takes the place of the judge of runs.
+    """Return a replacement for the judge of runs.
 
     `drops` are those of the slower of two flows, of 100 in each run, by the value of the item a.
     """
@@ -117,7 +117,7 @@ def _inferred(monkeypatch, seed, acting, drops=()):
 
 
 def _said(result):
-    """Return what the page says of the losses."""
+    """Return the sentences of the page about losses."""
     inferred = Chosen(result.setting, result.accepted, {}, lambda: result.trials, result.alternative)
     return words.losses(replace(_paper(), losses=LOSSES, inferred=inferred))
 

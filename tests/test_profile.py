@@ -98,7 +98,7 @@ def small(tmp_path):
 def test_a_sweep_says_which_profile_it_was(ackclock_here, small):
     done = ackclock_here("sweep", "loss.toml", "--page", "--json")
     record = json.loads(done.stdout)
-    # A file that does not name one has that of the papers.
+    # A file that names no profile has the profile of the papers.
     assert record["profile"] == "ns2"
     table = pl.read_parquet(small / record["directory"] / "*.parquet")
     assert table["profile"].to_list() == ["ns2"] * 4

@@ -17,7 +17,7 @@ TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 MADE = runpy.run_path(str(ROOT / "docs" / "readme.py"))
 COMMANDS = list(MADE["commands"](TEXT))
 ADDED = {verb.name for verb in VERBS if not verb.module.startswith("ackclock.")}
-"""Verbs of satellites; what the README quotes of them is tested there."""
+"""Verbs of satellites; tests of the satellites check the README's quotes of them."""
 
 
 def prose():

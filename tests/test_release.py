@@ -83,7 +83,7 @@ def test_fragments_become_lines_of_a_version(tmp_path) -> None:
 
 @pytest.fixture
 def candidate(monkeypatch):
-    """Return what the script that checks a candidate defines."""
+    """Return the names that the script for checking a candidate defines."""
     monkeypatch.syspath_prepend(str(ROOT / "docs"))
     return runpy.run_path(str(ROOT / "docs" / "candidate.py"))
 

@@ -402,7 +402,7 @@ ANSWERS: dict[str, list[Answer]] = {
             {"share": 3.0 / figures_6_and_7.RATE_6_MBPS},
         )
     ],
-    # 0.2 of 45 packets are added again at 3 per round trip, 3 round trips, after that of the recovery.
+    # 0.2 of 45 packets are regained at 3 per round trip, in 3 round trips after the round trip of recovery.
     "fit.tables_i_and_ii.round_trips_over_equations": [
         (
             lambda trips=trips: value_of(

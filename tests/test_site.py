@@ -28,7 +28,7 @@ LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
 
 @pytest.fixture
 def build(monkeypatch):
-    """Return what the script that builds the site defines."""
+    """Return the names that the script for building the site defines."""
     monkeypatch.syspath_prepend(str(SCRIPTS))
     return runpy.run_path(str(SCRIPTS / "build.py"))
 

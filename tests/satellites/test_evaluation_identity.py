@@ -29,13 +29,13 @@ def asked(criterion: Criterion) -> str:
 
 
 def judged(cell: Cell) -> str:
-    """Return a digest of all that an evaluation says of a cell and of what it compares there."""
+    """Return a digest of an evaluation's texts about a cell and of its comparisons there."""
     bounds = [astuple(bound) for bound in (*cell.judged, *cell.limits)]
     return digest(cell.name, bounds, sorted(cell.parameters.items()), cell.shown, cell.drawn, cell.decisive)
 
 
 def lines(name: str) -> dict[str, str]:
-    """Return what is on record of a suite: digests of each criterion, of each cell, and of its parts."""
+    """Return the record of a suite: digests of each criterion, of each cell, and of its parts."""
     record = {}
     for criterion in SUITES[name]:
         place = f"{name}/{criterion.id}"

@@ -245,7 +245,7 @@ TREES = st.recursive(
 
 
 def mutated(document, path, value):
-    """Replace what stands at a path of indices in nested tables and lists."""
+    """Replace the value at a path of indices in nested tables and lists."""
     node = document
     for index in path[:-1]:
         children = list(node.values()) if isinstance(node, dict) else node
