@@ -30,7 +30,7 @@ MOST_ROWS = 600
 
 
 def main() -> None:
-    """Publish papers, by default all of those that have a full result."""
+    """Publish papers, by default all papers with a full result."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "results", nargs="?", type=Path, default="results", help="directory of the reproduction"
@@ -53,8 +53,8 @@ def publish(results: Path, paper: Paper, target: Path) -> list[str]:
     """Publish the artefacts of a paper that a reproduction in `results` made in full.
 
     Artefacts that are missing there, or whose runs were quick, keep their published runs and numbers. Their
-    claims are judged again with these, and what ns-2 measures and what other settings say is always that of
-    the paper's present tables. Returns the names of the artefacts that are not published. Raises DamagedError
+    claims are judged again with these, and the results of ns-2 and of other settings always come from the
+    paper's present tables. Returns the names of the artefacts that are not published. Raises DamagedError
     when a result was changed.
     """
     before = published.read(target)
@@ -117,7 +117,7 @@ def judged_again(known: Published, paper: Paper, artefact: Artefact) -> Publishe
 
 
 def _with_tables(known: Published, paper: Paper, artefact: Artefact) -> Published:
-    """Return a result with what ns-2 and other settings say now: neither depends on its runs."""
+    """Return a result with the present results of ns-2 and of other settings: neither depends on its runs."""
     of = {record["id"]: record for record in known.record["claims"]}
     for claim in artefact.claims:
         if record := of.get(f"{paper.name}/{artefact.name}/{claim.name}"):
@@ -181,7 +181,7 @@ def _long(numbers: pl.DataFrame) -> pl.DataFrame:
 
 
 def _curves(figure: Figure) -> Iterator[tuple[str, str, str, int, list[float | None]]]:
-    """Yield the columns of a figure with what they are; a table or a diagram has none."""
+    """Yield the columns of a figure with their names; a table or a diagram has none."""
     for chart in figure["groups"][""]["charts"] if "groups" in figure else ():
         for series in chart["series"]:
             named = {name: series[name] for name in charts.COLUMNS if name in series}

@@ -26,11 +26,11 @@ from ackclock.engine import Run, quantity
 
 SCRIPT = Path(__file__).with_name("run.tcl")
 KEPT = Path(__file__).parents[2] / "results" / ".ns2"
-"""What ns-2 has answered, by what it was asked."""
+"""Kept answers of ns-2, by the digest of the request."""
 END = "polls end here\n"
-"""Line between the polls and what the script printed."""
+"""Line between the polls and the further output of the script."""
 COLUMNS = ("window", "ssthresh", "acked", "sent", "cuts", "timeouts")
-"""What the script writes of every flow at a poll."""
+"""Columns that the script writes for every flow at a poll."""
 UNLIMITED = 10_000_000
 """Packets; ns-2's own agents count windows in whole numbers of 32 bits."""
 MODULES = {
@@ -69,15 +69,15 @@ RED_VARIABLES = {
 }
 """Variables of ns-2's RED by the keys of a queue; a threshold or weight of 0 is computed there."""
 WINDOW_LAWS = ("reno", "gaimd", "aimd", "hstcp")
-"""Controls that ns-2's own agents have, whatever their recovery."""
+"""Controls that ns-2's own agents have with any recovery."""
 
 
 BACKGROUND = re.compile("(web|small|long) ")
-"""Names of flows that a paper has around those that it is about."""
+"""Names of background flows in a paper's scenarios."""
 
 
 class MissingError(Exception):
-    """ns-2 lacks what the scenario asks for."""
+    """ns-2 lacks a feature that the scenario needs."""
 
 
 def check_installed() -> None:
@@ -164,7 +164,7 @@ DELAYED = "/DelAck"
 
 
 def delayed_of(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the variables of a receiver that delays its acknowledgements; none for one that does not."""
+    """Return the variables of a receiver that delays its ACKs; none for another receiver."""
     packets = table["delayed_ack"]
     if packets > 2:
         raise MissingError(f"an acknowledgement for {packets} packets")
@@ -275,7 +275,7 @@ def queue_of(table: Mapping[str, Any]) -> dict[str, Any]:
         "mean_pktsize_": size(table["mean_packet"]),
         "adaptive_": int(table["kind"] == "ared"),
     }
-    # What the scenario leaves out ns-2 computes from the link's rate, as the engine does.
+    # ns-2 computes missing values from the link's rate, as the engine does.
     if "max_p" in table:
         variables["linterm_"] = 1 / table["max_p"]
     for key, variable in RED_VARIABLES.items():
@@ -327,12 +327,12 @@ def minutes(given: engine.Scenario) -> float:
 
 
 def polled_s(sample_s: float) -> float:
-    """Return the time between two polls: polls are most of what a slow link costs."""
+    """Return the time between two polls: on a slow link, polls take most of the processor time."""
     return sample_s / 4 if 0.02 < sample_s <= 0.1 else sample_s
 
 
 def simulate(given: engine.Scenario, run: int) -> Run:
-    """Run a scenario in ns-2; `run` is the seed, less 1. MissingError says what ns-2 lacks."""
+    """Run a scenario in ns-2; `run` is the seed, less 1. MissingError names the missing feature."""
     scenario = tomllib.loads(given.toml())
     if "dumbbell" not in scenario:
         raise MissingError("several bottlenecks")
@@ -374,7 +374,7 @@ def ran(given: engine.Scenario) -> tuple[str, ...]:
 
 
 def read(polls: str, said: str, scenario: Mapping[str, Any], flows: Sequence[Flow]) -> Run:
-    """Build the run from what the script has polled, and from what it said of drops by flow."""
+    """Build the run from the polls of the script, and from its output about drops by flow."""
     table = (
         pl.read_csv(io.StringIO(polls), has_header=False, infer_schema_length=None).to_numpy().astype(float)
     )

@@ -58,7 +58,7 @@ SEEDS: Mapping[str, int] = {
     "transient/figure-24/gaimd-responds-as-in-figure-26": 107,
     "transient/figure-34/tfrc-takes-much-longer-than-gaimd": 221,
 }
-"""Claims that get more runs than the others of their paper, whose number left them undecided."""
+"""Claims that get more runs than the others of their paper, because those left them undecided."""
 
 LONGEST_MIN = 10
 """A claim that needs a longer run of ns-2 is not run; its row has the estimate instead."""
@@ -66,13 +66,13 @@ UNSEEN = {
     "alpha-alpha-max-always-p-0.005": "ns-2 does not show the alpha of Illinois at a time",
     "beta-beta-min-always-p-0.005": "ns-2 does not show the window right before and after a cut",
 }
-"""Claims about what polls do not see, with the reason."""
+"""Claims about quantities that polls do not show, with the reason."""
 
 STAND_INS: Mapping[str, Mapping[str, str]] = {
     "tfrc-and-tear-smoother-than-tcp-and-gaimd": {str(Protocol.TEAR): str(Protocol.TFRC)}
 }
-"""Claims about the worst of several controls, and what takes the place of those that ns-2 lacks: another of
-them. What does not hold for some of them does not hold for all; what holds for some says nothing."""
+"""Claims about the worst of several controls; each control that ns-2 lacks is replaced by another of them. A
+claim that fails for some of the controls fails for all; a claim that holds for some proves nothing."""
 
 
 def wanted(names: Sequence[str]) -> list[tuple[Paper, Artefact, Claim]]:
@@ -120,22 +120,22 @@ def table_of(paper: str) -> Path:
 
 
 def changes_of(paper: Paper, artefact: Artefact) -> list[Setting]:
-    """Return what differs from the paper's setting where a claim is run: nothing first."""
+    """Return the changes of the paper's setting with which a claim is run: first none."""
     other = paper.other(artefact)
     return [{}, *VARIANTS.get(paper.name, ()), *([other] if other else [])]
 
 
 class Missing(NamedTuple):
-    """A run of ns-2 that could prove that a main claim fails there, too: the claim, and what differs."""
+    """A run of ns-2 that could prove that a main claim fails there, too: the claim, and the change."""
 
     claim: str
     change: str
 
 
 def missing(paper: Paper, records: Sequence[ArtefactRecord]) -> Iterator[Missing]:
-    """Yield the runs of ns-2 that main claims lack which fail at every setting in these records.
+    """Yield missing runs of ns-2 for main claims that fail at every setting in these records.
 
-    A claim of which ns-2 has another control, or that is a formula, lacks none.
+    A claim lacks no run if ns-2 has another control for it, or if it is a formula.
     """
     known = {(row["artefact"], row["claim"], row["change"]): row for row in rows_of(paper.name)}
     stated = {
@@ -157,7 +157,7 @@ def missing(paper: Paper, records: Sequence[ArtefactRecord]) -> Iterator[Missing
 
 
 def can_prove(artefact: Artefact, claim: Claim, effort: Effort) -> bool:
-    """Return whether ns-2 has the controls of a claim as they are, and shows what it is about."""
+    """Return whether ns-2 has the exact controls of a claim, and shows its quantities."""
     agents = agents_of(artefact, claim, effort)
     return not isinstance(agents, str) and not any("(" in agent for agent in agents)
 
@@ -180,7 +180,7 @@ def agents_of(artefact: Artefact, claim: Claim, effort: Effort) -> list[str] | s
 
 
 def cases_of(artefact: Artefact, claim: Claim, effort: Effort) -> list[Any]:
-    """Return the cases whose numbers a claim reads."""
+    """Return the cases with numbers that a claim reads."""
     return claim.cases(case for case, _ in artefact.supplied(effort))
 
 
@@ -209,7 +209,7 @@ class Laboratory:
         if key not in self.rows:
             result = bridge.simulate(scenario, run)
             for other, case in self.users[scenario.digest]:
-                # What other artefacts measure may ask for more than ns-2 was asked for.
+                # The measures of other artefacts may need more than this run of ns-2 recorded.
                 lacking = (KeyError, ValueError, TypeError, ZeroDivisionError, pl.exceptions.PolarsError)
                 with contextlib.suppress(*lacking), np.errstate(all="ignore"):
                     row = other.probe_of(case, self.effort).measure(result)
@@ -217,7 +217,7 @@ class Laboratory:
         return self.rows[key]
 
     def judge(self, artefact: Artefact, claim: Claim) -> dict[str, str]:
-        """Return what a row says of a claim."""
+        """Return the columns of a claim's row."""
         agents = agents_of(artefact, claim, self.effort)
         if isinstance(agents, str) or not isinstance(artefact, Simulated):
             return {"why": str(agents)}
@@ -252,7 +252,7 @@ class Laboratory:
         seeds = min(needed.runs for needed in cases.values())
         durations = {tomllib.loads(scenario.toml())["run"]["duration"] for scenario in scenarios.values()}
         if re.search(r"\bnan\b", result.measured):
-            # Nothing follows from what did not happen.
+            # An event that did not happen in every run proves nothing.
             return {"why": f"what it measures does not happen in every run: {result.measured}"}
         lacking = " and ".join(stand_ins)
         if lacking and result.holds:

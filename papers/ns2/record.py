@@ -21,7 +21,7 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Flow:
-    """A flow with its own settings and those of ``[tcp]``, and the words for what ns-2 runs."""
+    """A flow with its own settings and the settings of ``[tcp]``, and the words for its agent in ns-2."""
 
     table: Mapping[str, Any]
     keys: Mapping[str, Any]
@@ -30,7 +30,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Polls:
-    """What a run of ns-2 was asked for, and its answers.
+    """The request of a run of ns-2, and its answers.
 
     `link` has a row per poll: time, waiting packets, drops and departed bytes of the bottleneck.
     `of_flows` has window, ssthresh, packets acknowledged in order, packets sent, window cuts and timeouts,
@@ -236,7 +236,7 @@ def packet_bytes(flow: Flow) -> float:
 
 
 def controller_of(flow: Flow) -> str:
-    """Return the engine's name of a flow's control, or that of its source."""
+    """Return the engine's name of a flow's control, or the name of its source."""
     return str(flow.table.get("controller", flow.table.get("source")))
 
 
