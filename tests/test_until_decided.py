@@ -13,6 +13,7 @@ import pytest
 import ackclock
 from ackclock import comparison
 from ackclock.comparison import conclusion, options, work
+from ackclock.comparison.answers import StopReason
 from ackclock.comparison.questions import BY_KEY, FIRST_SCREEN, LOOKED_AT
 from ackclock.decision import LOOKS, Place, is_decided, is_hopeless, next_look, spent, with_the_best
 from ackclock.decision.margins import GOODPUT
@@ -141,6 +142,17 @@ def test_a_question_that_the_last_look_leaves_open_is_not_hopeless(
     ended = replace(whole, stops=dict.fromkeys(whole.stops, "last look"))
     assert "open after the last look" in conclusion.basis(ended)
     assert "hopeless" not in conclusion.basis(ended)
+
+
+@pytest.mark.parametrize(("reason", "says_more"), [("hopeless", False), ("budget", True)])
+def test_a_hopeless_question_promises_no_number_of_runs(
+    whole: comparison.Comparison, monkeypatch: pytest.MonkeyPatch, reason: StopReason, says_more: bool
+) -> None:
+    ranked = SimpleNamespace(fewest=11)
+    monkeypatch.setattr(conclusion, "rank", lambda *_: ranked)
+    ended = replace(whole, stops=dict.fromkeys(whole.stops, reason))
+    (words,) = conclusion._reasons(ended)
+    assert ("11 more runs" in words) == says_more
 
 
 def test_a_grid_and_a_single_control_have_five_runs() -> None:

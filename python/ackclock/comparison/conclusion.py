@@ -114,7 +114,8 @@ def _reasons(comparison: Comparison) -> list[str]:
     by_reason: dict[str, list[str]] = {}
     for key, reason in comparison.stops.items():
         more = more_runs(rank(comparison, BY_KEY[key]).fewest).removeprefix(", ")
-        name = SHORT[key] if reason == "decided" or not more else f"{SHORT[key]} ({more})"
+        # No number of runs would decide a hopeless question.
+        name = SHORT[key] if reason in ("decided", "hopeless") or not more else f"{SHORT[key]} ({more})"
         by_reason.setdefault(reason, []).append(name)
     if set(by_reason) == {"decided"}:
         return ["all of this is decided"]
