@@ -265,7 +265,10 @@ def what_became(paper: Paper, classified: Mapping[str, classes.Classified]) -> l
         for answer, names in telling.by_outcome(paper.exchanges, classified).items()
     ]
     first = markdown.table(["would Reno pass?", "main claims that hold"], holding)
-    return [*first, "", *markdown.table(heads, rows)]
+    unit = (
+        "A tolerance is half of the range in which a claim holds; of a range with one end, a quarter of it."
+    )
+    return [*first, "", *markdown.table(heads, rows), "", unit]
 
 
 def _items(classified: classes.Classified) -> str:

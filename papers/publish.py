@@ -91,7 +91,7 @@ def judged_again(known: Published, paper: Paper, artefact: Artefact) -> Publishe
             for runs in (measured[str(case)],)
         }
         judgement = judge.judged(artefact, judge.numbers_of(artefact, effort, rows))
-    except (KeyError, IndexError) as missing:
+    except LookupError as missing:
         print(f"{paper.name}/{artefact.name} is not judged again: its numbers have no {missing}")
         return known
     controls = dict(known.tables["runs"].select("case", "controls").unique().iter_rows())

@@ -177,8 +177,8 @@ def test_parts_that_fail_say_by_how_many_tolerances():
     result = outcome.found(Paper("tiny", "Tiny", (), ()), class_of(*stated))
     assert result is not None
     assert result.find == "1 of 5 parts hold, 1 undecided, 2 off by 0.9 to 2.5 tolerances; a part: 3"
-    one = outcome.found(Paper("tiny", "Tiny", (), ()), class_of(*stated[:2]))
-    assert one is not None and one.find == "1 of 2 parts hold, 1 off by 2.5 tolerances; a part: 3"
+    pair = outcome.found(Paper("tiny", "Tiny", (), ()), class_of(*stated[:2]))
+    assert pair is not None and pair.find == "1 of 2 parts hold, 1 off by 2.5 tolerances; a part: 3"
 
 
 def test_formulas_settings_and_measurements_are_apart():

@@ -111,6 +111,8 @@ def counted(first, second, drops=100, runs=20):
         # 0.43 times, but of 49 drops in each run: too few decide nothing.
         (counted(10, 11, drops=49), True, True),
         (counted(10, 11, drops=50), False, False),
+        # A run without a drop has fewer than enough, whatever the others have.
+        ([*counted(20, 21), {"slow": (0, 500, True), "fast": (0, 500, True)}], True, True),
         # One run has no interval.
         (counted(20, 21, runs=1), True, True),
         ([], True, True),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -245,3 +246,8 @@ def test_what_was_changed_together_is_kept(judged, tmp_path):
     kept = tried.Trial(dict.fromkeys("abcd", 1), tried.SEARCHED, 3, 0)
     chosen = Chosen(dict.fromkeys("abcd", 0), False, {}, lambda: [kept])
     assert kept not in replace(paper, inferred=chosen, matrix=lambda: cells).trials
+
+
+def test_the_documentation_says_how_many_settings_a_search_tries():
+    text = (Path(__file__).parents[1] / "docs" / "inference.md").read_text("utf-8")
+    assert f"at {together.ALONE + together.PAIRED} settings at most" in text

@@ -1,5 +1,5 @@
-//! The files that a scenario names: on disk next to it, or given with it if there is no disk. Reading always ends soon,
-//! whatever kind of file is on disk.
+//! The files that a scenario names: on disk next to it, or given together with it, as in a web page. Reading always
+//! ends, whatever kind of file is on disk.
 
 use std::any::Any;
 use std::cell::RefCell;

@@ -134,7 +134,7 @@ def sign(estimate: Estimate) -> int | None:
     -------
     int or None
         1 or -1; 0 if the number is exactly 0; None, undecided, if the interval holds 0 and other values, or
-        there is no interval.
+        the interval is missing.
     """
     if np.isnan(estimate.low) or np.isnan(estimate.high):
         return None

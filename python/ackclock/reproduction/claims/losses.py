@@ -124,13 +124,14 @@ def over_runs(runs: Sequence[Counts]) -> list[KindLosses]:
 
     Nothing is returned where no run has a drop.
     """
-    runs = [run for run in runs if sum(drops for drops, *_ in run.values())]
+    totals = [sum(drops for drops, *_ in run.values()) for run in runs]
+    fewest = min(totals, default=0)
+    runs = [run for run, drops in zip(runs, totals, strict=True) if drops]
     if not runs:
         return []
     has_window = {kind: own for run in runs for kind, (_, _, own) in run.items()}
     table = np.array([[run.get(kind, (0, 0))[:2] for kind in has_window] for run in runs], float)
     ratios = drops_over_packets(table[:, :, 0], table[:, :, 1])
-    fewest = int(table[:, :, 0].sum(axis=1).min())
     return [
         KindLosses(kind, ratio, own, fewest)
         for (kind, own), ratio in zip(has_window.items(), ratios, strict=True)
